@@ -128,10 +128,13 @@ async def _compared(asked: _Asked, small: tuple[Plane, _Ask], large: tuple[Plane
             times[name].append(found.percentile(50))
     ours, floor = median(times["large"]), median(times["small"])
     return Line(
-        f"{asked.name}, 100,000 users, 5,000,000 entries", f"{ours:.1f} ms",
+        f"{asked.name}, 100,000 users, 5,000,000 entries",
+        f"{ours:.1f} ms",
         f"GET {asked.path.split('?')[0]} as {asked.who}; floor: 100 users, 4,000 entries",
-        ratio=ours / floor, floor=f"{floor:.1f} ms", goal=_GOAL,
-    )  # fmt: skip
+        ratio=ours / floor,
+        floor=f"{floor:.1f} ms",
+        goal=_GOAL,
+    )
 
 
 async def _asking(own: Plane) -> tuple[Plane, _Ask]:

@@ -33,6 +33,11 @@ async def cpu() -> float:
 
 
 uvicorn.run(
-    app, port=int(sys.argv[3]), http=PROTOCOLS[sys.argv[2]], log_level="warning", access_log=False,
-    server_header=False, lifespan="off",
-)  # fmt: skip
+    app,
+    port=int(sys.argv[3]),
+    http=PROTOCOLS[sys.argv[2]],
+    log_level="warning",
+    access_log=False,
+    server_header=False,
+    lifespan="off",
+)

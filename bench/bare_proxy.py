@@ -23,9 +23,11 @@ async def forward(request: web.Request) -> web.StreamResponse:
 
 async def prepare(app: web.Application) -> None:
     app["client"] = ClientSession(
-        auto_decompress=False, timeout=ClientTimeout(total=None), connector=TCPConnector(limit=0),
+        auto_decompress=False,
+        timeout=ClientTimeout(total=None),
+        connector=TCPConnector(limit=0),
         read_bufsize=256 << 10,
-    )  # fmt: skip
+    )
 
 
 uvloop.install()

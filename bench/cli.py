@@ -31,9 +31,15 @@ async def measure() -> list[Line]:
                 ours.append(one)
                 bare.append(other)
     return [
-        Line("carrel session ls", f"{median(ours) * 1000:.0f} ms", f"{_ROUNDS} by turns; floor: python3 -c pass",
-             ratio=median(ours) / median(bare), floor=f"{median(bare) * 1000:.0f} ms", goal=5)
-    ]  # fmt: skip
+        Line(
+            "carrel session ls",
+            f"{median(ours) * 1000:.0f} ms",
+            f"{_ROUNDS} by turns; floor: python3 -c pass",
+            ratio=median(ours) / median(bare),
+            floor=f"{median(bare) * 1000:.0f} ms",
+            goal=5,
+        )
+    ]
 
 
 async def _seconds(*command: str, environment: dict[str, str]) -> float:

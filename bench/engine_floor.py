@@ -44,7 +44,9 @@ class Bare:
         """The container's name, and the seconds from the first call to its running."""
         name = secrets.token_hex(6)
         spec = ContainerSpec(id=name, image=self._image, slots=slots)
-        body = configuration(spec, self._names, network=self._names.network, with_init=False, with_profile=True)
+        body = configuration(
+            spec, self._names, network=self._names.network, with_init=False, with_profile=True
+        )
         began = time.perf_counter()
         self._made.add(f"carrel-bench-{name}")
         container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
@@ -83,6 +85,8 @@ class Bare:
                 return (await self.start())[0]
 
         began = time.perf_counter()
-        async with asyncio.TaskGroup() as group:  # which ends them all when one fails, before they are cleaned up
+        async with (
+            asyncio.TaskGroup() as group
+        ):  # which ends them all when one fails, before they are cleaned up
             made = [group.create_task(one()) for _ in range(count)]
         return time.perf_counter() - began, [each.result() for each in made]

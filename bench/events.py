@@ -30,7 +30,12 @@ async def measure() -> list[Line]:
     worst = sorted(took)[int(_COUNT * 0.99)] * 1000
     conditions = f"{_COUNT} commits, one after the other"
     return [
-        Line("commit to event on the page, p50", f"{median(took) * 1000:.1f} ms", conditions,
-             goal=100, value=median(took) * 1000),
+        Line(
+            "commit to event on the page, p50",
+            f"{median(took) * 1000:.1f} ms",
+            conditions,
+            goal=100,
+            value=median(took) * 1000,
+        ),
         Line("commit to event on the page, p99", f"{worst:.1f} ms", conditions, goal=100, value=worst),
-    ]  # fmt: skip
+    ]

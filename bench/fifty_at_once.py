@@ -42,6 +42,13 @@ async def measure() -> list[Line]:
                 await floor.remove(name)
     rates = [_COUNT / median(times) for times in (ours, bare)]
     return [
-        Line("50 sessions at once", f"{rates[0]:.1f}/s", f"{_ROUNDS} by turns, {_CONCURRENCY} in the engine at once",
-             ratio=rates[0] / rates[1], floor=f"{rates[1]:.1f}/s", goal=0.9, best="high")
-    ]  # fmt: skip
+        Line(
+            "50 sessions at once",
+            f"{rates[0]:.1f}/s",
+            f"{_ROUNDS} by turns, {_CONCURRENCY} in the engine at once",
+            ratio=rates[0] / rates[1],
+            floor=f"{rates[1]:.1f}/s",
+            goal=0.9,
+            best="high",
+        )
+    ]

@@ -148,15 +148,32 @@ async def _large(ground: Ground) -> list[Line]:
     grown = _resident(ground) - at_rest
     rates = {name: _BIG / _MIB / seconds for name, seconds in took.items()}
     return [
-        Line("files: upload of 1 GiB", f"{rates['up']:.0f} MiB/s", f"until on disk; cp {rates['cp']:.0f} MiB/s",
-             ratio=rates["up"] / rates["up nginx"], floor=f"nginx dav {rates['up nginx']:.0f} MiB/s", goal=0.8,
-             best="high"),
-        Line("files: download of 1 GiB", f"{rates['down']:.0f} MiB/s", "from the page cache",
-             ratio=rates["down"] / rates["down nginx"], floor=f"nginx {rates['down nginx']:.0f} MiB/s", goal=0.8,
-             best="high"),
-        Line("files: memory for these", f"{grown / _MIB:.0f} MiB", f"more resident after {2 * _ROUNDS} GiB",
-             value=grown / _MIB, goal=64),
-    ]  # fmt: skip
+        Line(
+            "files: upload of 1 GiB",
+            f"{rates['up']:.0f} MiB/s",
+            f"until on disk; cp {rates['cp']:.0f} MiB/s",
+            ratio=rates["up"] / rates["up nginx"],
+            floor=f"nginx dav {rates['up nginx']:.0f} MiB/s",
+            goal=0.8,
+            best="high",
+        ),
+        Line(
+            "files: download of 1 GiB",
+            f"{rates['down']:.0f} MiB/s",
+            "from the page cache",
+            ratio=rates["down"] / rates["down nginx"],
+            floor=f"nginx {rates['down nginx']:.0f} MiB/s",
+            goal=0.8,
+            best="high",
+        ),
+        Line(
+            "files: memory for these",
+            f"{grown / _MIB:.0f} MiB",
+            f"more resident after {2 * _ROUNDS} GiB",
+            value=grown / _MIB,
+            goal=64,
+        ),
+    ]
 
 
 async def _small(ground: Ground) -> list[Line]:
@@ -191,7 +208,10 @@ async def _small(ground: Ground) -> list[Line]:
             "cp": lambda: _run(f"cp -r {ground.many} {ground.disk}/copies"),
             "tree up": lambda: _run(f"{carrel} upload bench:tree {ground.many}/ -q"),
             "page up": lambda: uploaded(
-                f"{ground.own.url}/data/{ground.folder}", EMAIL, ground.own.password, ground.many,
+                f"{ground.own.url}/data/{ground.folder}",
+                EMAIL,
+                ground.own.password,
+                ground.many,
                 until=lambda: _count(ground.files / "many") == _SMALL,
             ),
             "tree down": lambda: _run(f"{carrel} download bench:tree/ --to {ground.disk}/back -q"),
@@ -201,10 +221,15 @@ async def _small(ground: Ground) -> list[Line]:
     rates = {name: _SMALL / seconds for name, seconds in took.items()}
     goals = {"tree up": 0.5}
     return [
-        Line(f"files: {direction} of {_SMALL:,} small files", f"{rates[key]:.0f}/s",
-             f"{_SMALL_BYTES} bytes, {_AT_ONCE} at once; cp {rates['cp']:.0f}/s{more}",
-             ratio=rates[key] / rates[f"{floor} nginx"], floor=f"nginx {rates[f'{floor} nginx']:.0f}/s", best="high",
-             goal=goals.get(key))
+        Line(
+            f"files: {direction} of {_SMALL:,} small files",
+            f"{rates[key]:.0f}/s",
+            f"{_SMALL_BYTES} bytes, {_AT_ONCE} at once; cp {rates['cp']:.0f}/s{more}",
+            ratio=rates[key] / rates[f"{floor} nginx"],
+            floor=f"nginx {rates[f'{floor} nginx']:.0f}/s",
+            best="high",
+            goal=goals.get(key),
+        )
         for direction, key, floor, more in (
             ("upload", "up", "up", "; each on disk and audited, which nginx does not do"),
             ("download", "down", "down", "; each audited"),
@@ -212,10 +237,16 @@ async def _small(ground: Ground) -> list[Line]:
             ("download by the command", "tree down", "down", "; many in a request, each audited"),
         )
     ] + [
-        Line(f"files: upload of {_SMALL:,} small files by the page", f"{rates['page up']:.0f}/s",
-             "until all are in the folder", ratio=rates["page up"] / rates["tree up"],
-             floor=f"the command {rates['tree up']:.0f}/s", goal=0.8, best="high")
-    ]  # fmt: skip
+        Line(
+            f"files: upload of {_SMALL:,} small files by the page",
+            f"{rates['page up']:.0f}/s",
+            "until all are in the folder",
+            ratio=rates["page up"] / rates["tree up"],
+            floor=f"the command {rates['tree up']:.0f}/s",
+            goal=0.8,
+            best="high",
+        )
+    ]
 
 
 async def _listing(ground: Ground) -> Line:
@@ -244,8 +275,15 @@ async def _zip(ground: Ground) -> Line:
         }
     )
     ours, floor = (_BIG / _MIB / took[name] for name in ("ours", "zip"))
-    return Line("files: zip stream of 1 GiB", f"{ours:.0f} MiB/s", "stored, not packed",
-                ratio=ours / floor, floor=f"zip -0 {floor:.0f} MiB/s", goal=0.7, best="high")  # fmt: skip
+    return Line(
+        "files: zip stream of 1 GiB",
+        f"{ours:.0f} MiB/s",
+        "stored, not packed",
+        ratio=ours / floor,
+        floor=f"zip -0 {floor:.0f} MiB/s",
+        goal=0.7,
+        best="high",
+    )
 
 
 def _count(directory: Path) -> int:
@@ -257,9 +295,12 @@ def _upload(ground: Ground) -> str:
         f"{k} {base64.b64encode(v).decode()}" for k, v in (("path", b"big"), ("clash", b"replace"))
     )
     headers = (
-        "Tus-Resumable: 1.0.0", f"Upload-Length: {_BIG}", f"Upload-Metadata: {said}",
-        "Content-Type: application/offset+octet-stream", "Expect:",
-    )  # fmt: skip
+        "Tus-Resumable: 1.0.0",
+        f"Upload-Length: {_BIG}",
+        f"Upload-Metadata: {said}",
+        "Content-Type: application/offset+octet-stream",
+        "Expect:",
+    )
     named = " ".join(f"-H '{header}'" for header in headers)
     return f"curl -sSf -o /dev/null {_auth(ground)} -X POST {named} -T {ground.source} {ground.ours}/uploads"
 

@@ -36,8 +36,15 @@ async def _small(ports: dict[str, int], upstream: App) -> Line:
             if turn:
                 rates[name].append(found.rate)
     ours, bare, direct = (median(rates[name]) for name in ("gateway", "bare", "direct"))
-    return Line("gateway: small answers", f"{ours:.0f}/s", f"1 KiB, {_CONNECTIONS} connections; direct {direct:.0f}/s",
-                ratio=ours / bare, floor=f"bare proxy {bare:.0f}/s", goal=0.9, best="high")  # fmt: skip
+    return Line(
+        "gateway: small answers",
+        f"{ours:.0f}/s",
+        f"1 KiB, {_CONNECTIONS} connections; direct {direct:.0f}/s",
+        ratio=ours / bare,
+        floor=f"bare proxy {bare:.0f}/s",
+        goal=0.9,
+        best="high",
+    )
 
 
 async def _big(ports: dict[str, int], upstream: App) -> Line:
@@ -48,8 +55,15 @@ async def _big(ports: dict[str, int], upstream: App) -> Line:
             found = await load(_asking("/big", upstream), port, seconds=0, connections=1)
             rates[name].append(1024 / found.latencies[0])
     ours, bare, direct = (median(rates[name]) for name in ("gateway", "bare", "direct"))
-    return Line("gateway: body of 1 GiB", f"{ours:.0f} MiB/s", f"{_BIG_ROUNDS} by turns; bare proxy {bare:.0f} MiB/s",
-                ratio=ours / direct, floor=f"direct {direct:.0f} MiB/s", goal=0.5, best="high")  # fmt: skip
+    return Line(
+        "gateway: body of 1 GiB",
+        f"{ours:.0f} MiB/s",
+        f"{_BIG_ROUNDS} by turns; bare proxy {bare:.0f} MiB/s",
+        ratio=ours / direct,
+        floor=f"direct {direct:.0f} MiB/s",
+        goal=0.5,
+        best="high",
+    )
 
 
 async def _websocket(own: Plane, upstream: App) -> Line:
@@ -58,10 +72,13 @@ async def _websocket(own: Plane, upstream: App) -> Line:
     async with (
         connect(f"ws://127.0.0.1:{upstream.port}/echo", compression=None) as direct,
         connect(
-            f"ws://{upstream.host}/echo", host="127.0.0.1", port=own.settings.effective_gateway_port,
-            additional_headers={"Cookie": upstream.cookie, "Origin": origin}, compression=None,
+            f"ws://{upstream.host}/echo",
+            host="127.0.0.1",
+            port=own.settings.effective_gateway_port,
+            additional_headers={"Cookie": upstream.cookie, "Origin": origin},
+            compression=None,
         ) as through,
-    ):  # fmt: skip
+    ):
         for turn in range(_MESSAGES + 50):
             for name, socket in (("gateway", through), ("direct", direct)):
                 began = time.perf_counter()
@@ -70,5 +87,11 @@ async def _websocket(own: Plane, upstream: App) -> Line:
                 if turn >= 50:
                     took[name].append(time.perf_counter() - began)
     ours, floor = median(took["gateway"]) * 1e6, median(took["direct"]) * 1e6
-    return Line("gateway: WebSocket round trip", f"{ours:.0f} us", f"{_MESSAGES} by turns, 64 bytes",
-                ratio=ours / floor, floor=f"direct {floor:.0f} us", goal=2.5)  # fmt: skip
+    return Line(
+        "gateway: WebSocket round trip",
+        f"{ours:.0f} us",
+        f"{_MESSAGES} by turns, 64 bytes",
+        ratio=ours / floor,
+        floor=f"direct {floor:.0f} us",
+        goal=2.5,
+    )

@@ -12,10 +12,16 @@ _CONNECTIONS = 8
 # As many as a browser sends.
 _HEADERS = {
     "User_Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36",
-    "Accept": "application/json", "Accept_Encoding": "gzip, deflate, br, zstd", "Accept_Language": "en",
-    "Cookie": "carrel_session=" + "x" * 43, "Referer": "http://127.0.0.1/sessions", "Sec_Fetch_Dest": "empty",
-    "Sec_Fetch_Mode": "cors", "Sec_Fetch_Site": "same-origin", "Connection": "keep-alive",
-}  # fmt: skip
+    "Accept": "application/json",
+    "Accept_Encoding": "gzip, deflate, br, zstd",
+    "Accept_Language": "en",
+    "Cookie": "carrel_session=" + "x" * 43,
+    "Referer": "http://127.0.0.1/sessions",
+    "Sec_Fetch_Dest": "empty",
+    "Sec_Fetch_Mode": "cors",
+    "Sec_Fetch_Site": "same-origin",
+    "Connection": "keep-alive",
+}
 
 
 async def measure() -> list[Line]:
@@ -35,9 +41,15 @@ async def measure() -> list[Line]:
         f"CPU time, the least of {_ROUNDS} rounds; {len(_HEADERS)} headers, {_CONNECTIONS} connections"
     )
     return [
-        Line("limits: a request", f"{ours:.0f} us", conditions, ratio=ours / bare, floor=f"without {bare:.0f} us",
-             goal=1.05)
-    ]  # fmt: skip
+        Line(
+            "limits: a request",
+            f"{ours:.0f} us",
+            conditions,
+            ratio=ours / bare,
+            floor=f"without {bare:.0f} us",
+            goal=1.05,
+        )
+    ]
 
 
 async def _cpu_of_a_request(port: int) -> float:

@@ -11,10 +11,14 @@ _CHROMIUM = "/usr/bin/chromium-headless-shell"
 _LOOK_S = 0.1
 """Each look reads a directory of all that came, on the same cores."""
 _LONGEST_S = 600
-_NOTE_WHEN_CHOSEN = """addEventListener("change", () => { window.chosenAt = Date.now() }, { capture: true })"""
+_NOTE_WHEN_CHOSEN = (
+    """addEventListener("change", () => { window.chosenAt = Date.now() }, { capture: true })"""
+)
 
 
-async def uploaded(url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]) -> float:
+async def uploaded(
+    url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]
+) -> float:
     """Seconds from when the directory is chosen on the folder's page until it is over."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])

@@ -61,12 +61,23 @@ async def measure() -> list[Line]:
     conditions = f"{_ALONE} requests one after the other, {len(_NODES)} nodes"
     p99 = sorted(took)[int(_ALONE * 0.99)] * 1000
     return [
-        Line("request committed to placement committed, p50", f"{median(took) * 1000:.1f} ms", conditions,
-             goal=20, value=median(took) * 1000),
+        Line(
+            "request committed to placement committed, p50",
+            f"{median(took) * 1000:.1f} ms",
+            conditions,
+            goal=20,
+            value=median(took) * 1000,
+        ),
         Line("request committed to placement committed, p99", f"{p99:.1f} ms", conditions, value=p99),
-        Line("placements committed in a second", f"{rate:.0f}", f"{_AT_ONCE} requests at once, {len(_NODES)} nodes",
-             goal=500, value=rate, best="high"),
-    ]  # fmt: skip
+        Line(
+            "placements committed in a second",
+            f"{rate:.0f}",
+            f"{_AT_ONCE} requests at once, {len(_NODES)} nodes",
+            goal=500,
+            value=rate,
+            best="high",
+        ),
+    ]
 
 
 @asynccontextmanager
@@ -97,7 +108,9 @@ async def _alone(place: _Place) -> list[float]:
     """With all controllers at work, as in a running installation."""
     took: list[float] = []
     async with (
-        compose.controllers(place.settings, place.database, Engines(place.database, lambda row: place.engine)),
+        compose.controllers(
+            place.settings, place.database, Engines(place.database, lambda row: place.engine)
+        ),
         await psycopg.AsyncConnection.connect(place.database.url, autocommit=True) as listening,
     ):
         await listening.execute("LISTEN carrel")

@@ -73,9 +73,12 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
     data_dir = _fresh_dir()
     embedded = Embedded(data_dir / "postgres")
     settings = Settings(
-        data_dir=data_dir, database_url=embedded.start(), engine_url=docker_url(), port=free_ports(),
+        data_dir=data_dir,
+        database_url=embedded.start(),
+        engine_url=docker_url(),
+        port=free_ports(),
         installation="bench-" + secrets.token_hex(3),
-    )  # fmt: skip
+    )
     database = Database(settings.database_url)
     # Each is cleaned up whatever becomes of the others, and of the measurement.
     async with AsyncExitStack() as cleanup:
@@ -91,8 +94,14 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         own = Plane(
             f"http://127.0.0.1:{settings.port}",
             f"http://127.0.0.1:{settings.effective_gateway_port}",
-            auth, password, data_dir, database, settings, process.pid, image,
-        )  # fmt: skip
+            auth,
+            password,
+            data_dir,
+            database,
+            settings,
+            process.pid,
+            image,
+        )
         await _until_ready(own)
         yield own
 
@@ -100,7 +109,9 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
 def created(answer: httpx2.Response) -> str:
     """The id of what a request made. Raises: RuntimeError, with what the server says, when it made nothing."""
     if not answer.is_success:
-        raise RuntimeError(f"{answer.request.method} {answer.request.url.path}: {answer.status_code} {answer.text}")
+        raise RuntimeError(
+            f"{answer.request.method} {answer.request.url.path}: {answer.status_code} {answer.text}"
+        )
     return str(answer.json()["id"])
 
 
@@ -135,9 +146,16 @@ async def _found(database: Database, image: str, password: str) -> tuple[str, st
         # A bench asks more in a second than anybody in a quarter of an hour.
         await tx.execute(text("UPDATE keypairs SET rate_limit = 1000000000"))
         await images.register(
-            tx, name="tiny", reference=image, title="Tiny", description="", size_bytes=None, architecture=None,
-            apps=[], min_slots=SMALL,
-        )  # fmt: skip
+            tx,
+            name="tiny",
+            reference=image,
+            title="Tiny",
+            description="",
+            size_bytes=None,
+            architecture=None,
+            apps=[],
+            min_slots=SMALL,
+        )
     return pair.access_key, pair.secret_key
 
 

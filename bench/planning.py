@@ -52,9 +52,12 @@ def _thousand() -> Iterator[Line]:
             slowest = max(took, key=lambda order: took[order])
             ms = took[slowest] * 1000
             yield Line(
-                f"plan, 1,000 nodes, 1,000 wait, {strategy}", f"{ms:.1f} ms",
-                f"{_kinds(shapes)}, half in use; {slowest}, the slowest order", goal=50, value=ms,
-            )  # fmt: skip
+                f"plan, 1,000 nodes, 1,000 wait, {strategy}",
+                f"{ms:.1f} ms",
+                f"{_kinds(shapes)}, half in use; {slowest}, the slowest order",
+                goal=50,
+                value=ms,
+            )
 
 
 def _many() -> Iterator[Line]:
@@ -67,9 +70,13 @@ def _many() -> Iterator[Line]:
     for shapes, strategy, order in cases:
         rate = 100_000 / _took(_snapshot(10_000, 100_000, shapes, strategy, order))
         yield Line(
-            f"placements, 10,000 nodes, 100,000 wait, {strategy}", f"{rate:,.0f} /s",
-            f"{_kinds(shapes)}; {order}", goal=20_000, best="high", value=rate,
-        )  # fmt: skip
+            f"placements, 10,000 nodes, 100,000 wait, {strategy}",
+            f"{rate:,.0f} /s",
+            f"{_kinds(shapes)}; {order}",
+            goal=20_000,
+            best="high",
+            value=rate,
+        )
 
 
 def _curve() -> Iterator[Line]:
@@ -85,14 +92,18 @@ def _curve() -> Iterator[Line]:
                 cost[nodes] = (_took(snapshot) - idle) / waiting
                 yield Line(
                     f"a placement, {nodes:,} nodes, {waiting:,} wait, {strategy}",
-                    f"{cost[nodes] * 1e6:.1f} us", f"{_kinds(shapes)}; fifo",
-                )  # fmt: skip
+                    f"{cost[nodes] * 1e6:.1f} us",
+                    f"{_kinds(shapes)}; fifo",
+                )
         small, large = _NODES[0], _NODES[-1]
         yield Line(
-            f"a placement, growth with nodes, {strategy}", f"{cost[large] * 1e6:.1f} us",
+            f"a placement, growth with nodes, {strategy}",
+            f"{cost[large] * 1e6:.1f} us",
             f"{_kinds(shapes)}; {large:,} nodes against {small:,}, {waiting:,} wait; logarithms: 2",
-            cost[large] / cost[small], f"{cost[small] * 1e6:.1f} us", 2.0,
-        )  # fmt: skip
+            cost[large] / cost[small],
+            f"{cost[small] * 1e6:.1f} us",
+            2.0,
+        )
 
 
 def _misfits() -> Iterator[Line]:
@@ -104,9 +115,13 @@ def _misfits() -> Iterator[Line]:
         with _looked() as many:
             took = _took(all_of_them)
         yield Line(
-            f"100,000 that fit nowhere, {strategy}", f"{len(many)} look-ups", f"all alike, 1,000 nodes; {took:.2f} s",
-            len(many) / len(single), f"{len(single)} for one", 1.0,
-        )  # fmt: skip
+            f"100,000 that fit nowhere, {strategy}",
+            f"{len(many)} look-ups",
+            f"all alike, 1,000 nodes; {took:.2f} s",
+            len(many) / len(single),
+            f"{len(single)} for one",
+            1.0,
+        )
 
 
 @contextmanager
@@ -166,8 +181,11 @@ def _snapshot(
         ),
         tuple(
             PendingSession(
-                SessionId(f"s{n:06}"), dict(kinds[n % len(kinds)]), _NOW - timedelta(milliseconds=waiting - n),
-                path=("d", f"p{n % 5}", f"u{n % _OWNERS}"), scopes=("d", f"p{n % 5}", f"u{n % _OWNERS}"),
+                SessionId(f"s{n:06}"),
+                dict(kinds[n % len(kinds)]),
+                _NOW - timedelta(milliseconds=waiting - n),
+                path=("d", f"p{n % 5}", f"u{n % _OWNERS}"),
+                scopes=("d", f"p{n % 5}", f"u{n % _OWNERS}"),
             )
             for n in range(waiting)
         ),
@@ -177,7 +195,7 @@ def _snapshot(
             scope: ScopeSnapshot(scope, {"cpu": 10**12, "sessions": 10**9})
             for scope in ("d", *(f"p{n}" for n in range(5)), *(f"u{n}" for n in range(_OWNERS)))
         },
-    )  # fmt: skip
+    )
 
 
 def _used(capacity: Slots, random: Random) -> dict[str, int]:

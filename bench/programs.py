@@ -12,9 +12,12 @@ from tools.checks.machine import say
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 _PACKAGES = {
     "files": {
-        "nginx": "nginx-light", "curl": "curl", "zip": "zip", "chromium-headless-shell": "chromium-headless-shell",
+        "nginx": "nginx-light",
+        "curl": "curl",
+        "zip": "zip",
+        "chromium-headless-shell": "chromium-headless-shell",
     },
-}  # fmt: skip
+}
 """By the name of the bench: which programs it starts, and which package brings each."""
 
 

@@ -33,9 +33,14 @@ async def measure() -> list[Line]:
             bare.append(await floor.prompt(name))
         await floor.remove(name)
     return [
-        Line("terminal: RUNNING to prompt", f"{median(ours) * 1000:.0f} ms", f"{_ROUNDS} by turns, over a WebSocket",
-             ratio=median(ours) / median(bare), floor=f"{median(bare) * 1000:.0f} ms")
-    ]  # fmt: skip
+        Line(
+            "terminal: RUNNING to prompt",
+            f"{median(ours) * 1000:.0f} ms",
+            f"{_ROUNDS} by turns, over a WebSocket",
+            ratio=median(ours) / median(bare),
+            floor=f"{median(bare) * 1000:.0f} ms",
+        )
+    ]
 
 
 async def _prompt(own: Plane, session: str) -> float:

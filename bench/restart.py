@@ -47,10 +47,16 @@ async def measure() -> list[Line]:
                 took[name].append(time.perf_counter() - started)
             floor.append(await _floor())
     return [
-        Line(f"{name} killed: first good answer", f"{median(values):.2f} s", f"{_ROUNDS} by turns",
-             ratio=median(values) / median(floor), floor=f"{median(floor):.2f} s", goal=1)
+        Line(
+            f"{name} killed: first good answer",
+            f"{median(values):.2f} s",
+            f"{_ROUNDS} by turns",
+            ratio=median(values) / median(floor),
+            floor=f"{median(floor):.2f} s",
+            goal=1,
+        )
         for name, values in took.items()
-    ]  # fmt: skip
+    ]
 
 
 def _process(own: Plane, name: str) -> psutil.Process:
@@ -86,9 +92,13 @@ async def _floor() -> float:
     started = time.perf_counter()
     # Compiled modules are kept for ours, see the supervisor; so they are for this one, by its first round.
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _FLOOR, str(port), stderr=asyncio.subprocess.DEVNULL,
+        sys.executable,
+        "-c",
+        _FLOOR,
+        str(port),
+        stderr=asyncio.subprocess.DEVNULL,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(_COMPILED)},
-    )  # fmt: skip
+    )
     try:
         async with httpx2.AsyncClient() as client:
             while True:

@@ -20,9 +20,15 @@ _HISTORY = 1_000_000
 _PATH = "/api/v1/sessions?limit=20"
 
 _SPEC = SessionSpec(
-    image="registry.example.org/team/image:1", slots={"cpu": 1000, "mem": 1 << 30}, name="desk", env={"A": "b"},
-    project="abcdefghijkl", group="default", priority=50, mounts=(MountRequest(folder="data"),),
-)  # fmt: skip
+    image="registry.example.org/team/image:1",
+    slots={"cpu": 1000, "mem": 1 << 30},
+    name="desk",
+    env={"A": "b"},
+    project="abcdefghijkl",
+    group="default",
+    priority=50,
+    mounts=(MountRequest(folder="data"),),
+)
 _FILL = """
     WITH filled AS (
         INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
@@ -56,11 +62,24 @@ async def measure() -> list[Line]:
     pace = median(large["bare"]) / bare
     conditions = f"20 rows, {len(body)} bytes, {_CONNECTIONS} connections, one worker"
     return [
-        Line("GET /sessions, 20 rows", f"{ours:.0f}/s", conditions, ratio=ours / bare, floor=f"{bare:.0f}/s",
-             goal=0.4, best="high"),
-        Line("GET /sessions, 1,000,000 in history", f"{full:.0f}/s", f"{conditions}; time for each, floor: 20 in all",
-             ratio=ours * pace / full, floor=f"{ours:.0f}/s", goal=1.5),
-    ]  # fmt: skip
+        Line(
+            "GET /sessions, 20 rows",
+            f"{ours:.0f}/s",
+            conditions,
+            ratio=ours / bare,
+            floor=f"{bare:.0f}/s",
+            goal=0.4,
+            best="high",
+        ),
+        Line(
+            "GET /sessions, 1,000,000 in history",
+            f"{full:.0f}/s",
+            f"{conditions}; time for each, floor: 20 in all",
+            ratio=ours * pace / full,
+            floor=f"{ours:.0f}/s",
+            goal=1.5,
+        ),
+    ]
 
 
 async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[float]]:
@@ -74,7 +93,9 @@ async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[
 
 async def _fill(own: Plane, first: int, last: int) -> None:
     async with own.database.transaction() as tx:
-        await tx.execute(text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(_SPEC.to_json()).decode()})
+        await tx.execute(
+            text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(_SPEC.to_json()).decode()}
+        )
     async with own.database.transaction() as tx:
         await tx.execute(text("ANALYZE sessions, containers"))
 

@@ -18,9 +18,13 @@ async def write(database: Database, actor: Actor, count: int, *, name: str = "de
     for number in range(count):
         async with database.transaction() as tx:
             service.record(
-                tx, actor, "session.create", f"session{number}", name=f"{name}-{number}",
-                details={"image": "debian:12", "share": 0.30, "text": "é\n한\u2028\"\\", "n": number},
-            )  # fmt: skip
+                tx,
+                actor,
+                "session.create",
+                f"session{number}",
+                name=f"{name}-{number}",
+                details={"image": "debian:12", "share": 0.30, "text": 'é\n한\u2028"\\', "n": number},
+            )
 
 
 async def seal(database: Database) -> None:

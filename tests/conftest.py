@@ -59,9 +59,14 @@ databases_of_carrel.create_async_engine = _experienced_engine  # type: ignore[at
 
 def pytest_configure() -> None:
     """Back ends are found by what is installed, which does not follow the checkout by itself."""
-    wanted = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]["entry-points"]
+    wanted = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
+        "entry-points"
+    ]
     own = distribution(DISTRIBUTION).entry_points
-    if any({each.name: each.value for each in own.select(group=group)} != kinds for group, kinds in wanted.items()):
+    if any(
+        {each.name: each.value for each in own.select(group=group)} != kinds
+        for group, kinds in wanted.items()
+    ):
         pytest.exit("The entry points of pyproject.toml are not installed: run ./carrel test --only sizes", 4)
 
 
@@ -164,9 +169,15 @@ async def _settle(url: str) -> People:
 
         async def person(name: str, domain: DomainId, project: ProjectId) -> UserId:
             made = await tenancy.add_user(
-                tx, SystemClock(), email=f"{name}@example.org", name=name, password=PASSWORD,
-                role=Role.USER, domain_id=domain, projects=[project],
-            )  # fmt: skip
+                tx,
+                SystemClock(),
+                email=f"{name}@example.org",
+                name=name,
+                password=PASSWORD,
+                role=Role.USER,
+                domain_id=domain,
+                projects=[project],
+            )
             return made.id
 
         ids = [

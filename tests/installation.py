@@ -122,7 +122,7 @@ class Api:
         return int(self.url.rsplit(":", 1)[1])
 
     async def as_(self, name: str) -> Caller:
-        """"anonymous", or a person of `People`, by a keypair of theirs."""
+        """ "anonymous", or a person of `People`, by a keypair of theirs."""
         if name not in self._callers:
             actor = None if name == "anonymous" else getattr(self.people, name)
             auth = await self.keypair(actor) if actor else None

@@ -20,7 +20,9 @@ def certificates(folder: Path, *hosts: str, days: tuple[int, int] = (-1, 1)) -> 
     ca_constraints = x509.BasicConstraints(ca=True, path_length=0)
     ca = _sign(authority, authority_key, authority, authority_key, ca_constraints, (-1, 1))
     names = [*(x509.DNSName(host) for host in hosts), x509.IPAddress(ip_address("127.0.0.1"))]
-    server = _sign(_name("127.0.0.1"), key, authority, authority_key, x509.SubjectAlternativeName(names), days)
+    server = _sign(
+        _name("127.0.0.1"), key, authority, authority_key, x509.SubjectAlternativeName(names), days
+    )
     (folder / "server.pem").write_bytes(server)
     (folder / "server.key").touch(mode=0o600)
     (folder / "server.key").write_bytes(

@@ -71,7 +71,9 @@ class OpenIdProvider:
 
 
 @contextmanager
-def open_id_provider(folder: Path, *, redirect_uris: list[str], in_token: bool = False) -> Iterator[OpenIdProvider]:
+def open_id_provider(
+    folder: Path, *, redirect_uris: list[str], in_token: bool = False
+) -> Iterator[OpenIdProvider]:
     """One that runs, with nobody in it."""
     install()
     with socket.socket() as probe:

@@ -64,9 +64,12 @@ async def prometheus(
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
     command = [
-        program, f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'series'}",
-        f"--web.listen-address={address}", "--log.level=warn",
-    ]  # fmt: skip
+        program,
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'series'}",
+        f"--web.listen-address={address}",
+        "--log.level=warn",
+    ]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:

@@ -30,9 +30,11 @@ async def proxy(kind: str, own: Path, *, page: int, apps: int, files: Path) -> A
     """
     port, plain = _free_port(), _free_port()
     changes = {
-        "127.0.0.1:8700": f"127.0.0.1:{page}", "127.0.0.1:8701": f"127.0.0.1:{apps}",
-        _FILES[0]: str(files / "server.pem"), _FILES[1]: str(files / "server.key"),
-    }  # fmt: skip
+        "127.0.0.1:8700": f"127.0.0.1:{page}",
+        "127.0.0.1:8701": f"127.0.0.1:{apps}",
+        _FILES[0]: str(files / "server.pem"),
+        _FILES[1]: str(files / "server.key"),
+    }
     if kind == "nginx":
         changes |= {"listen [::]": "#", "listen 80;": f"listen {plain};", "listen 443 ": f"listen {port} "}
         _change(DEPLOY / "nginx" / "carrel.conf", own / "carrel.conf", changes)

@@ -33,7 +33,9 @@ def main(arguments: list[str]) -> int:
                     return 1 if difference else 0
                 config = configuration()
                 config.attributes.update(connection=connection, metadata=METADATA)
-                count = len(list((Path(config.get_main_option("script_location") or "") / "versions").glob("0*.py")))
+                count = len(
+                    list((Path(config.get_main_option("script_location") or "") / "versions").glob("0*.py"))
+                )
                 command.revision(config, arguments[0], autogenerate=True, rev_id=f"{count + 1:04}")
         finally:
             server.stop()

@@ -59,7 +59,9 @@ def between(text: str, table: str) -> str:
 
 def lifecycle() -> str:
     rows = ["| state | fails after |", "| --- | --- |"]
-    rows += [f"| {state} | {limit.total_seconds() / 60:.0f} min |" for state, limit in LIFECYCLE.deadlines.items()]
+    rows += [
+        f"| {state} | {limit.total_seconds() / 60:.0f} min |" for state, limit in LIFECYCLE.deadlines.items()
+    ]
     return "\n".join(["```mermaid", LIFECYCLE.mermaid(), "```", "", *rows, ""])
 
 
@@ -93,11 +95,15 @@ def actions() -> str:
 def classes() -> str:
     """The public classes of the SDK, with their attributes and methods; errors by their tree."""
     found = [getattr(carrel_client, name) for name in carrel_client.__all__ if name[0].isupper()]
-    objects = [each for each in found if not issubclass(each, Exception) and not each.__name__.startswith("Async")]
+    objects = [
+        each for each in found if not issubclass(each, Exception) and not each.__name__.startswith("Async")
+    ]
     carrel = carrel_client.Carrel
     # What is reached from a Carrel only, and has no name in the package.
-    objects += [inspect.getmodule(each).__dict__[name] for each, name in
-                ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))]  # fmt: skip
+    objects += [
+        inspect.getmodule(each).__dict__[name]
+        for each, name in ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))
+    ]
     objects.sort(key=lambda each: (each is not carrel, each.__name__))
     errors = [each for each in found if issubclass(each, Exception)]
     lines = [text for each in objects for text in _class(each)]
@@ -112,7 +118,9 @@ def _class(kind: type) -> list[str]:
     lines = [f"## {kind.__name__}", "", inspect.cleandoc(kind.__doc__ or ""), ""]
     members = [(name, each) for name, each in vars(kind).items() if not name.startswith("_")]
     attributes = [(name, each) for name, each in members if isinstance(each, property)]
-    methods = [(name, getattr(each, "__func__", each)) for name, each in members if not isinstance(each, property)]
+    methods = [
+        (name, getattr(each, "__func__", each)) for name, each in members if not isinstance(each, property)
+    ]
     fields = getattr(kind, "_fields", ())
     if attributes or fields:
         lines += ["| attribute | type | |", "| --- | --- | --- |"]

@@ -95,7 +95,9 @@ def find(port: Port, kind: str) -> Plugin[Any, Any]:
     found = list(own or entry_points(group=port, name=kind))
     if len(found) != 1:
         names = sorted(each.dist.name for each in found if each.dist)
-        raise _unusable(port, kind, f"{' and '.join(names)} both bring it" if names else "nothing installed brings it")
+        raise _unusable(
+            port, kind, f"{' and '.join(names)} both bring it" if names else "nothing installed brings it"
+        )
     return _loaded(port, found[0])
 
 

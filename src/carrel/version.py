@@ -22,8 +22,12 @@ def _revision() -> str:
     try:
         done = subprocess.run(
             ["git", "-C", str(_CHECKOUT), "rev-parse", "--short", "HEAD"],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip()

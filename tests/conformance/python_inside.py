@@ -15,9 +15,15 @@ _HERE = "/home/work/machine"
 _LOADER = {"x86_64": "ld-linux-x86-64.so.2", "aarch64": "ld-linux-aarch64.so.1"}[platform.machine()]
 _LIBRARIES = f"{_HERE}/lib/{platform.machine()}-linux-gnu"
 PYTHON = (
-    "env", f"PYTHONHOME={_HERE}",
-    f"{_LIBRARIES}/{_LOADER}", "--library-path", _LIBRARIES, f"{_HERE}/bin/python3", "-S", "-u",
-)  # fmt: skip
+    "env",
+    f"PYTHONHOME={_HERE}",
+    f"{_LIBRARIES}/{_LOADER}",
+    "--library-path",
+    _LIBRARIES,
+    f"{_HERE}/bin/python3",
+    "-S",
+    "-u",
+)
 
 _CALLS = """
 import ctypes, errno, os, resource, socket, sys

@@ -129,7 +129,9 @@ class TestDockerEngineOptional(OptionalConformance):
 
 
 class TestDockerEngineMounts(MountConformance):
-    async def test_what_a_session_makes_belongs_to_its_user_on_the_machine(self, harness: EngineHarness) -> None:
+    async def test_what_a_session_makes_belongs_to_its_user_on_the_machine(
+        self, harness: EngineHarness
+    ) -> None:
         with directory() as source:
             container = await mounting(harness, Mount(str(source), "/home/work/data"))
             await run(harness.engine, container, "sh", "-c", "mkdir data/made; touch data/made/file")
@@ -211,8 +213,9 @@ async def test_a_node_names_its_images_and_the_accelerators_that_a_container_can
     assert "<none>:<none>" not in node.images
     assert [device.id for device in node.devices] == ["fake0", "fake1", "fake2", "fake3"]
     assert {slot: node.slots[slot] for slot in ("fake.device", "fake.shares")} == {
-        "fake.device": 4, "fake.shares": 4000,
-    }  # fmt: skip
+        "fake.device": 4,
+        "fake.shares": 4000,
+    }
     wanted = replace(small(image), devices={"fake1": 500, "fake2": 1000})
     await engine.ensure(wanted, ProgressLog())
     ran = await run(engine, wanted.id, "sh", "-c", "echo $CARREL_DEVICES")

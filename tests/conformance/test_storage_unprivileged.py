@@ -77,9 +77,14 @@ def test_nobody_else_gets_in(harness: OfRoot) -> None:
     as_session(files, "umask 0; echo x >file; mkdir open")
     with rooted():
         done = subprocess.run(
-            ["sh", "-c", "cat file; ls; touch new; ls open"], cwd=files, user=STRANGER, group=STRANGER,
-            extra_groups=[], capture_output=True, check=False,
-        )  # fmt: skip
+            ["sh", "-c", "cat file; ls; touch new; ls open"],
+            cwd=files,
+            user=STRANGER,
+            group=STRANGER,
+            extra_groups=[],
+            capture_output=True,
+            check=False,
+        )
     assert done.stdout == b""
     assert done.stderr.count(b"Permission denied") == 4
 

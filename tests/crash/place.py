@@ -30,9 +30,14 @@ class Plane(Protocol):
 
 class Place:
     def __init__(
-        self, daemon: OwnDockerd, engine: DockerEngine, plane: Plane, client: Client, image: str,
+        self,
+        daemon: OwnDockerd,
+        engine: DockerEngine,
+        plane: Plane,
+        client: Client,
+        image: str,
         database_url: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.daemon = daemon
         self.engine = engine
         self.plane = plane
@@ -58,7 +63,9 @@ class Place:
     def main_of(self, session: str) -> str:
         """The id of its main container."""
         with self.looking() as look:
-            row = look.execute("SELECT id FROM containers WHERE session_id = %s AND index = 0", (session,)).fetchone()
+            row = look.execute(
+                "SELECT id FROM containers WHERE session_id = %s AND index = 0", (session,)
+            ).fetchone()
         assert row, session
         return str(row[0])
 

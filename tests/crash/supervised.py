@@ -33,9 +33,13 @@ class Supervised:
         self._embedded = Embedded(folder / "postgres")
         self.database_url = self._embedded.url
         self._settings = Settings(
-            data_dir=folder, database_url=self.database_url, engine_url=engine_url, installation=installation,
-            port=self.port, gateway_port=self._gateway_port,
-        )  # fmt: skip
+            data_dir=folder,
+            database_url=self.database_url,
+            engine_url=engine_url,
+            installation=installation,
+            port=self.port,
+            gateway_port=self._gateway_port,
+        )
         self._supervisor: subprocess.Popen[bytes] | None = None
 
     async def begin(self) -> tuple[str, str]:

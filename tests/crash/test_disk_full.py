@@ -113,7 +113,9 @@ async def test_a_full_disk_of_the_engine_costs_only_those_who_need_it(on_small_e
 
 async def _runs(place: Place, session: str, script: str) -> int:
     """The exit code of a shell script in a session's main container."""
-    async with place.engine.exec(place.main_of(session), ["sh", "-c", script], env={}, terminal=None) as process:
+    async with place.engine.exec(
+        place.main_of(session), ["sh", "-c", script], env={}, terminal=None
+    ) as process:
         async for _ in process.output():
             pass
         return await process.exit_code()

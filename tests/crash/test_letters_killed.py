@@ -60,7 +60,9 @@ def mail() -> Iterator[tuple[MailServer, int]]:
     server.stop()
 
 
-@pytest.mark.parametrize(("moment", "most"), [("greeting", 1), ("recipient", 1), ("letter", 2), ("farewell", 2)])
+@pytest.mark.parametrize(
+    ("moment", "most"), [("greeting", 1), ("recipient", 1), ("letter", 2), ("farewell", 2)]
+)
 async def test_a_letter_survives_a_kill_and_comes_twice_at_most(
     place: Place, mail: tuple[MailServer, int], moment: str, most: int
 ) -> None:
@@ -76,7 +78,12 @@ async def test_a_letter_survives_a_kill_and_comes_twice_at_most(
 
     letters.moment, letters.strike = moment, strike
     await place.comes_to_rest()
-    settings = {"mail_host": "127.0.0.1", "mail_port": port, "mail_tls": "none", "mail_sender": "c@example.org"}
+    settings = {
+        "mail_host": "127.0.0.1",
+        "mail_port": port,
+        "mail_tls": "none",
+        "mail_sender": "c@example.org",
+    }
     with place.looking() as look:
         look.execute(
             "INSERT INTO site (id, values) VALUES (1, %(v)s) ON CONFLICT (id) DO UPDATE SET values = %(v)s",
@@ -86,7 +93,9 @@ async def test_a_letter_survives_a_kill_and_comes_twice_at_most(
     async def ask() -> bool:
         try:
             async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{plane.port}{API}") as client:
-                return (await client.post("/auth/forgot", json={"email": "user@example.org"})).status_code == 202
+                return (
+                    await client.post("/auth/forgot", json={"email": "user@example.org"})
+                ).status_code == 202
         except httpx2.TransportError:
             return False
 
@@ -107,5 +116,7 @@ async def test_a_letter_survives_a_kill_and_comes_twice_at_most(
     await eventually(sent, within_s=30, every_s=0.1)
     assert 1 <= len(letters.taken) <= most
     assert {letter["To"] for letter in letters.taken} == {"user@example.org"}
-    assert len({letter["Message-ID"] for letter in letters.taken}) == 1, "by which a mailbox knows a second copy"
+    assert len({letter["Message-ID"] for letter in letters.taken}) == 1, (
+        "by which a mailbox knows a second copy"
+    )
     assert "reset-password#token" in letters.taken[0].as_string()

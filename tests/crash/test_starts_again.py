@@ -23,7 +23,9 @@ async def test_whatever_is_killed_is_back_at_once_and_nothing_else_ends(supervis
     killed = 0
     for _ in range(ROUNDS):
         # The fork server only with a role: when that is back, so is the fork server.
-        names = luck.choice([ROLES, ROLES[:1], ROLES[1:], (), (FORK_SERVER, luck.choice(ROLES)), (FORK_SERVER, *ROLES)])
+        names = luck.choice(
+            [ROLES, ROLES[:1], ROLES[1:], (), (FORK_SERVER, luck.choice(ROLES)), (FORK_SERVER, *ROLES)]
+        )
         plane.kill_database()
         plane.kill_children(*names)
         killed += len(names)
@@ -73,7 +75,9 @@ async def test_a_killed_fork_server_ends_no_role(supervised: Place) -> None:
     await eventually(plane.is_whole, within_s=60, every_s=0.05)
     after = plane.children()
     assert [name for name in before if before[name] == after[name]] == ["api,controllers"]
-    assert plane.ends() == [f"{name} ended with -9; it starts again in 0 s" for name in (FORK_SERVER, "gateway")]
+    assert plane.ends() == [
+        f"{name} ended with -9; it starts again in 0 s" for name in (FORK_SERVER, "gateway")
+    ]
 
 
 async def test_a_killed_supervisor_takes_all_processes_along_and_starts_again(supervised: Place) -> None:

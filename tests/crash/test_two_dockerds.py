@@ -41,7 +41,11 @@ class Two:
         [node] = [
             one for one in (await self.admin.get("/nodes")).json()["items"] if one["engine"]["name"] == engine
         ]
-        body = {"image": self._image, "slots": {"cpu": 100, "mem": 64 << 20}, "node": f"{node['name']}@{engine}"}
+        body = {
+            "image": self._image,
+            "slots": {"cpu": 100, "mem": 64 << 20},
+            "node": f"{node['name']}@{engine}",
+        }
         answer = await self.admin.post("/sessions", body)
         assert answer.status_code == 201, answer.text
         await self.api.until(self.admin, answer.json()["id"], "RUNNING")
@@ -55,7 +59,9 @@ class Two:
         pair = await self.api.keypair(self.admin.actor)
         basic = base64.b64encode(":".join(pair).encode()).decode()
         url = f"ws://127.0.0.1:{self.api.port}{API}/sessions/{session}/terminal"
-        async with connect(url, additional_headers={"Authorization": f"Basic {basic}"}, proxy=None) as terminal:
+        async with connect(
+            url, additional_headers={"Authorization": f"Basic {basic}"}, proxy=None
+        ) as terminal:
             try:
                 return bool(json.loads(await terminal.recv())["type"] == "ready")
             except ConnectionClosedError:  # it is being started again

@@ -17,9 +17,14 @@ from e2e.running import Running, installation
 # The engine without a browser's own windows around each tab, which are web pages, too, and cost as much.
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 TRACING = bool(os.environ.get("CARREL_TRACE"))
 """Keep Playwright's trace of what fails, too; it costs a third more time."""
 RESULTS = Path(__file__).parents[2] / "test-results"
@@ -86,8 +91,11 @@ def open_desk(
 
     def open_one(*, stranger: bool = False, **options: object) -> Desk:
         settings = {
-            "locale": "en-GB", "viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **options,
-        }  # fmt: skip
+            "locale": "en-GB",
+            "viewport": {"width": 1440, "height": 900},
+            "reduced_motion": "reduce",
+            **options,
+        }
         context = browser.new_context(storage_state=None if stranger else signed_in, **settings)  # type: ignore[arg-type]
         if TRACING:
             context.tracing.start(screenshots=True, snapshots=True)

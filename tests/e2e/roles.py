@@ -40,9 +40,15 @@ class Roles:
     def make(self, email: str, *options: str) -> str:
         """Somebody who signs in by PASSWORD; gives their e-mail."""
         self._carrel(
-            "user", "create", email, email.split("@")[0].title(), "--password-stdin", "--keep-password", *options,
+            "user",
+            "create",
+            email,
+            email.split("@")[0].title(),
+            "--password-stdin",
+            "--keep-password",
+            *options,
             input=PASSWORD + "\n",
-        )  # fmt: skip
+        )
         return email
 
     def desk(self, open_desk: Opener, email: str, **options: object) -> Desk:

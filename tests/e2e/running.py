@@ -39,9 +39,14 @@ class Running:
     ) -> "subprocess.CompletedProcess[str]":
         """Run a command line of ours to its end, as the administrator."""
         return subprocess.run(
-            [str(CARREL), *words], env=self.environment, text=True, capture_output=True, timeout=timeout, check=False,
+            [str(CARREL), *words],
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
             **options,
-        )  # type: ignore[call-overload,no-any-return]  # fmt: skip
+        )  # type: ignore[call-overload,no-any-return]
 
     def shell(self, session: str, script: str) -> str:
         """What a shell script prints inside a session."""
@@ -82,8 +87,13 @@ def installation() -> Iterator[Running]:
 
 def _run(options: list[str], command: str, environment: dict[str, str]) -> None:
     done = subprocess.run(
-        [str(CARREL), command, *options], env=environment, text=True, capture_output=True, timeout=UP_S, check=False
-    )  # fmt: skip
+        [str(CARREL), command, *options],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=UP_S,
+        check=False,
+    )
     assert done.returncode == 0, f"carrel {command}: {done.stdout}{done.stderr}"
 
 

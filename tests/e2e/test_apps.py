@@ -121,8 +121,12 @@ def test_documented_program_runs_code_in_a_kernel_of_jupyter(
     (tmp_path / "sitecustomize.py").write_text(RESOLVES)
     (tmp_path / "program.py").write_text(program)
     done = subprocess.run(
-        [sys.executable, "program.py", running_session], cwd=tmp_path,
+        [sys.executable, "program.py", running_session],
+        cwd=tmp_path,
         env={**carrel.environment, "PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, timeout=2 * LAB_MS / 1000, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=2 * LAB_MS / 1000,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (0, "42\n"), done.stderr

@@ -28,8 +28,13 @@ class Place:
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [str(CARREL), *words], env=self._environment, text=True, capture_output=True, timeout=UP_S, check=False
-        )  # fmt: skip
+            [str(CARREL), *words],
+            env=self._environment,
+            text=True,
+            capture_output=True,
+            timeout=UP_S,
+            check=False,
+        )
 
     def command(self, name: str, *options: str) -> "subprocess.CompletedProcess[str]":
         return self.run(name, "--data-dir", str(self.data_dir), *options)
@@ -39,7 +44,10 @@ class Place:
 
     def sign_in(self) -> None:
         url = f"http://localhost:{self.port}"
-        self._environment |= {"CARREL_URL": url, **keypair(url, (self.data_dir / "admin-password").read_text())}
+        self._environment |= {
+            "CARREL_URL": url,
+            **keypair(url, (self.data_dir / "admin-password").read_text()),
+        }
 
     def states(self) -> dict[str, str]:
         """Name -> state of every session, ended ones too; of several with one name, the newest."""

@@ -161,7 +161,11 @@ def _mail(carrel: Running) -> Iterator[_Mailbox]:
     server = _FreePort(mailbox, hostname="127.0.0.1", port=0)
     server.start()
     set_site(
-        carrel, mail_host="127.0.0.1", mail_port=server.port, mail_tls="none", mail_sender="carrel@example.org"
+        carrel,
+        mail_host="127.0.0.1",
+        mail_port=server.port,
+        mail_tls="none",
+        mail_sender="carrel@example.org",
     )
     try:
         yield mailbox
@@ -180,7 +184,9 @@ def test_forgotten_password_is_set_anew_by_a_letter_once(carrel: Running, open_d
         expect(page.get_by_role("heading", name="Forgot your password?")).to_be_visible()
         page.get_by_label("E-mail").fill(person.email)
         page.get_by_role("button", name="Send me a link").click()
-        expect(page.get_by_role("status")).to_contain_text(f"an account by {person.email}, a link is on its way")
+        expect(page.get_by_role("status")).to_contain_text(
+            f"an account by {person.email}, a link is on its way"
+        )
         link = mailbox.link()
     page.goto(link)
     page.get_by_label("New password").fill("Another-lantern-42-rivers")

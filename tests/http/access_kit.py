@@ -48,9 +48,15 @@ def rows(session: Session) -> list[Session | Container]:
     state = ContainerState(session.state) if session.state in {*ContainerState} else ended
     runs = state is ContainerState.RUNNING
     main = Container(
-        id=main_of(session.id), session_id=session.id, role=ContainerRole.MAIN, index=0, image=session.image,
-        slots=session.slots, state=state, address="127.0.0.1" if runs else None,
-    )  # fmt: skip
+        id=main_of(session.id),
+        session_id=session.id,
+        role=ContainerRole.MAIN,
+        index=0,
+        image=session.image,
+        slots=session.slots,
+        state=state,
+        address="127.0.0.1" if runs else None,
+    )
     return [session, main]
 
 
@@ -75,16 +81,26 @@ class World:
         session = SessionId(new_id())
         now = SystemClock().now()
         if state == SessionState.RUNNING:
-            await self.engine.ensure(ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
+            await self.engine.ensure(
+                ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None
+            )
         async with self.database.transaction() as tx:
             session_row, main = rows(
                 Session(
-                    id=session, name=values.pop("name", "desk"), owner_id=owner.user_id,
-                    project_id=self.people.project, domain_id=self.people.domain, image="tiny",
-                    apps=apps or [], slots=TINY.slots, spec=TINY.to_json(), state=state,
-                    created_at=now, **values,
+                    id=session,
+                    name=values.pop("name", "desk"),
+                    owner_id=owner.user_id,
+                    project_id=self.people.project,
+                    domain_id=self.people.domain,
+                    image="tiny",
+                    apps=apps or [],
+                    slots=TINY.slots,
+                    spec=TINY.to_json(),
+                    state=state,
+                    created_at=now,
+                    **values,
                 )
-            )  # fmt: skip
+            )
             tx.add(session_row)
             await tx.flush()
             if main.state != ContainerState.PENDING:
@@ -109,8 +125,12 @@ class World:
         headers = options.pop("additional_headers", self.authorization(actor))
         return connect(
             self.url.replace("http", "ws", 1) + f"/api/v1/sessions/{path}",
-            additional_headers=headers, max_size=None, compression=None, proxy=None, **options,
-        )  # fmt: skip
+            additional_headers=headers,
+            max_size=None,
+            compression=None,
+            proxy=None,
+            **options,
+        )
 
     @asynccontextmanager
     async def http(self, actor: Actor | None = None) -> AsyncIterator[aiohttp.ClientSession]:
@@ -123,7 +143,11 @@ async def listening(app: Any) -> AsyncIterator[str]:
     """The application on a free port of loopback, as the real server runs it."""
     server = uvicorn.Server(
         uvicorn.Config(
-            app, log_config=None, lifespan="off", http=ZeroCopyProtocol, ws=PatientProtocol,
+            app,
+            log_config=None,
+            lifespan="off",
+            http=ZeroCopyProtocol,
+            ws=PatientProtocol,
             timeout_graceful_shutdown=1,
         )
     )

@@ -83,10 +83,12 @@ async def mounted(api: Api, caller: Caller, folder: str, *, read_only: bool = Fa
                 " SELECT :session, 9, id, name, :owner, '/home/work/x', :read_only FROM vfolders WHERE id = :folder"
             ),
             {
-                "session": session, "folder": folder, "read_only": read_only,
+                "session": session,
+                "folder": folder,
+                "read_only": read_only,
                 "owner": caller.actor.user_id if caller.actor else "",
             },
-        )  # fmt: skip
+        )
     return str(session)
 
 
@@ -102,8 +104,10 @@ async def trail(api: Api, kind: str = "vfolder") -> list[tuple[str, str, dict[st
     """What the audit trail says was done, in order: action, name, details."""
     async with api.database.transaction() as tx:
         rows = await tx.execute(
-            text("SELECT action, object_name, details FROM audit WHERE object_kind = :kind AND outcome = 'done'"
-                 " ORDER BY id"),
+            text(
+                "SELECT action, object_name, details FROM audit WHERE object_kind = :kind AND outcome = 'done'"
+                " ORDER BY id"
+            ),
             {"kind": kind},
-        )  # fmt: skip
+        )
         return [(row[0], row[1], row[2]) for row in rows]

@@ -86,19 +86,30 @@ class Gate:
     ) -> SessionId:
         """A running session with an app at that port of loopback."""
         session = SessionId(new_id())
-        row: dict[str, Any] = {
-            "state": SessionState.RUNNING, "owner_id": self.people.user.user_id, **values
-        }  # fmt: skip
+        row: dict[str, Any] = {"state": SessionState.RUNNING, "owner_id": self.people.user.user_id, **values}
         async with self.database.transaction() as tx:
             session_row, main = rows(
                 Session(
-                    id=session, name=f"s-{session}", project_id=self.people.project,
-                    domain_id=self.people.domain, image="tiny", slots=TINY.slots, spec=TINY.to_json(),
-                    apps=[{"name": name, "title": name, "protocol": "http", "port": port,
-                           "auth_header": auth_header}],
-                    created_at=SystemClock().now(), **row,
+                    id=session,
+                    name=f"s-{session}",
+                    project_id=self.people.project,
+                    domain_id=self.people.domain,
+                    image="tiny",
+                    slots=TINY.slots,
+                    spec=TINY.to_json(),
+                    apps=[
+                        {
+                            "name": name,
+                            "title": name,
+                            "protocol": "http",
+                            "port": port,
+                            "auth_header": auth_header,
+                        }
+                    ],
+                    created_at=SystemClock().now(),
+                    **row,
                 )
-            )  # fmt: skip
+            )
             main.address = address or main.address
             tx.add(session_row)
             await tx.flush()
@@ -132,14 +143,24 @@ class Gate:
         """A browser's stand-in, without a mind of its own about cookies."""
         headers = {"Host": self.host(session), **({"Cookie": cookie} if cookie else {})}
         return aiohttp.ClientSession(
-            f"http://127.0.0.1:{self.port}", headers=headers, cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False, timeout=aiohttp.ClientTimeout(total=30), **options,
-        )  # fmt: skip
+            f"http://127.0.0.1:{self.port}",
+            headers=headers,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            timeout=aiohttp.ClientTimeout(total=30),
+            **options,
+        )
 
     async def get(
-        self, session: SessionId, path: str = "/", *, cookie: str | None = None, method: str = "GET",
-        headers: dict[str, str] | None = None, data: Any = None,
-    ) -> Answer:  # fmt: skip
+        self,
+        session: SessionId,
+        path: str = "/",
+        *,
+        cookie: str | None = None,
+        method: str = "GET",
+        headers: dict[str, str] | None = None,
+        data: Any = None,
+    ) -> Answer:
         # As it stands, since browsers do not tidy paths up either.
         url = URL(f"http://127.0.0.1:{self.port}{path}", encoded=True)
         async with (

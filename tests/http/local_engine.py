@@ -75,9 +75,17 @@ class LocalEngine(FakeEngine):
             "os.execvp(sys.argv[1],sys.argv[1:])"
         )
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-S", "-c", take, *words, env=env, cwd=self.home, stdin=theirs, stdout=theirs,
+            sys.executable,
+            "-S",
+            "-c",
+            take,
+            *words,
+            env=env,
+            cwd=self.home,
+            stdin=theirs,
+            stdout=theirs,
             stderr=theirs,
-        )  # fmt: skip
+        )
         os.close(theirs)
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader()

@@ -16,15 +16,25 @@ GOOD = "velvet-otter 41 plum"
 
 
 async def officer(
-    api: Api, name: str, role: Role = Role.USER, *, domain: DomainId | None = None,
-    project: ProjectId | None = None, admin: bool = False,
-) -> Caller:  # fmt: skip
+    api: Api,
+    name: str,
+    role: Role = Role.USER,
+    *,
+    domain: DomainId | None = None,
+    project: ProjectId | None = None,
+    admin: bool = False,
+) -> Caller:
     """Somebody new, <name>@example.org, by a keypair. admin: administers the project."""
     async with api.database.transaction() as tx:
         user = await tenancy.add_user(
-            tx, SystemClock(), email=f"{name}@example.org", name=name, role=role,
-            domain_id=domain or api.people.domain, projects=[],
-        )  # fmt: skip
+            tx,
+            SystemClock(),
+            email=f"{name}@example.org",
+            name=name,
+            role=role,
+            domain_id=domain or api.people.domain,
+            projects=[],
+        )
         if project:
             tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
         await tx.flush()
@@ -33,7 +43,9 @@ async def officer(
 
 
 async def caller(api: Api, actor: Actor, name: str = "somebody") -> Caller:
-    return Caller(name, replace(actor, role=Role(actor.role)), await api.client(auth=await api.keypair(actor)))
+    return Caller(
+        name, replace(actor, role=Role(actor.role)), await api.client(auth=await api.keypair(actor))
+    )
 
 
 async def domain_admin(api: Api) -> Caller:

@@ -61,7 +61,7 @@ class Sso:
 
 @asynccontextmanager
 async def single_sign_on(api: Api, folder: Path) -> AsyncIterator[Sso]:
-    """"corp" is set up and runs; ends with the block."""
+    """ "corp" is set up and runs; ends with the block."""
     api.services.settings.public_url = api.url
     elsewhere = api.services.elsewhere
     elsewhere.ground = replace(elsewhere.ground, public_url=api.url)

@@ -145,13 +145,16 @@ async def test_only_the_owner_gets_a_token(world: World, gate: Gate):
 async def test_a_token_ends_with_the_keypair_that_made_it(world: World, gate: Gate):
     _, session = await jupyter(world, gate)
     headers = {
-        "Host": gate.host(session, "jupyter"), "Authorization": f"Bearer {await token(world, session)}",
-    }  # fmt: skip
+        "Host": gate.host(session, "jupyter"),
+        "Authorization": f"Bearer {await token(world, session)}",
+    }
     async with (
         aiohttp.ClientSession(f"http://127.0.0.1:{gate.port}", headers=headers) as client,
         client.ws_connect("/api/kernels/one/channels") as line,
     ):
-        access_key = base64.b64decode(world.authorization()["Authorization"].split()[1]).decode().split(":")[0]
+        access_key = (
+            base64.b64decode(world.authorization()["Authorization"].split()[1]).decode().split(":")[0]
+        )
         async with world.database.transaction() as tx:
             await tx.execute(
                 text("UPDATE keypairs SET active = false WHERE access_key = :key"), {"key": access_key}
@@ -180,10 +183,20 @@ def getaddrinfo(host, port, *rest, **options):
 socket.getaddrinfo = getaddrinfo
 """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", prelude + EXAMPLE, session, cwd=tmp_path,
-        env={**os.environ, "CARREL_URL": world.url, "CARREL_ACCESS_KEY": keys[0], "CARREL_SECRET_KEY": keys[1]},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        "-c",
+        prelude + EXAMPLE,
+        session,
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "CARREL_URL": world.url,
+            "CARREL_ACCESS_KEY": keys[0],
+            "CARREL_SECRET_KEY": keys[1],
+        },
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await asyncio.wait_for(process.communicate(), 60)
     assert (process.returncode, output) == (0, b"42\n"), output.decode()
     assert "carrel_app_" not in json.dumps(app.seen)

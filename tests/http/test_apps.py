@@ -44,10 +44,15 @@ def free_port() -> int:
 
 def notebook(port: int, **changed: Any) -> dict[str, Any]:
     return {
-        "name": "notebook", "title": "Notebook", "protocol": "http", "port": port,
-        "command": [sys.executable, "-c", APP, str(port)], "ready": "/ready",
-        "auth_header": "Authorization: token {secret}", **changed,
-    }  # fmt: skip
+        "name": "notebook",
+        "title": "Notebook",
+        "protocol": "http",
+        "port": port,
+        "command": [sys.executable, "-c", APP, str(port)],
+        "ready": "/ready",
+        "auth_header": "Authorization: token {secret}",
+        **changed,
+    }
 
 
 def stop_app(world: World) -> None:
@@ -63,8 +68,12 @@ async def test_app_is_started_once_and_its_output_joins_the_log(world: World) ->
             async with http.get(f"/api/v1/sessions/{session}/apps") as answer:
                 [listed] = (await answer.json())["items"]
             assert listed == {
-                "name": "notebook", "title": "Notebook", "protocol": "http", "port": port, "running": False,
-            }  # fmt: skip
+                "name": "notebook",
+                "title": "Notebook",
+                "protocol": "http",
+                "port": port,
+                "running": False,
+            }
             urls = await asyncio.gather(*(opened(http, session) for _ in range(3)))
             async with http.get(f"/api/v1/sessions/{session}/apps") as answer:
                 assert (await answer.json())["items"][0]["running"] is True

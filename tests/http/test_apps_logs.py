@@ -75,13 +75,20 @@ async def test_following_before_the_start_waits_for_it(logged: World) -> None:
         async with http.get(f"/api/v1/sessions/{session}/logs") as answer:
             assert await answer.text() == ""
         async with http.get(f"/api/v1/sessions/{session}/logs?follow=true") as answer:
-            await logged.engine.ensure(ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None)
+            await logged.engine.ensure(
+                ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None
+            )
             await say(logged, session, b"hello\n")
             async with logged.database.transaction() as tx:
                 await containers.change(
-                    tx, session, [ContainerChange(main_of(session), address="127.0.0.1")], ContainerState.RUNNING,
-                    states=[SessionState.PREPARING], cause="started", now=SystemClock().now(),
-                )  # fmt: skip
+                    tx,
+                    session,
+                    [ContainerChange(main_of(session), address="127.0.0.1")],
+                    ContainerState.RUNNING,
+                    states=[SessionState.PREPARING],
+                    cause="started",
+                    now=SystemClock().now(),
+                )
             assert await asyncio.wait_for(answer.content.readline(), 10) == b"hello\n"
 
 

@@ -62,8 +62,13 @@ async def test_each_sees_what_their_role_reaches(api: Api):
     assert await _objects(await api.as_("foreigner")) == ["by-foreigner"]
     assert await _objects(admin) == ["by-stranger", "by-colleague", "by-admin-of-user", "by-user"]
     assert await _objects(await api.as_("superadmin")) == [
-        "of-the-site", "by-foreigner", "by-stranger", "by-colleague", "by-admin-of-user", "by-user",
-    ]  # fmt: skip
+        "of-the-site",
+        "by-foreigner",
+        "by-stranger",
+        "by-colleague",
+        "by-admin-of-user",
+        "by-user",
+    ]
     assert (await (await api.as_("anonymous")).get("/audit")).status_code == 401
 
 
@@ -130,8 +135,10 @@ async def test_from_is_within_and_to_is_not(api: Api):
     }
     first, last = at["by-user"], at["by-stranger"]
     assert await _objects(superadmin, **{"from": first, "to": last}) == [
-        "by-colleague", "by-admin-of-user", "by-user",
-    ]  # fmt: skip
+        "by-colleague",
+        "by-admin-of-user",
+        "by-user",
+    ]
     tomorrow = datetime.fromisoformat(last) + timedelta(days=1)
     assert await _objects(superadmin, **{"from": f"{tomorrow:%Y-%m-%d}"}) == []
     assert len(await _objects(superadmin, to=f"{tomorrow:%Y-%m-%d}")) == 6

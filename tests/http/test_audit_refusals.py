@@ -25,8 +25,10 @@ async def test_a_refused_change_says_who_wanted_what_and_why_not(api: Api):
     assert answer.status_code == 404
     (row,) = await _rows(stranger, outcome="refused")
     assert (row["action"], row["object"]["id"], row["actor"]["email"]) == (
-        "session.remove", session, "stranger@example.org",
-    )  # fmt: skip
+        "session.remove",
+        session,
+        "stranger@example.org",
+    )
     assert row["reason"] == f"session.not_found: There is no session {session}."
     assert row["credential"].startswith("keypair:")
     assert row["address"] == "127.0.0.1"
@@ -81,8 +83,9 @@ async def test_a_flood_of_refusals_is_a_few_rows_and_a_count(api: Api, monkeypat
     await noted.close_window()
     summary = (await _rows(user, outcome="refused"))[0]
     assert (summary["action"], summary["reason"]) == (
-        "session.remove", "audit.many: 5 more refusals within 5 minutes.",
-    )  # fmt: skip
+        "session.remove",
+        "audit.many: 5 more refusals within 5 minutes.",
+    )
     assert [each["object"] for each in summary["details"]["refusals"]] == [f"none{n}" for n in range(3, 8)]
     assert (await _rows(colleague, outcome="refused"))[0]["details"]["refusals"][0]["times"] == 3
     await user.delete("/sessions/none0")
@@ -91,13 +94,17 @@ async def test_a_flood_of_refusals_is_a_few_rows_and_a_count(api: Api, monkeypat
     assert len(await _rows(user, outcome="refused")) == 5
 
 
-async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_fill_nothing(api: Api, monkeypatch):
+async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_fill_nothing(
+    api: Api, monkeypatch
+):
     monkeypatch.setattr(refusals, "MOST_STRANGERS", 4)
     noted: Refusals = api.services.refusals
     user, superadmin = await api.as_("user"), await api.as_("superadmin")
     assert user.actor
     access_key, _ = await api.keypair(user.actor)
-    token = (await user.post("/tokens", {"name": "late", "scopes": ["*"], "expires_in_days": 1})).json()["token"]
+    token = (await user.post("/tokens", {"name": "late", "scopes": ["*"], "expires_in_days": 1})).json()[
+        "token"
+    ]
     async with api.database.transaction() as tx:
         await tx.execute(text("UPDATE tokens SET expires_at = now()"))
 
@@ -111,9 +118,16 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
         await ask(auth=("user@example.org", "the user's password"))
         await ask(headers={"Authorization": f"Bearer {token}"})
         await ask(headers={"Authorization": f"Bearer guess {number}"})
-    told = [(row["credential"].split(":")[0], row["reason"]) for row in await _rows(superadmin, action="auth.login")]
-    firsts = {("keypair", "wrong secret"), ("keypair", "there is no such keypair"),
-              ("token", "the token has expired"), ("token", "there is no such token")}  # fmt: skip
+    told = [
+        (row["credential"].split(":")[0], row["reason"])
+        for row in await _rows(superadmin, action="auth.login")
+    ]
+    firsts = {
+        ("keypair", "wrong secret"),
+        ("keypair", "there is no such keypair"),
+        ("token", "the token has expired"),
+        ("token", "there is no such token"),
+    }
     assert (set(told), len(told)) == (firsts, 4)
     # Whose it is sees it too, with what was guessed at nowhere.
     mine = await _rows(user, action="auth.login")
@@ -125,9 +139,12 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
     rows = await _rows(superadmin, action="auth.login")
     assert len(rows) == 4 + 5
     assert {row["reason"].split("; ")[1] for row in rows if "more within" in row["reason"]} == {
-        "2 more within 5 minutes", "5 more within 5 minutes",
-    }  # fmt: skip
-    assert not [row for row in rows if "guess" in str(row) or "CKNOBODY" in str(row) or "password" in str(row)]
+        "2 more within 5 minutes",
+        "5 more within 5 minutes",
+    }
+    assert not [
+        row for row in rows if "guess" in str(row) or "CKNOBODY" in str(row) or "password" in str(row)
+    ]
 
 
 async def test_what_was_only_counted_is_written_when_the_server_stops(api: Api, monkeypatch):
@@ -181,8 +198,10 @@ async def test_entering_a_session_of_somebody_else_is_noted(world: World, way: s
     async with world.database.transaction() as tx:
         entry = (await tx.execute(select(AuditEntry).where(AuditEntry.outcome == "refused"))).scalar_one()
     assert (entry.action, entry.object_id, entry.actor_id) == (
-        "session.exec", session, world.people.stranger.user_id,
-    )  # fmt: skip
+        "session.exec",
+        session,
+        world.people.stranger.user_id,
+    )
     assert entry.reason.startswith("session.not_found: ")
     assert len(entry.request_id) == 16
 

@@ -191,10 +191,21 @@ async def test_what_is_no_keypair_is_refused(api: Api):
     key, secret = await api.keypair(api.people.user)
     client = await api.client()
     for header in (
-        "", "Basic", "Basic !!!", "Basic " + "A" * 5000, f"Bearer {secret}", "Basic /w==", basic("only-a-key"),
-        basic(":"), basic("CK000000000000000000:wrong"), basic(f"{key}:wrong"), basic(f"{key}:"), basic("\0:\0"),
-        basic(f"{key}:{secret}").replace("Basic", "Digest"), basic(f"{key.lower()}:{secret}"),
-    ):  # fmt: skip
+        "",
+        "Basic",
+        "Basic !!!",
+        "Basic " + "A" * 5000,
+        f"Bearer {secret}",
+        "Basic /w==",
+        basic("only-a-key"),
+        basic(":"),
+        basic("CK000000000000000000:wrong"),
+        basic(f"{key}:wrong"),
+        basic(f"{key}:"),
+        basic("\0:\0"),
+        basic(f"{key}:{secret}").replace("Basic", "Digest"),
+        basic(f"{key.lower()}:{secret}"),
+    ):
         answer = await client.get(f"{API}/auth/me", headers={"Authorization": header})
         assert answer.status_code == 401, (header, answer.text)
         assert answer.headers["content-type"] == "application/problem+json"

@@ -76,10 +76,18 @@ async def test_settings_are_shown_and_changed(api: Api, tmp_path: Path):
     script = await command_line(api, "superadmin", tmp_path)
     assert re.search(r"lock_minutes\W+20", await script.ok("site", "show"))
     await script.ok(
-        "site", "set", "lock_minutes=30", "password_refuse_common=off", "sign_up_email_domains=a.example,b.example",
-        "mail_host=127.0.0.1", "mail_sender=carrel@example.org", "mail_port=9", "announcement=*Hello*, you",
-        "--mail-password-stdin", stdin=b"hidden\n",
-    )  # fmt: skip
+        "site",
+        "set",
+        "lock_minutes=30",
+        "password_refuse_common=off",
+        "sign_up_email_domains=a.example,b.example",
+        "mail_host=127.0.0.1",
+        "mail_sender=carrel@example.org",
+        "mail_port=9",
+        "announcement=*Hello*, you",
+        "--mail-password-stdin",
+        stdin=b"hidden\n",
+    )
     shown = json.loads(await script.ok("site", "show", "-o", "json"))
     assert (shown["lock_minutes"], shown["password_refuse_common"]) == (30, False)
     assert shown["sign_up_email_domains"] == ["a.example", "b.example"]

@@ -31,8 +31,15 @@ async def test_with_a_device_a_password_alone_opens_nothing(api: Api):
     wind(api, seconds=30)
     half = await sign_in(api, "user")
     assert (await half.get("/auth/me")).json()["pending"] == "factor"
-    for method, path in (("GET", "/sessions"), ("GET", "/factors"), ("POST", "/keypairs"), ("GET", "/logins"),
-                         ("POST", "/auth/password"), ("POST", "/auth/confirm"), ("POST", "/factors/totp")):  # fmt: skip
+    for method, path in (
+        ("GET", "/sessions"),
+        ("GET", "/factors"),
+        ("POST", "/keypairs"),
+        ("GET", "/logins"),
+        ("POST", "/auth/password"),
+        ("POST", "/auth/confirm"),
+        ("POST", "/factors/totp"),
+    ):
         body = (
             {"current": PASSWORD, "new": "another fine password 7"}
             if "password" in path
@@ -143,10 +150,15 @@ async def test_without_its_device_an_account_asks_for_no_second_step(api: Api):
     assert (await user.post("/factors/recovery-codes")).json()["code"] == "factor.none"
 
 
-@pytest.mark.parametrize(("whom", "who", "pending"), [
-    ("nobody", "superadmin", None), ("administrators", "user", None),
-    ("administrators", "superadmin", "enrol"), ("everybody", "user", "enrol"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("whom", "who", "pending"),
+    [
+        ("nobody", "superadmin", None),
+        ("administrators", "user", None),
+        ("administrators", "superadmin", "enrol"),
+        ("everybody", "user", "enrol"),
+    ],
+)
 async def test_the_site_demands_a_second_factor(api: Api, whom: str, who: str, pending: str | None):
     await set_site(api, second_factor=whom)
     caller = await sign_in(api, "admin" if who == "superadmin" else who)
@@ -180,7 +192,9 @@ async def test_administrators_switch_the_factors_of_others_off(api: Api):
     api.services.authenticator.forget()
     assert (await user.get("/auth/me")).status_code == 401
     assert (await (await sign_in(api, "user")).get("/auth/me")).json()["pending"] is None
-    rows = await sql(api, "SELECT actor_email, owner_id FROM audit WHERE action = 'factor.reset' AND outcome = 'done'")
+    rows = await sql(
+        api, "SELECT actor_email, owner_id FROM audit WHERE action = 'factor.reset' AND outcome = 'done'"
+    )
     assert rows == [("admin@example.org", ref)]
 
 

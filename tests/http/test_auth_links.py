@@ -76,9 +76,14 @@ async def mail_server(api: Api) -> AsyncIterator[Letters]:
     server.start()
     letters.port = server.port
     await set_site(
-        api, mail_host="127.0.0.1", mail_port=letters.port, mail_tls="none", mail_sender="carrel@example.org",
-        mail_user="carrel", mail_password="mail secret",
-    )  # fmt: skip
+        api,
+        mail_host="127.0.0.1",
+        mail_port=letters.port,
+        mail_tls="none",
+        mail_sender="carrel@example.org",
+        mail_user="carrel",
+        mail_password="mail secret",
+    )
     yield letters
     server.stop()
 
@@ -238,8 +243,15 @@ async def test_a_letter_that_nobody_can_read_keeps_no_other_back(api: Api):
         seal, now = api.services.seal, SystemClock().now()
         async with api.database.transaction() as tx:
             strange = seal.close(b'{"heading": "of another version"}', "outbox:strange")
-            tx.add(QueuedLetter(id="strange", recipient="a@example.org", letter=strange,
-                                next_at=now - timedelta(hours=1), expires_at=now + timedelta(days=1)))  # fmt: skip
+            tx.add(
+                QueuedLetter(
+                    id="strange",
+                    recipient="a@example.org",
+                    letter=strange,
+                    next_at=now - timedelta(hours=1),
+                    expires_at=now + timedelta(days=1),
+                )
+            )
         await post(api, "/auth/forgot", {"email": "user@example.org"})
         await eventually(lambda: sql(api, "SELECT 1 FROM outbox HAVING count(*) = 2"))
         assert await post_letters(api) is None
@@ -371,9 +383,10 @@ async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, 
     )
     assert noted == [("late@example.org", "carrel", "never verified")]
     told = await sql(
-        api, "SELECT data->>'email', data->>'state', domain_id FROM events WHERE kind = 'user.updated' "
+        api,
+        "SELECT data->>'email', data->>'state', domain_id FROM events WHERE kind = 'user.updated' "
         "AND object_id NOT IN (SELECT id FROM users)",
-    )  # fmt: skip
+    )
     assert told == [("late@example.org", "purged", api.people.domain)]
     assert (await post(api, "/auth/sign-up", {**ADA, "email": "late@example.org"})).status_code == 202
 

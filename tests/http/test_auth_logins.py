@@ -22,7 +22,12 @@ IPHONE = (
 
 def test_browsers_are_called_as_people_call_them():
     headless = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML) HeadlessChrome/140.0 Safari/537.36"
-    for device, name in ((headless, "Chrome"), (FIREFOX, "Firefox"), (IPHONE, "Safari"), ("carrel/1", "carrel")):
+    for device, name in (
+        (headless, "Chrome"),
+        (FIREFOX, "Firefox"),
+        (IPHONE, "Safari"),
+        ("carrel/1", "carrel"),
+    ):
         assert browser_of(device) == name
 
 
@@ -49,8 +54,9 @@ async def test_a_person_sees_where_they_are_signed_in(api: Api):
     await sign_in(api, "colleague")
     items = (await here.get("/logins")).json()["items"]
     assert [(i["browser"], i["system"], i["address"], i["current"]) for i in items] == [
-        ("Firefox", "Linux", "127.0.0.1", True), ("Safari", "iPhone", "192.0.2.9", False)
-    ]  # fmt: skip
+        ("Firefox", "Linux", "127.0.0.1", True),
+        ("Safari", "iPhone", "192.0.2.9", False),
+    ]
     assert {i["user"]["email"] for i in items} == {"user@example.org"}
     first = (await here.get("/logins", params={"limit": 1})).json()
     second = (await here.get("/logins", params={"limit": 1, "cursor": first["next_cursor"]})).json()
@@ -134,9 +140,16 @@ async def test_it_is_noted_once_a_minute_when_somebody_was_seen(api: Api):
     assert user_seen == seen
 
 
-@pytest.mark.parametrize(("address", "allowed"), [
-    ("192.0.2.7", True), ("192.0.3.7", False), ("2001:db8::7", True), ("::ffff:192.0.2.7", True), ("", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("192.0.2.7", True),
+        ("192.0.3.7", False),
+        ("2001:db8::7", True),
+        ("::ffff:192.0.2.7", True),
+        ("", False),
+    ],
+)
 async def test_some_come_from_certain_addresses_only(api: Api, address: str, allowed: bool):
     await sql(
         api, "UPDATE users SET addresses = '{192.0.2.0/24,2001:db8::/32}' WHERE email = 'user@example.org'"

@@ -63,10 +63,15 @@ async def test_a_challenge_is_good_once_and_for_five_minutes(api: Api):
         assert (await caller.post(f"{API}/auth/passkey", json=proved)).status_code == 401
 
 
-@pytest.mark.parametrize("changed", [
-    {"origin": "https://carrel.example.com"}, {"origin": "http://localhost:8701"},
-    {"challenge": coded(bytes(32))}, {"type": "webauthn.create"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"origin": "https://carrel.example.com"},
+        {"origin": "http://localhost:8701"},
+        {"challenge": coded(bytes(32))},
+        {"type": "webauthn.create"},
+    ],
+)
 async def test_what_another_site_obtained_proves_nothing(api: Api, changed: dict):  # type: ignore[type-arg]
     key = SecurityKey()
     user = await sign_in(api, "user")
@@ -115,17 +120,22 @@ async def test_passkeys_are_renamed_and_removed_by_their_owner_alone(api: Api):
     assert (await user.patch(path, {"name": " red "})).json()["name"] == "red"
     assert (await user.delete(path)).status_code == 204
     assert (await user.get("/factors")).json() == {
-        "totp_since": None, "passkeys": [], "recovery_codes_left": 0, "required": False, "passkeys_possible": True
-    }  # fmt: skip
+        "totp_since": None,
+        "passkeys": [],
+        "recovery_codes_left": 0,
+        "required": False,
+        "passkeys_possible": True,
+    }
     assert (await with_key(api, key)).answer.status_code == 401
     assert (await (await sign_in(api, "user")).get("/auth/me")).json()["pending"] is None
     details = await sql(
         api, "SELECT details FROM audit WHERE action = 'factor.update' AND outcome = 'done' ORDER BY id"
     )
     assert [row[0] for row in details] == [
-        {"added": "passkey", "passkey": "key"}, {"renamed": "passkey", "passkey": "red"},
+        {"added": "passkey", "passkey": "key"},
+        {"renamed": "passkey", "passkey": "red"},
         {"removed": "passkey", "passkey": "red"},
-    ]  # fmt: skip
+    ]
 
 
 async def test_a_key_that_is_there_already_is_not_made_again(api: Api):
@@ -181,8 +191,12 @@ async def test_somebody_inactive_hears_why_only_after_proving_who_they_are(api: 
 async def test_an_address_without_a_name_takes_no_passkeys(api: Api):
     user = await sign_in(api, "user")
     settings = api.services.settings
-    for url, possible in (("http://192.0.2.7:8700", False), ("http://carrel.example.org", False),
-                          ("https://carrel.example.org", True), (ORIGIN, True)):  # fmt: skip
+    for url, possible in (
+        ("http://192.0.2.7:8700", False),
+        ("http://carrel.example.org", False),
+        ("https://carrel.example.org", True),
+        (ORIGIN, True),
+    ):
         api.replace_services(settings=settings.model_copy(update={"public_url": url}))
         assert (await user.get("/factors")).json()["passkeys_possible"] is possible
         assert (await user.get("/auth/greeting")).json()["passkeys"] is possible

@@ -38,11 +38,16 @@ async def test_the_current_password_is_needed_and_not_to_be_guessed(api: Api):
     assert (await user.post("/auth/password", {"current": PASSWORD, "new": NEW})).status_code == 429
 
 
-@pytest.mark.parametrize(("new", "code"), [
-    ("short 1", "password.too_short"), ("onlysmallletters", "password.too_plain"),
-    ("Password123!", "password.too_common"), ("user@example.org1", "password.too_common"),
-    (PASSWORD, "password.former"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("new", "code"),
+    [
+        ("short 1", "password.too_short"),
+        ("onlysmallletters", "password.too_plain"),
+        ("Password123!", "password.too_common"),
+        ("user@example.org1", "password.too_common"),
+        (PASSWORD, "password.former"),
+    ],
+)
 async def test_the_rules_of_the_site_hold(api: Api, new: str, code: str):
     user = await sign_in(api, "user")
     answer = await user.post("/auth/password", {"current": PASSWORD, "new": new})
@@ -55,8 +60,14 @@ async def test_former_passwords_do_not_come_back_before_so_many_others(api: Api)
     await set_site(api, password_history=2)
     user = await sign_in(api, "user")
     current = PASSWORD
-    for new, status in (("fine password 1", 200), (PASSWORD, 422), ("fine password 2", 200), (PASSWORD, 422),
-                        ("fine password 3", 200), (PASSWORD, 200)):  # fmt: skip
+    for new, status in (
+        ("fine password 1", 200),
+        (PASSWORD, 422),
+        ("fine password 2", 200),
+        (PASSWORD, 422),
+        ("fine password 3", 200),
+        (PASSWORD, 200),
+    ):
         answer = await user.post("/auth/password", {"current": current, "new": new})
         assert answer.status_code == status, (new, answer.text)
         if status == 200:

@@ -48,9 +48,15 @@ async def bearing(api: Api, token: str, path: str = "/auth/me") -> httpx2.Respon
     return await client.get(API + path)
 
 
-@pytest.mark.parametrize(("change", "officer"), [
-    (appoint, False), (enrol, False), (dismiss, True), (expel, True),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "officer"),
+    [
+        (appoint, False),
+        (enrol, False),
+        (dismiss, True),
+        (expel, True),
+    ],
+)
 async def test_an_office_exchanges_the_token_and_nothing_else(api: Api, change: Change, officer: bool):
     user, colleague = await sign_in(api, "user"), await sign_in(api, "colleague")
     if officer:

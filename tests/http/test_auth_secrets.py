@@ -41,8 +41,14 @@ async def everything_kept(api: Api) -> dict[str, str]:
 
 async def test_no_secret_of_signing_in_is_kept_or_logged(api: Api, log_file: Path):
     secrets, errors = [PASSWORD, NEW, MAIL_SECRET, "wrong guess", "gu3ss 0f a c0de"], ""
-    await set_site(api, mail_host="127.0.0.1", mail_port=9, mail_sender="a@example.org", mail_user="u",
-                   mail_password=MAIL_SECRET)  # fmt: skip
+    await set_site(
+        api,
+        mail_host="127.0.0.1",
+        mail_port=9,
+        mail_sender="a@example.org",
+        mail_user="u",
+        mail_password=MAIL_SECRET,
+    )
     user = await sign_in(api, "user")
     secrets += [user.http.cookies["carrel_session"], user.http.headers["X-Carrel-CSRF"]]
     offer = (await user.post("/factors/totp")).json()
@@ -56,11 +62,14 @@ async def test_no_secret_of_signing_in_is_kept_or_logged(api: Api, log_file: Pat
     wind(api, seconds=30)
     half = await sign_in(api, "user")
     for path, body in (
-        ("/auth/factor", {"code": "gu3ss 0f a c0de"}), ("/auth/factor", {"recovery_code": "wrong guess"}),
-        ("/auth/factor", {"code": ["wrong guess"]}), ("/auth/login", {"email": "wrong guess", "password": NEW}),
-        ("/auth/reset", {"token": "wrong guess", "password": NEW}), ("/auth/verify", {"token": "wrong guess"}),
+        ("/auth/factor", {"code": "gu3ss 0f a c0de"}),
+        ("/auth/factor", {"recovery_code": "wrong guess"}),
+        ("/auth/factor", {"code": ["wrong guess"]}),
+        ("/auth/login", {"email": "wrong guess", "password": NEW}),
+        ("/auth/reset", {"token": "wrong guess", "password": NEW}),
+        ("/auth/verify", {"token": "wrong guess"}),
         ("/auth/sign-up", {"email": "x@example.org", "name": "X", "password": {"wrong guess": NEW}}),
-    ):  # fmt: skip
+    ):
         answer = await half.post(path, body)
         assert answer.status_code >= 400
         errors += answer.text

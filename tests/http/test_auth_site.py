@@ -15,15 +15,21 @@ async def test_superadmins_alone_see_and_change_them(api: Api):
     await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     for name in ("user", "colleague"):
         caller = await api.as_(name)
-        for method, path, body in (("GET", "/site", None), ("PATCH", "/site", {"lock_minutes": 5}),
-                                   ("POST", "/site/test-mail", {"to": "a@example.org"})):  # fmt: skip
+        for method, path, body in (
+            ("GET", "/site", None),
+            ("PATCH", "/site", {"lock_minutes": 5}),
+            ("POST", "/site/test-mail", {"to": "a@example.org"}),
+        ):
             answer = await caller.ask(method, path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (403, "policy.forbidden"), (name, path)
     shown = (await (await api.as_("superadmin")).get("/site")).json()
     assert shown == {
-        **SiteSettings().model_dump(mode="json"), "mail_password_set": False, "mail_error": None, "mail_error_at": None,
+        **SiteSettings().model_dump(mode="json"),
+        "mail_password_set": False,
+        "mail_error": None,
+        "mail_error_at": None,
         "mail_waiting": 0,
-    }  # fmt: skip
+    }
 
 
 async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Api):
@@ -46,12 +52,20 @@ async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Ap
     assert len(await sql(api, "SELECT 1 FROM audit WHERE action = 'site.update'")) == 3
 
 
-@pytest.mark.parametrize(("wanted", "field"), [
-    ({"lock_minutes": 0}, "lock_minutes"), ({"lock_minutes": None}, "lock_minutes"), ({"nonesuch": 1}, "nonesuch"),
-    ({"mail_sender": "not an address"}, "mail_sender"), ({"mail_sender": "a@b.c\r\nBcc: d@e.f"}, "mail_sender"),
-    ({"mail_host": "smtp.example.org"}, "mail_sender"), ({"sign_up": True}, "sign_up_domain"),
-    ({"second_factor": "some"}, "second_factor"), ({"sign_up_email_domains": ["@x"]}, "sign_up_email_domains.0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        ({"lock_minutes": 0}, "lock_minutes"),
+        ({"lock_minutes": None}, "lock_minutes"),
+        ({"nonesuch": 1}, "nonesuch"),
+        ({"mail_sender": "not an address"}, "mail_sender"),
+        ({"mail_sender": "a@b.c\r\nBcc: d@e.f"}, "mail_sender"),
+        ({"mail_host": "smtp.example.org"}, "mail_sender"),
+        ({"sign_up": True}, "sign_up_domain"),
+        ({"second_factor": "some"}, "second_factor"),
+        ({"sign_up_email_domains": ["@x"]}, "sign_up_email_domains.0"),
+    ],
+)
 async def test_what_makes_no_sense_is_refused(api: Api, wanted: dict, field: str):  # type: ignore[type-arg]
     answer = await (await api.as_("superadmin")).patch("/site", wanted)
     assert (answer.status_code, answer.json()["field"]) == (422, field), answer.text
@@ -61,9 +75,11 @@ async def test_what_makes_no_sense_is_refused(api: Api, wanted: dict, field: str
 async def test_a_setting_of_another_version_is_left_alone(api: Api):
     values = {"of_tomorrow": 1, "lock_minutes": 7}
     await sql(
-        api, "INSERT INTO site (id, values) VALUES (1, CAST(:values AS jsonb)) "
-        "ON CONFLICT (id) DO UPDATE SET values = excluded.values", values=json.dumps(values),
-    )  # fmt: skip
+        api,
+        "INSERT INTO site (id, values) VALUES (1, CAST(:values AS jsonb)) "
+        "ON CONFLICT (id) DO UPDATE SET values = excluded.values",
+        values=json.dumps(values),
+    )
     await set_site(api, announcement="x")
     assert (await sql(api, "SELECT values FROM site")) == [
         ({"of_tomorrow": 1, "lock_minutes": 7, "announcement": "x"},)
@@ -82,9 +98,15 @@ async def test_the_sign_in_page_is_told_what_it_must_know(api: Api):
         "announcement": "",
     }
     await set_site(
-        api, mail_host="smtp.example.org", mail_sender="carrel@example.org", announcement="*Closed*", sign_up=True,
-        sign_up_domain=api.people.domain, sign_up_project=api.people.project, sign_up_email_domains=["example.org"],
-    )  # fmt: skip
+        api,
+        mail_host="smtp.example.org",
+        mail_sender="carrel@example.org",
+        announcement="*Closed*",
+        sign_up=True,
+        sign_up_domain=api.people.domain,
+        sign_up_project=api.people.project,
+        sign_up_email_domains=["example.org"],
+    )
     greeting = (await (await api.as_("anonymous")).get("/auth/greeting")).json()
     assert greeting["sign_up"] == {"open": True, "email_domains": ["example.org"], "verification": True}
     assert greeting["forgot_password"] is True

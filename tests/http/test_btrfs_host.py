@@ -32,8 +32,12 @@ def printed(*words: str) -> str:
 async def uploaded(data: Folder, path: str, content: bytes) -> tuple[int, str]:
     """As the command and the page do it."""
     metadata = f"path {base64.b64encode(path.encode()).decode()}"
-    headers = {"Tus-Resumable": "1.0.0", "Upload-Length": str(len(content)), "Upload-Metadata": metadata,
-               "Content-Type": "application/offset+octet-stream"}  # fmt: skip
+    headers = {
+        "Tus-Resumable": "1.0.0",
+        "Upload-Length": str(len(content)),
+        "Upload-Metadata": metadata,
+        "Content-Type": "application/offset+octet-stream",
+    }
     return said(await data.post("/uploads", content=content, headers=headers))
 
 

@@ -17,4 +17,6 @@ async def test_the_labels_of_an_image_are_its_entry_in_the_catalogue(api: Api):
     listed = (await (await api.as_("user")).get("/images")).json()["items"]
     [lab] = [one for one in listed if one["name"] == "lab"]
     assert (lab["title"], lab["min_slots"]["cpu"], lab["reference"]) == ("Lab", 500, "lab:1")
-    assert await catalogue.register(api.database, engine, name="lab", reference="lab:2"), "it replaces another"
+    assert await catalogue.register(api.database, engine, name="lab", reference="lab:2"), (
+        "it replaces another"
+    )

@@ -31,9 +31,11 @@ async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: obj
     """Verdict and reason of each, beside such a request."""
     for number, slots in enumerate(offered):
         await run(
-            api, "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
-            name=f"p{number}", slots=json.dumps(slots),
-        )  # fmt: skip
+            api,
+            "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
+            name=f"p{number}",
+            slots=json.dumps(slots),
+        )
     answer = await who.post("/sessions/check", {"slots": SMALL, **wanted})
     assert answer.status_code == 200, answer.text
     return [(one["verdict"], one["reason"]) for one in answer.json()["presets"]]
@@ -151,9 +153,10 @@ async def test_the_command_line_says_the_place_the_other_groups_and_what_is_only
     assert "place    2" in waits
     assert "spare    would wait  No node has joined its resource group yet." in waits
     await run(
-        api, "UPDATE resource_policies SET limits = limits || '{\"pending_sessions\": 0}'"
+        api,
+        "UPDATE resource_policies SET limits = limits || '{\"pending_sessions\": 0}'"
         " WHERE id = 'default-keypair'",
-    )  # fmt: skip
+    )
     refused = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
     assert "would be refused" in refused
     assert "could never start" not in refused

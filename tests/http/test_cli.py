@@ -130,7 +130,12 @@ async def test_a_session_of_somebody_else_is_not_found(
 ) -> None:
     session = await _running(user)
     stranger = await command_line(living, "stranger", tmp_path)
-    for words in (("show", session), ("exec", session, "--", "true"), ("rm", "--yes", session), ("logs", session)):
+    for words in (
+        ("show", session),
+        ("exec", session, "--", "true"),
+        ("rm", "--yes", session),
+        ("logs", session),
+    ):
         assert (await stranger.run("session", *words)).code == 4
 
 

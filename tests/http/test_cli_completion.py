@@ -63,9 +63,14 @@ async def test_fish_completes_the_line(user: CommandLine, tmp_path: Path) -> Non
     script = await _script(user, "fish", tmp_path / "carrel.fish")
     for line, completed in _LINES:
         process = await asyncio.create_subprocess_exec(
-            "fish", "--no-config", "-c", f"source {script}; complete -C '{line}'",
-            env=user.environment, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+            "fish",
+            "--no-config",
+            "-c",
+            f"source {script}; complete -C '{line}'",
+            env=user.environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
         said, _ = await asyncio.wait_for(process.communicate(), 30)
         offered = [offer.split("\t")[0] for offer in said.decode().splitlines()]
         assert offered == [completed], line

@@ -16,7 +16,15 @@ async def admin(api: Api) -> CommandLine:
 
 async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLine):
     said = await admin.ok(
-        "engine", "add", "second", "fake", "--set", "nodes=2", "--secret-stdin", "password", stdin=b"open sesame\n"
+        "engine",
+        "add",
+        "second",
+        "fake",
+        "--set",
+        "nodes=2",
+        "--secret-stdin",
+        "password",
+        stdin=b"open sesame\n",
     )
     assert said.startswith("second is added")
     shown = await admin.ok("engine", "show", "second")

@@ -19,8 +19,19 @@ from tus_kit import staged
 
 MIB = 1 << 20
 ODD_NAMES = [
-    "with space", "-rf", "a:b", "new\nline", "tab\t", "'quote\"", "ümläut", "한국어", "🦔", "\x1b[31mred", "*", "..."
-]  # fmt: skip
+    "with space",
+    "-rf",
+    "a:b",
+    "new\nline",
+    "tab\t",
+    "'quote\"",
+    "ümläut",
+    "한국어",
+    "🦔",
+    "\x1b[31mred",
+    "*",
+    "...",
+]
 
 
 @pytest.fixture
@@ -95,8 +106,10 @@ async def test_a_tree_goes_up_and_comes_back_as_it_was(user: CommandLine, data: 
     assert await moved(user, "cp", "-r", str(tree), "data:up") == (0, 0, len(ODD_NAMES) + 2)
     back = tmp_path / "back"
     assert await moved(user, "vfolder", "download", "data:up/", "--to", str(back)) == (
-        len(ODD_NAMES) + 2, 5 * MIB + 120, 0,
-    )  # fmt: skip
+        len(ODD_NAMES) + 2,
+        5 * MIB + 120,
+        0,
+    )
     assert content(back / "tree") == content(tree)
     assert (back / "tree/empty").stat().st_mtime == 1.25
     assert os.access(back / "tree/odd/-rf", os.X_OK)

@@ -47,14 +47,37 @@ async def test_times_in_tables_are_by_the_clock_of_the_reader(living: Api, tmp_p
     await person.ok("ssh-key", "add", "desk")
     await person.ok("vfolder", "create", "data")
     lines = [
-        "session ls", "session show train-3", "session history train-3", "keypair ls", "token ls", "ssh-key ls",
-        "vfolder ls", "vfolder show data", "vfolder access data", "vfolder tasks", "vfolder quota", "sign-in ls",
-        "user ls", "events", "audit ls", "project ls", "storage-host ls", "policy mine",
-        "group ls", "group show default", "scheduler queue", "whoami",
-    ]  # fmt: skip
+        "session ls",
+        "session show train-3",
+        "session history train-3",
+        "keypair ls",
+        "token ls",
+        "ssh-key ls",
+        "vfolder ls",
+        "vfolder show data",
+        "vfolder access data",
+        "vfolder tasks",
+        "vfolder quota",
+        "sign-in ls",
+        "user ls",
+        "events",
+        "audit ls",
+        "project ls",
+        "storage-host ls",
+        "policy mine",
+        "group ls",
+        "group show default",
+        "scheduler queue",
+        "whoami",
+    ]
     if who == "superadmin":
         project = (await person.ok("project", "ls", "-o", "jsonpath={.items[0].id}")).strip()
-        lines += ["user show user@example.org", "domain show default", "node show local", "storage-host show local"]
+        lines += [
+            "user show user@example.org",
+            "domain show default",
+            "node show local",
+            "storage-host show local",
+        ]
         lines += ["node ls", "policy ls", "policy show default-keypair", f"project show {project}"]
     for line in lines:
         shown = await person.ok(*line.split())
@@ -107,9 +130,13 @@ async def test_any_request_can_be_sent(user: CommandLine) -> None:
     made = json.loads(await user.ok("api", "post", "vfolders", "-f", "name=data", "-f", "usage_mode=model"))
     assert made["usage_mode"] == "model"
     for name in ("one", "two"):
-        await user.ok("api", "POST", "/api/v1/vfolders", "--input", "-", stdin=json.dumps({"name": name}).encode())
+        await user.ok(
+            "api", "POST", "/api/v1/vfolders", "--input", "-", stdin=json.dumps({"name": name}).encode()
+        )
     names = ("-o", "jsonpath={.items[*].name}")
-    assert await user.ok("api", "GET", "/vfolders", "-F", "limit=2", "-f", "sort=name", *names) == "data one\n"
+    assert (
+        await user.ok("api", "GET", "/vfolders", "-F", "limit=2", "-f", "sort=name", *names) == "data one\n"
+    )
     every = await user.ok("api", "GET", "vfolders?limit=1", "--paginate", *names)
     assert sorted(every.split()) == ["data", "one", "two"]
     head, _, body = (await user.ok("api", "GET", "vfolders/data", "-i")).partition("\n\n")
@@ -123,9 +150,15 @@ async def test_any_request_can_be_sent(user: CommandLine) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["api FETCH sessions", "api POST vfolders --input a -f b=c", "api GET vfolders -f name", "api POST a --paginate",
-     "api GET me -F a=b", "api GET auth/me --paginate"],
-)  # fmt: skip
+    [
+        "api FETCH sessions",
+        "api POST vfolders --input a -f b=c",
+        "api GET vfolders -f name",
+        "api POST a --paginate",
+        "api GET me -F a=b",
+        "api GET auth/me --paginate",
+    ],
+)
 async def test_a_request_that_makes_no_sense_is_usage(line: str, user: CommandLine) -> None:
     done = await user.run(*line.split())
     assert (done.code, done.stdout) == (2, b""), done.stderr

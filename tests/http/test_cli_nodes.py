@@ -28,18 +28,39 @@ async def admin(living: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: CommandLine):
-    await admin.ok("group", "create", "gpu", "--private", "--scheduler", "fair_share", "--patience", "10m",
-                   "--slot-priority", "cuda.shares", "--pending-timeout", "2h",
-                   "--app-address", "https://apps.example.org")  # fmt: skip
+    await admin.ok(
+        "group",
+        "create",
+        "gpu",
+        "--private",
+        "--scheduler",
+        "fair_share",
+        "--patience",
+        "10m",
+        "--slot-priority",
+        "cuda.shares",
+        "--pending-timeout",
+        "2h",
+        "--app-address",
+        "https://apps.example.org",
+    )
     shown = json.loads(await admin.ok("group", "show", "gpu", "-o", "json"))
     assert (shown["public"], shown["scheduler"], shown["patience_s"]) == (False, "fair_share", 600)
     assert (shown["slot_priority"], shown["pending_timeout_s"]) == (["cuda.shares"], 7200)
-    cleared = await admin.ok(
-        "group", "edit", "gpu", "--no-slot-priority", "--no-app-address", "-o", "json"
-    )
+    cleared = await admin.ok("group", "edit", "gpu", "--no-slot-priority", "--no-app-address", "-o", "json")
     assert [json.loads(cleared)[field] for field in ("slot_priority", "app_address")] == [[], None]
-    changed = await admin.ok("group", "edit", "GPU", "--pending-timeout", "never", "--on-node-loss", "reschedule",
-                             "--node-loss", "5m", "--deactivate")  # fmt: skip
+    changed = await admin.ok(
+        "group",
+        "edit",
+        "GPU",
+        "--pending-timeout",
+        "never",
+        "--on-node-loss",
+        "reschedule",
+        "--node-loss",
+        "5m",
+        "--deactivate",
+    )
     assert "reschedule after 5 min" in changed
     assert "inactive" in changed
     assert "inactive" in await admin.ok("group", "ls")
@@ -53,8 +74,17 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     await admin.ok(
         "group", "weights", "gpu", "--set", "domain=abroad:2", "--set", "user=user@example.org:0.5"
     )
-    weighed = await admin.ok("group", "weights", "gpu", "--set", "domain=abroad:3", "--unset",
-                             "user=user@example.org", "-o", "json")  # fmt: skip
+    weighed = await admin.ok(
+        "group",
+        "weights",
+        "gpu",
+        "--set",
+        "domain=abroad:3",
+        "--unset",
+        "user=user@example.org",
+        "-o",
+        "json",
+    )
     weights = json.loads(weighed)["weights"]
     assert [(row["name"], row["weight"]) for row in weights["domains"]] == [("abroad", 3)]
     assert weights["users"] == []
@@ -110,8 +140,14 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
 async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_path: Path):
     plain, faster = {"cpu": 8000, "mem": 4 << 30}, {"cpu": 16000, "mem": 4 << 30}
     cards = (Device("c0", "cuda"), Device("c1", "cuda"))
-    cuda = NodeInfo("cuda", "x86_64", {**plain, "cuda.device": 2, "cuda.shares": 2000}, "Fake 1", devices=cards,
-                    slot_kinds=whole_and_shares("cuda"))  # fmt: skip
+    cuda = NodeInfo(
+        "cuda",
+        "x86_64",
+        {**plain, "cuda.device": 2, "cuda.shares": 2000},
+        "Fake 1",
+        devices=cards,
+        slot_kinds=whole_and_shares("cuda"),
+    )
     async with api.database.transaction() as tx:
         await nodes.record(tx, [cuda, NodeInfo("fast", "x86_64", faster, "Fake 1")], SystemClock().now())
     shown = await (await command_line(api, "superadmin", tmp_path)).ok("resources")
@@ -124,8 +160,19 @@ async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_pa
 
 
 async def test_a_preset_is_made_changed_and_removed(admin: CommandLine):
-    made = await admin.ok("preset", "create", "half", "--group", "default", "--slot", "cpu=4", "--slot", "mem=16g",
-                          "--slot", "cuda.shares=0.5")  # fmt: skip
+    made = await admin.ok(
+        "preset",
+        "create",
+        "half",
+        "--group",
+        "default",
+        "--slot",
+        "cpu=4",
+        "--slot",
+        "mem=16g",
+        "--slot",
+        "cuda.shares=0.5",
+    )
     assert "cpu 4, cuda.shares 0.5, mem 16 GiB, in default" in made
     await admin.ok("preset", "edit", "half", "--everywhere", "--slot", "cpu=2")
     listed = json.loads(await admin.ok("preset", "ls", "-o", "json"))["items"]

@@ -25,8 +25,17 @@ async def head(api: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_a_domain_is_made_changed_and_removed(admin: CommandLine):
-    await admin.ok("domain", "create", "physics", "--ceiling", "cpu=64", "--ceiling", "mem=512g",
-                   "--registry", "docker.io")  # fmt: skip
+    await admin.ok(
+        "domain",
+        "create",
+        "physics",
+        "--ceiling",
+        "cpu=64",
+        "--ceiling",
+        "mem=512g",
+        "--registry",
+        "docker.io",
+    )
     shown = json.loads(await admin.ok("domain", "show", "physics", "-o", "json"))
     assert (shown["ceilings"], shown["registries"]) == ({"cpu": 64000, "mem": 512 << 30}, ["docker.io"])
     shown = json.loads(
@@ -56,8 +65,9 @@ async def test_a_project_is_filled_archived_and_removed(head: CommandLine):
 
 
 async def test_a_user_is_made_disabled_and_deleted(admin: CommandLine):
-    made = await admin.ok("user", "create", "ada@example.org", "Ada", "--project", "default",
-                          "--generate-password")  # fmt: skip
+    made = await admin.ok(
+        "user", "create", "ada@example.org", "Ada", "--project", "default", "--generate-password"
+    )
     assert "password: " in made
     shown = await admin.ok(
         "user", "update", "ada@example.org", "--role", "domain_admin", "--address", "10.0.0.0/8"
@@ -98,8 +108,10 @@ async def test_a_sheet_with_all_that_spreadsheets_do_is_read_as_it_is_meant(
     by_email = {user["email"]: user for user in users}
     ada = by_email["ada@example.org"]
     assert (ada["name"], [p["name"] for p in ada["projects"]], ada["must_change_password"]) == (
-        'Lovelace, Ada "the first"', ["default", "other"], False,
-    )  # fmt: skip
+        'Lovelace, Ada "the first"',
+        ["default", "other"],
+        False,
+    )
     assert by_email["=cmd@example.org"]["name"] == '=HYPERLINK("http://x")', "text stays text"
     assert [p["name"] for p in by_email["\u6176@example.org"]["projects"]] == ["other"]
     written = out.read_text()

@@ -18,18 +18,49 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     api: Api, admin: CommandLine, tmp_path_factory: pytest.TempPathFactory
 ):
     await admin.ok("storage-host", "create", "fast", str(tmp_path_factory.mktemp("fast")))
-    await admin.ok("policy", "create", "students", "--kind", "keypair", "--slot", "cpu=8", "--slot", "mem=32g",
-                   "--slot", "cuda.shares=0.5", "--sessions", "2", "--lifetime", "12h")  # fmt: skip
+    await admin.ok(
+        "policy",
+        "create",
+        "students",
+        "--kind",
+        "keypair",
+        "--slot",
+        "cpu=8",
+        "--slot",
+        "mem=32g",
+        "--slot",
+        "cuda.shares=0.5",
+        "--sessions",
+        "2",
+        "--lifetime",
+        "12h",
+    )
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
     assert shown["limits"] == {
-        "slots": {"cpu": 8000, "mem": 32 << 30, "cuda.shares": 500}, "sessions": 2,
-        "pending_sessions": "unlimited", "pending_slots": {"*": "unlimited"},
-        "containers_per_session": "unlimited", "lifetime_s": 43200, "idle_timeout_s": "unlimited",
-        "idle_use": "unlimited", "max_priority": 50,
+        "slots": {"cpu": 8000, "mem": 32 << 30, "cuda.shares": 500},
+        "sessions": 2,
+        "pending_sessions": "unlimited",
+        "pending_slots": {"*": "unlimited"},
+        "containers_per_session": "unlimited",
+        "lifetime_s": 43200,
+        "idle_timeout_s": "unlimited",
+        "idle_use": "unlimited",
+        "max_priority": 50,
         "storage_hosts": "unlimited",
-    }  # fmt: skip
-    await admin.ok("policy", "edit", "students", "--lifetime", "unlimited", "--slot", "*=unlimited",
-                   "--storage-host", "fast", "--storage-host", "local")  # fmt: skip
+    }
+    await admin.ok(
+        "policy",
+        "edit",
+        "students",
+        "--lifetime",
+        "unlimited",
+        "--slot",
+        "*=unlimited",
+        "--storage-host",
+        "fast",
+        "--storage-host",
+        "local",
+    )
     assert "storage hosts fast, local" in await admin.ok("policy", "ls", "--search", "students")
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
     assert (shown["limits"]["lifetime_s"], shown["limits"]["sessions"]) == ("unlimited", 2)
@@ -44,8 +75,10 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     assert f"idle for 1 h, idle use {use}" in await admin.ok("policy", "ls", "--search", "students")
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
     assert shown["limits"]["idle_use"] == {
-        "window_s": 5400, "grace_s": 600, "below": {"cpu": 5, "accelerator_mem": 10},
-    }  # fmt: skip
+        "window_s": 5400,
+        "grace_s": 600,
+        "below": {"cpu": 5, "accelerator_mem": 10},
+    }
     for odd in ("cpu=5", "window=1h", "gpu=5,window=1h"):
         assert (await admin.run("policy", "edit", "students", "--idle-use", odd)).code == 2
     refused = await admin.run("policy", "edit", "students", "--idle-use", "cpu=5,window=1m")
@@ -53,8 +86,15 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     await admin.ok("policy", "edit", "students", "--idle-use", "unlimited")
     await admin.ok("policy", "copy", "students", "thesis")
     key = json.loads(await (await command_line(api, "user", Path("/"))).ok("keypair", "ls", "-o", "json"))
-    given = await admin.ok("policy", "assign", "students", "--sign-in", "user@example.org",
-                           "--keypair", key["items"][0]["access_key"])  # fmt: skip
+    given = await admin.ok(
+        "policy",
+        "assign",
+        "students",
+        "--sign-in",
+        "user@example.org",
+        "--keypair",
+        key["items"][0]["access_key"],
+    )
     assert "1 keypairs, 1 sign-ins" in given
     listing = await admin.ok("policy", "ls", "--kind", "keypair", "--search", "stud")
     assert "students" in listing
@@ -111,6 +151,8 @@ async def test_over_and_held_say_who_has_how_much(living: Api, tmp_path: Path):
 async def test_policies_are_completed(admin: CommandLine):
     words = (await admin.ok("__complete", "policy", "show", "default-")).split("\n")
     assert {word.partition("\t")[0] for word in words if word} == {
-        "default-keypair", "default-user", "default-project",
-    }  # fmt: skip
+        "default-keypair",
+        "default-user",
+        "default-project",
+    }
     assert "assign" in await admin.ok("__complete", "policy", "")

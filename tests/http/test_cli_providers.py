@@ -17,7 +17,9 @@ from sso_kit import Sso
 @pytest.fixture
 def line(api: Api, tmp_path: Path) -> Callable[[], CommandLine]:
     """The command line of somebody who never signed in."""
-    return lambda: CommandLine({"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)})
+    return lambda: CommandLine(
+        {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    )
 
 
 @pytest.fixture
@@ -29,19 +31,38 @@ async def admin(api: Api) -> CommandLine:
 
 async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: CommandLine):
     said = await admin.ok(
-        "provider", "add", "office", "ldap", "host=127.0.0.1", "port=9", "user_base=ou=people,dc=example,dc=org",
-        "bind_dn=cn=reader", "tls=none", "trusted_email_domains=a.example,b.example", "create_users=off",
-        "--domain", "default", "--secret-stdin", "--map", "cn=staff,dc=example,dc=org=default",
-        "--map-admin", "leads=other", "--map-role", "deans=domain_admin", stdin=b"hush hush\n",
-    )  # fmt: skip
+        "provider",
+        "add",
+        "office",
+        "ldap",
+        "host=127.0.0.1",
+        "port=9",
+        "user_base=ou=people,dc=example,dc=org",
+        "bind_dn=cn=reader",
+        "tls=none",
+        "trusted_email_domains=a.example,b.example",
+        "create_users=off",
+        "--domain",
+        "default",
+        "--secret-stdin",
+        "--map",
+        "cn=staff,dc=example,dc=org=default",
+        "--map-admin",
+        "leads=other",
+        "--map-role",
+        "deans=domain_admin",
+        stdin=b"hush hush\n",
+    )
     assert "hush" not in said
     shown = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
     assert shown["ldap"]["user_base"] == "ou=people,dc=example,dc=org"
     assert shown["ldap"]["trusted_email_domains"] == ["a.example", "b.example"]
     assert (shown["ldap"]["create_users"], shown["ldap"]["port"], shown["secret_set"]) == (False, 9, True)
     assert [(rule["group"], rule["admin"], rule["role"]) for rule in shown["mapping"]] == [
-        ("cn=staff,dc=example,dc=org", False, None), ("leads", True, None), ("deans", False, "domain_admin")
-    ]  # fmt: skip
+        ("cn=staff,dc=example,dc=org", False, None),
+        ("leads", True, None),
+        ("deans", False, "domain_admin"),
+    ]
     tried = await admin.run("provider", "test", "office")
     assert (tried.code, b"cannot be reached" in tried.stdout) == (1, True)
     await admin.ok("provider", "update", "office", "label=Our office", "--off", "--no-map")
@@ -82,7 +103,9 @@ async def test_people_of_a_provider_sign_the_command_line_in(sso: Sso, line: Cal
     assert SECRET not in stderr.decode()
 
 
-async def test_the_command_line_says_why_a_provider_did_not_sign_in(sso: Sso, line: Callable[[], CommandLine]):
+async def test_the_command_line_says_why_a_provider_did_not_sign_in(
+    sso: Sso, line: Callable[[], CommandLine]
+):
     await sso.change(create_users=False)
     process = await line().start("login", sso.api.url, "--sso", "corp", "--print-url")
     link = (await link_of(process)).split("#")[0]
@@ -94,6 +117,8 @@ async def test_the_command_line_says_why_a_provider_did_not_sign_in(sso: Sso, li
     assert (process.returncode, b"provider.not_invited" in stderr) == (3, True)
 
 
-async def test_an_unknown_provider_is_named_with_those_that_there_are(sso: Sso, line: Callable[[], CommandLine]):
+async def test_an_unknown_provider_is_named_with_those_that_there_are(
+    sso: Sso, line: Callable[[], CommandLine]
+):
     done = await line().run("login", sso.api.url, "--sso", "crop")
     assert (done.code, "It has: corp." in done.stderr) == (4, True)

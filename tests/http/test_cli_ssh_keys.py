@@ -23,7 +23,9 @@ async def test_a_key_that_is_brought_prints_nothing_to_standard_output(api: Api,
     user = await command_line(api, "user", tmp_path)
     await user.ok("ssh-key", "add", "desk")
     line = await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[0].public_key}")
-    await user.ok("ssh-key", "rm", "--yes", (await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[0].id}")).strip())
+    await user.ok(
+        "ssh-key", "rm", "--yes", (await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[0].id}")).strip()
+    )
     done = await user.run("ssh-key", "add", "laptop", "--file", "-", stdin=line.encode())
     assert (done.code, done.stdout) == (0, b""), done.stderr
     assert "laptop is added" in done.stderr
@@ -32,4 +34,7 @@ async def test_a_key_that_is_brought_prints_nothing_to_standard_output(api: Api,
 async def test_variables_of_a_token_are_a_line_each(api: Api, tmp_path: Path) -> None:
     user = await command_line(api, "user", tmp_path)
     made = await user.ok("token", "create", "nightly", "--scope", "session.read")
-    assert [line.partition("=")[0] for line in made.splitlines()] == ["export CARREL_URL", "export CARREL_TOKEN"]
+    assert [line.partition("=")[0] for line in made.splitlines()] == [
+        "export CARREL_URL",
+        "export CARREL_TOKEN",
+    ]

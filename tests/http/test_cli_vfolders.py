@@ -112,9 +112,20 @@ async def test_a_session_says_which_folders_it_has(user: CommandLine):
     await user.ok("vfolder", "create", "data")
     await user.ok("vfolder", "mkdir", "data:train")
     session = await shown(
-        user, "session", "create", "--image", "debian:12", "--cpu", "100m", "--mem", "64m",
-        "-v", "data", "-v", "data:train:/corpus:ro",
-    )  # fmt: skip
+        user,
+        "session",
+        "create",
+        "--image",
+        "debian:12",
+        "--cpu",
+        "100m",
+        "--mem",
+        "64m",
+        "-v",
+        "data",
+        "-v",
+        "data:train:/corpus:ro",
+    )
     facts = await user.ok("session", "show", session["id"])
     assert "data at /home/work/data" in facts
     assert "data/train at /corpus, read-only" in facts

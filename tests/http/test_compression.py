@@ -25,7 +25,9 @@ async def user(api: Api) -> Caller:
 
 async def raw(who: Caller, path: str, **headers: str) -> tuple[dict[str, str], bytes]:
     """The answer's headers and its body as it came."""
-    async with who.http.stream("GET", API + path, headers={"Accept-Encoding": "identity", **headers}) as answer:
+    async with who.http.stream(
+        "GET", API + path, headers={"Accept-Encoding": "identity", **headers}
+    ) as answer:
         return dict(answer.headers), b"".join([part async for part in answer.aiter_raw()])
 
 
@@ -54,7 +56,9 @@ async def test_files_come_as_they_are(api: Api, tmp_path_factory: pytest.TempPat
     assert ("content-encoding" in headers, body == content) == (False, True)
 
 
-async def test_what_holds_secrets_or_was_asked_by_another_site_is_not_compressed(api: Api, user: Caller) -> None:
+async def test_what_holds_secrets_or_was_asked_by_another_site_is_not_compressed(
+    api: Api, user: Caller
+) -> None:
     browser = await api.browser("user")
     for path in ("/auth/me", "/auth/greeting", "/auth/browsers", "/auth/attempts?limit=50"):
         assert "content-encoding" not in (await raw(browser, path, **SENT))[0]
@@ -77,7 +81,8 @@ def test_nothing_that_is_compressed_shows_a_secret() -> None:
         (path, name)
         for path, methods in document()["paths"].items()
         for name in _fields(methods.get("get", {}).get("responses", {}).get("200", {}), set())
-        if not path.startswith(f"{API}/auth/") and any(word in name for word in ("token", "secret", "csrf", "code"))
+        if not path.startswith(f"{API}/auth/")
+        and any(word in name for word in ("token", "secret", "csrf", "code"))
     }
     assert {name for _, name in shown} <= harmless, shown
 

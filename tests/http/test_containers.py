@@ -32,9 +32,13 @@ async def command(living: Api, tmp_path: Path) -> CommandLine:
 
 async def test_a_session_says_which_containers_it_has(living: Api, gang: dict[str, Any]) -> None:
     assert [(one["name"], one["role"], one["index"]) for one in gang["containers"]] == [
-        ("main", "main", 0), ("sub1", "sub", 1), ("sub2", "sub", 2),
-    ]  # fmt: skip
-    assert {(one["state"], one["node"], one["exit_code"]) for one in gang["containers"]} == {("RUNNING", "local", None)}
+        ("main", "main", 0),
+        ("sub1", "sub", 1),
+        ("sub2", "sub", 2),
+    ]
+    assert {(one["state"], one["node"], one["exit_code"]) for one in gang["containers"]} == {
+        ("RUNNING", "local", None)
+    }
     assert {one["id"] for one in gang["containers"]} == living.engine.world.containers.keys()
     assert gang["id"] not in living.engine.world.containers
     assert not any("address" in one for one in gang["containers"])

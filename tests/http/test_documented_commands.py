@@ -72,7 +72,12 @@ async def test_the_commands_of_a_document_run_as_they_stand(
     script = tmp_path / "document.sh"
     script.write_text(_script(document, documented.url))
     async with in_terminal(
-        "bash", str(script), environment={**person.environment, "PWD": str(desk)}, cols=200, rows=200, cwd=desk
+        "bash",
+        str(script),
+        environment={**person.environment, "PWD": str(desk)},
+        cols=200,
+        rows=200,
+        cwd=desk,
     ) as screen:
         shown = await screen.conversation(_QUESTION, _answer, until=_END)
     code = shown.rpartition(_END)[2].split()[0]
@@ -80,7 +85,9 @@ async def test_the_commands_of_a_document_run_as_they_stand(
 
 
 def test_few_blocks_are_not_run_and_all_of_them_say_why() -> None:
-    all_blocks = [(document, block) for document in DOCUMENTS for block in blocks(document) if not block.before]
+    all_blocks = [
+        (document, block) for document in DOCUMENTS for block in blocks(document) if not block.before
+    ]
     skipped = [(document, block) for document, block in all_blocks if block.skipped]
     for document, block in skipped:
         print(f"{document.relative_to(ROOT)}:{block.line}: {block.skipped}")  # noqa: T201 - shown with -s

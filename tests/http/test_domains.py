@@ -20,8 +20,10 @@ async def test_a_domain_lives_and_goes(api: Api):
     domain = made.json()
     assert (domain["users"], domain["projects"], domain["live_sessions"], domain["admins"]) == (0, 0, 0, [])
     assert (domain["ceilings"], domain["registries"], domain["storage_hosts"]) == (
-        {"cpu": 4000}, ["docker.io"], None,
-    )  # fmt: skip
+        {"cpu": 4000},
+        ["docker.io"],
+        None,
+    )
     changed = await admin.patch(
         "/domains/lab", {"description": "Physics", "registries": None, "ceilings": {}}
     )
@@ -36,8 +38,10 @@ async def test_a_domain_lives_and_goes(api: Api):
         )
         written = [tuple(row) for row in rows]
     assert [(row[0], row[1]) for row in written] == [
-        ("domain.create", "Lab"), ("domain.update", "Lab"), ("domain.remove", "Lab"),
-    ]  # fmt: skip
+        ("domain.create", "Lab"),
+        ("domain.update", "Lab"),
+        ("domain.remove", "Lab"),
+    ]
     assert written[1][2] == {
         "before": {"description": "", "ceilings": {"cpu": 4000}, "registries": ["docker.io"]},
         "after": {"description": "Physics", "ceilings": {}, "registries": None},
@@ -130,10 +134,15 @@ async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Ap
 async def test_what_makes_no_sense_is_refused_in_words(api: Api):
     admin = await api.as_("superadmin")
     for body in (
-        {"name": ""}, {"name": "a\nb"}, {"name": None}, {"name": "ok", "ceilings": {"cpu": -1}},
-        {"name": "ok", "ceilings": {"No Slot": 1}}, {"name": "ok", "ceilings": {"cup": 1}},
-        {"name": "ok", "extra": 1}, {"name": "x" * 65},
-    ):  # fmt: skip
+        {"name": ""},
+        {"name": "a\nb"},
+        {"name": None},
+        {"name": "ok", "ceilings": {"cpu": -1}},
+        {"name": "ok", "ceilings": {"No Slot": 1}},
+        {"name": "ok", "ceilings": {"cup": 1}},
+        {"name": "ok", "extra": 1},
+        {"name": "x" * 65},
+    ):
         assert (await admin.post("/domains", body)).status_code == 422, body
     assert (
         await admin.patch("/domains/abroad", {"ceilings": {"sessions": 1, "a.shares": 1}})
@@ -257,8 +266,9 @@ async def test_apps_that_were_opened_with_a_keypair_end_with_the_domain_and_with
 async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
     admin = await api.as_("superadmin")
     assert said(await admin.patch("/domains/default", {"active": False})) == (
-        409, "domain.holds_last_superadmin",
-    )  # fmt: skip
+        409,
+        "domain.holds_last_superadmin",
+    )
     abroad = (await admin.get("/domains/abroad")).json()["id"]
     other = await officer(api, "second", Role.SUPERADMIN, domain=abroad)
     # Two superadmins shut each other out at the same time: one is too late.
@@ -332,6 +342,13 @@ async def _catalogue(api: Api, **references: str) -> None:
     async with api.database.transaction() as tx:
         for name, reference in references.items():
             await images.register(
-                tx, name=name, reference=reference, title=name, description="", size_bytes=None,
-                architecture=None, apps=[], min_slots=images.DEFAULT_MIN_SLOTS,
-            )  # fmt: skip
+                tx,
+                name=name,
+                reference=reference,
+                title=name,
+                description="",
+                size_bytes=None,
+                architecture=None,
+                apps=[],
+                min_slots=images.DEFAULT_MIN_SLOTS,
+            )

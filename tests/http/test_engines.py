@@ -37,7 +37,9 @@ async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api
     assert said(await admin.post("/engines", FAKE)) == (409, "engine.name_taken")
     async with api.database.transaction() as tx:
         kept = "".join((await tx.execute(text(_EVERYTHING))).scalars())
-        kinds = (await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'engine'"))).scalars().all()
+        kinds = (
+            (await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'engine'"))).scalars().all()
+        )
     assert "sesame" not in kept
     assert kinds == ["engine.created"]
 
@@ -85,7 +87,9 @@ async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     assert (found["ok"], found["sentence"]) == (False, "The fake engine does not answer.")
 
 
-async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_goes_when_it_is_empty(living: Api):
+async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_goes_when_it_is_empty(
+    living: Api,
+):
     admin, user = await living.as_("superadmin"), await living.as_("user")
     living.engine.world.nodes = []
     await added(admin, settings={})

@@ -79,8 +79,16 @@ async def test_what_happens_arrives_with_all_that_a_page_needs(api: Api):
         assert created.data["object"] == {"kind": "session", "id": made["id"]}
         assert created.data["data"]["state"] == "PENDING"
         assert set(created.data["data"]) >= {
-            "id", "name", "state", "reason", "progress", "warnings", "node", "started_at", "ended_at",
-        }  # fmt: skip
+            "id",
+            "name",
+            "state",
+            "reason",
+            "progress",
+            "warnings",
+            "node",
+            "started_at",
+            "ended_at",
+        }
         await user.delete(f"/sessions/{made['id']}")
         updated = await stream.until("session.updated")
         assert updated.data["data"]["state"] == "CANCELLED"

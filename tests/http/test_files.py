@@ -47,9 +47,21 @@ async def test_files_are_written_listed_moved_and_removed(api: Api, data: Folder
     written = await data.write("a/b/c.txt", b"hello")
     assert written.status_code == 200, written.text
     shown = written.json()
-    assert (shown["name"], shown["path"], shown["kind"], shown["size_bytes"], shown["type"], shown["mode"]) == (
-        "c.txt", "a/b/c.txt", "file", 5, "text/plain", "644",
-    )  # fmt: skip
+    assert (
+        shown["name"],
+        shown["path"],
+        shown["kind"],
+        shown["size_bytes"],
+        shown["type"],
+        shown["mode"],
+    ) == (
+        "c.txt",
+        "a/b/c.txt",
+        "file",
+        5,
+        "text/plain",
+        "644",
+    )
     assert (data.files / "a/b/c.txt").stat().st_uid == (data.files / "a").stat().st_uid == 1000
     made = await data.post("/files/directories", {"path": "x/y"})
     assert (made.status_code, made.json()["kind"], made.json()["etag"]) == (201, "directory", None)
@@ -68,8 +80,14 @@ async def test_files_are_written_listed_moved_and_removed(api: Api, data: Folder
     assert removed.json() == {"paths": ["x", "a"], "refused": []}
     assert await data.names() == []
     actions = [action for action, _ in await audited(api)]
-    assert actions == ["file.write", "file.make_directory", "file.make_directory", "file.move", "file.move",
-                       "file.remove"]  # fmt: skip
+    assert actions == [
+        "file.write",
+        "file.make_directory",
+        "file.make_directory",
+        "file.move",
+        "file.move",
+        "file.remove",
+    ]
     async with api.database.transaction() as tx:
         rows = await tx.execute(text("SELECT kind, arguments->>'entry' FROM vfolder_tasks"))
         cleaning = [tuple(row) for row in rows]
@@ -92,7 +110,10 @@ async def test_several_things_of_which_some_or_all_are_refused_have_a_status_tha
         assert [each["code"] for each in one.json()["details"]["refused"]] == ["file.not_found"]
         partly = await data.post(path, {"paths": ["a", "gone"], **to})
         assert partly.status_code == 207
-        assert (partly.json()["paths"], [each["path"] for each in partly.json()["refused"]]) == (["a"], ["gone"])
+        assert (partly.json()["paths"], [each["path"] for each in partly.json()["refused"]]) == (
+            ["a"],
+            ["gone"],
+        )
     (data.files / "d").mkdir()
     assert said(await data.post("/files/pack", {"paths": ["d"]})) == (409, "file.not_a_file")
     assert said(await data.post("/files/pack", {"paths": ["gone", "d"]})) == (404, "file.not_found")
@@ -134,12 +155,14 @@ async def test_each_permission_allows_what_it_says(api: Api, data: Folder):
             await theirs.write("a", b"2"),
             await theirs.post("/files/directories", {"path": "new"}),
             await theirs.post("/files/move", {"paths": ["a"], "rename_to": "d/a"}),
-            await theirs.post("/uploads", headers={"Tus-Resumable": "1.0.0", "Upload-Length": "9",
-                                                   "Upload-Metadata": "path dXA="}),
+            await theirs.post(
+                "/uploads",
+                headers={"Tus-Resumable": "1.0.0", "Upload-Length": "9", "Upload-Metadata": "path dXA="},
+            ),
             await theirs.post("/files/copy", {"paths": ["d"], "to": "new"}),
             await theirs.post("/files/move", {"paths": ["d/a"], "to": "", "clash": "replace"}),
             await theirs.post("/files/remove", {"paths": ["d"]}),
-        ]  # fmt: skip
+        ]
         allowed[permission] = [answer.status_code for answer in answers]
         assert all(
             answer.json()["code"] == "vfolder.permission" for answer in answers if answer.status_code == 403
@@ -162,18 +185,24 @@ async def test_a_download_gives_ranges_and_knows_what_the_client_has(data: Folde
         whole = await data.content(name)
         tag = whole.headers["etag"]
         assert (whole.status_code, whole.content == content[:size], whole.headers["accept-ranges"]) == (
-            200, True, "bytes",
-        )  # fmt: skip
+            200,
+            True,
+            "bytes",
+        )
         for wanted, start, end in (
-            ("bytes=0-0", 0, 1), ("bytes=10-", 10, size), ("bytes=-7", size - 7, size),
-            (f"bytes=5-{size * 2}", 5, size), (f"bytes=-{size * 2}", 0, size),
-        ):  # fmt: skip
+            ("bytes=0-0", 0, 1),
+            ("bytes=10-", 10, size),
+            ("bytes=-7", size - 7, size),
+            (f"bytes=5-{size * 2}", 5, size),
+            (f"bytes=-{size * 2}", 0, size),
+        ):
             part = await data.content(name, Range=wanted, If_Range=tag)
             assert part.content == content[start:end], wanted
             if end - start < size:
                 assert (part.status_code, part.headers["content-range"]) == (
-                    206, f"bytes {start}-{end - 1}/{size}",
-                )  # fmt: skip
+                    206,
+                    f"bytes {start}-{end - 1}/{size}",
+                )
         for ignored in ("bytes=3-2", "bytes=a-b", "bytes=0-1,5-6", "lines=1-2"):
             assert (await data.content(name, Range=ignored)).status_code == 200, ignored
         beyond = await data.content(name, Range=f"bytes={size}-")
@@ -447,8 +476,9 @@ async def test_what_was_done_before_the_host_failed_is_told_and_written_down(
     assert moved.status_code == 207, moved.text
     assert moved.json()["paths"] == ["x/a"]
     assert [(each["path"], each["code"]) for each in moved.json()["refused"]] == [
-        ("b", "storage.unavailable"), ("c", "storage.unavailable"),
-    ]  # fmt: skip
+        ("b", "storage.unavailable"),
+        ("c", "storage.unavailable"),
+    ]
     admin = await api.as_("superadmin")
     audit = (await admin.get("/audit", params={"action": "file.move"})).json()["items"]
     assert [row["details"]["paths"] for row in audit] == [["x/a"]]

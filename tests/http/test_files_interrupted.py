@@ -60,34 +60,51 @@ CHANGES: dict[str, tuple[Change, str, list[str]]] = {
     "large write": (lambda data: data.write("new", bytes(3 << 20)), "file.write", ["new"]),
     "upload": (uploaded, "file.upload", ["new"]),
     "unpack": (
-        lambda data: data.post("/files/unpack", content=packed("a", "here", "b/c")), "file.upload", ["a", "b/c"],
+        lambda data: data.post("/files/unpack", content=packed("a", "here", "b/c")),
+        "file.upload",
+        ["a", "b/c"],
     ),
     "make directory": (
-        lambda data: data.post("/files/directories", {"path": "new/er"}), "file.make_directory", ["new/er"],
+        lambda data: data.post("/files/directories", {"path": "new/er"}),
+        "file.make_directory",
+        ["new/er"],
     ),
     "move": (
-        lambda data: data.post("/files/move", {"paths": ["here", "none"], "to": "d"}), "file.move", ["d/here"],
+        lambda data: data.post("/files/move", {"paths": ["here", "none"], "to": "d"}),
+        "file.move",
+        ["d/here"],
     ),
-    "remove": (lambda data: data.post("/files/remove", {"paths": ["here", "none", "d"]}), "file.remove", ["here", "d"]),
+    "remove": (
+        lambda data: data.post("/files/remove", {"paths": ["here", "none", "d"]}),
+        "file.remove",
+        ["here", "d"],
+    ),
     "PUT": (dav("PUT", "new", b"new"), "file.write", ["new"]),
     "PROPPATCH": (
-        dav("PROPPATCH", "here", b'<propertyupdate xmlns="DAV:" xmlns:Z="urn:schemas-microsoft-com:"><set><prop>'
+        dav(
+            "PROPPATCH",
+            "here",
+            b'<propertyupdate xmlns="DAV:" xmlns:Z="urn:schemas-microsoft-com:"><set><prop>'
             b"<Z:Win32LastModifiedTime>Wed, 15 Nov 2023 22:13:20 GMT</Z:Win32LastModifiedTime></prop></set>"
-            b"</propertyupdate>"),
-        "file.write", ["here"],
+            b"</propertyupdate>",
+        ),
+        "file.write",
+        ["here"],
     ),
     "MKCOL": (dav("MKCOL", "new"), "file.make_directory", ["new"]),
     "MOVE": (dav("MOVE", "here", destination="d/there"), "file.move", ["d/there"]),
     "COPY": (dav("COPY", "here", destination="d/there"), "file.copy", ["d/there"]),
     "DELETE": (dav("DELETE", "d"), "file.remove", ["d"]),
-}  # fmt: skip
+}
 
 
 async def entries(api: Api, data: Folder) -> list[tuple[str, list[str], bool]]:
     """Of each its action and paths, and whether it came late."""
     async with api.database.transaction() as tx:
         rows = await tx.execute(
-            text("SELECT action, details FROM audit WHERE object_id = :id AND action LIKE 'file.%' ORDER BY id"),
+            text(
+                "SELECT action, details FROM audit WHERE object_id = :id AND action LIKE 'file.%' ORDER BY id"
+            ),
             {"id": data.id},
         )
         found = [(row.action, row.details["paths"], "interrupted_at" in row.details) for row in rows]

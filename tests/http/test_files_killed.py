@@ -27,11 +27,19 @@ from carrel.db.migrate import migrate
 from carrel.signin.keypairs import service as keypairs
 
 EXPECTED = {
-    ("file.write", "put"), ("file.make_directory", "made"), ("file.move", "d/moved"), ("file.remove", "removed"),
-    ("file.upload", "p/a p/b"), ("file.upload", "whole"), ("file.upload", "tus"), ("file.write", "dav"),
-    ("file.make_directory", "collection"), ("file.move", "d/dav-moved"), ("file.copy", "d/copied"),
+    ("file.write", "put"),
+    ("file.make_directory", "made"),
+    ("file.move", "d/moved"),
+    ("file.remove", "removed"),
+    ("file.upload", "p/a p/b"),
+    ("file.upload", "whole"),
+    ("file.upload", "tus"),
+    ("file.write", "dav"),
+    ("file.make_directory", "collection"),
+    ("file.move", "d/dav-moved"),
+    ("file.copy", "d/copied"),
     ("file.remove", "dav-removed"),
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -89,9 +97,12 @@ async def place(open_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
             made = await client.post(f"{API}/vfolders", json={"name": "data", "host": "fast"})
             (stage,) = root.glob("*/*/stage")
             environment = {
-                "CARREL_URL": f"http://127.0.0.1:{plane.port}", "CARREL_ACCESS_KEY": pair.access_key,
-                "CARREL_SECRET_KEY": pair.secret_key, "HOME": str(folder), "PATH": os.environ["PATH"],
-            }  # fmt: skip
+                "CARREL_URL": f"http://127.0.0.1:{plane.port}",
+                "CARREL_ACCESS_KEY": pair.access_key,
+                "CARREL_SECRET_KEY": pair.secret_key,
+                "HOME": str(folder),
+                "PATH": os.environ["PATH"],
+            }
             yield Place(plane, embedded, client, made.json()["id"], stage.parent / "files", environment)
         finally:
             plane.kill()

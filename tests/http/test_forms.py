@@ -39,8 +39,9 @@ async def test_the_files_of_a_form_are_put_where_it_says_and_what_cannot_be_is_n
     done = answer.json()
     assert done["paths"] == [f"to/{path}" for path in (paths[0], paths[1], paths[4])]
     assert {one["path"]: one["code"] for one in done["refused"]} == {
-        "taken": "file.exists", "../out": "file.path",
-    }  # fmt: skip
+        "taken": "file.exists",
+        "../out": "file.path",
+    }
     for path, content in ((paths[0], contents[0]), (paths[1], b""), (paths[4], b"long"), ("taken", b"old")):
         assert (data.files / "to" / path).read_bytes() == content
     written = (data.files / "to" / paths[0]).stat()
@@ -73,7 +74,11 @@ async def test_what_is_not_all_of_a_form_is_refused(data: Folder, cut: int):
     body = whole.read()[:cut]
     answer = await data.ask("POST", "/files/unpack", content=body, headers=headers)
     assert said(answer) == (422, "invalid.request")
-    for kind in ("multipart/form-data", "multipart/form-data; boundary=ü", 'multipart/form-data; boundary=""'):
+    for kind in (
+        "multipart/form-data",
+        "multipart/form-data; boundary=ü",
+        'multipart/form-data; boundary=""',
+    ):
         answer = await data.ask(
             "POST", "/files/unpack", content=body, headers={"Content-Type": kind.encode("latin-1")}
         )

@@ -183,9 +183,11 @@ async def test_other_sites_cannot_open_websockets(gate: Gate, origin: str | None
 
     session = await gate.session(await gate.app(accept))
     headers: dict[str, Any] = {
-        "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
         "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    }  # fmt: skip
+    }
     if origin:
         headers["Origin"] = f"http://{gate.host(session)}" if origin is OWN else origin
     answer = await gate.get(session, cookie=await gate.cookie(session), headers=headers)

@@ -40,9 +40,14 @@ def agreement(request: bytes) -> bytes:
 async def dial(gate: Gate, port: int, **options: object) -> connect:
     session = await gate.session(port)
     return connect(
-        f"ws://{gate.host(session)}/api/kernels?x=1", host="127.0.0.1", port=gate.port, max_size=None, proxy=None,
-        additional_headers={"Cookie": await gate.cookie(session)}, **options,
-    )  # fmt: skip
+        f"ws://{gate.host(session)}/api/kernels?x=1",
+        host="127.0.0.1",
+        port=gate.port,
+        max_size=None,
+        proxy=None,
+        additional_headers={"Cookie": await gate.cookie(session)},
+        **options,
+    )
 
 
 async def test_messages_of_ten_megabytes_come_back(gate: Gate) -> None:

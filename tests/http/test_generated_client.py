@@ -24,7 +24,10 @@ async def test_who_sends_no_credentials_gets_as_far_as_the_document_says(api: Ap
         for method, operation in methods.items():
             answer = await anonymous.ask(method.upper(), place, follow_redirects=False)
             # Without an acceptable body, before whose check credentials are looked at.
-            assert (answer.status_code == 401) == bool(operation["security"]), (operation["operationId"], answer)
+            assert (answer.status_code == 401) == bool(operation["security"]), (
+                operation["operationId"],
+                answer,
+            )
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +36,22 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     target = tmp_path_factory.mktemp("generated")
     done = subprocess.run(
         [
-            Path(sys.executable).with_name("openapi-python-client"), "generate",
-            "--path", ROOT / "openapi.json", "--config", ROOT / "clients/openapi-python-client.yaml",
-            "--output-path", target, "--overwrite", "--fail-on-warning",
+            Path(sys.executable).with_name("openapi-python-client"),
+            "generate",
+            "--path",
+            ROOT / "openapi.json",
+            "--config",
+            ROOT / "clients/openapi-python-client.yaml",
+            "--output-path",
+            target,
+            "--overwrite",
+            "--fail-on-warning",
         ],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said
     assert "WARNING" not in said, said

@@ -23,16 +23,38 @@ async def test_a_group_is_made_shown_changed_and_removed(api: Api):
     made = await admin.post("/groups", {"name": "GPU", "public": False, "scheduler": "drf"})
     assert made.status_code == 201, made.text
     assert made.json() | {"id": "", "created_at": ""} == {
-        "id": "", "created_at": "", "name": "GPU", "description": "", "active": True, "public": False,
-        "session_kinds": ["interactive", "batch", "inference"], "scheduler": "drf", "placement": "dispersed",
-        "slot_priority": [], "pending_timeout_s": None, "patience_s": 300, "half_life_s": 604800,
-        "on_node_loss": "end", "node_loss_s": 120, "app_address": None,
-        "nodes": 0, "ready_nodes": 0, "live_sessions": 0, "waiting_sessions": 0, "capacity": {}, "used": {},
+        "id": "",
+        "created_at": "",
+        "name": "GPU",
+        "description": "",
+        "active": True,
+        "public": False,
+        "session_kinds": ["interactive", "batch", "inference"],
+        "scheduler": "drf",
+        "placement": "dispersed",
+        "slot_priority": [],
+        "pending_timeout_s": None,
+        "patience_s": 300,
+        "half_life_s": 604800,
+        "on_node_loss": "end",
+        "node_loss_s": 120,
+        "app_address": None,
+        "nodes": 0,
+        "ready_nodes": 0,
+        "live_sessions": 0,
+        "waiting_sessions": 0,
+        "capacity": {},
+        "used": {},
         "access": {"domains": [], "projects": [], "users": []},
         "weights": {"domains": [], "projects": [], "users": []},
-    }  # fmt: skip
-    changes = {"placement": "concentrated", "slot_priority": ["cuda.shares", "mem"], "patience_s": 0,
-               "pending_timeout_s": 3600, "app_address": "https://apps.example.org:8443"}  # fmt: skip
+    }
+    changes = {
+        "placement": "concentrated",
+        "slot_priority": ["cuda.shares", "mem"],
+        "patience_s": 0,
+        "pending_timeout_s": 3600,
+        "app_address": "https://apps.example.org:8443",
+    }
     changed = await admin.patch("/groups/gpu", changes)
     assert changed.status_code == 200, changed.text
     assert changed.json() == {**made.json(), **changes}
@@ -40,16 +62,24 @@ async def test_a_group_is_made_shown_changed_and_removed(api: Api):
     assert (await admin.delete("/groups/GPU")).status_code == 204
     assert said(await admin.get("/groups/GPU")) == (404, "group.not_found")
     async with api.database.transaction() as tx:
-        written = [tuple(row) for row in await tx.execute(
-            text("SELECT action, details -> 'before' FROM audit WHERE object_kind = 'group' ORDER BY id")
-        )]  # fmt: skip
+        written = [
+            tuple(row)
+            for row in await tx.execute(
+                text("SELECT action, details -> 'before' FROM audit WHERE object_kind = 'group' ORDER BY id")
+            )
+        ]
         told = (
             await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'group' ORDER BY id"))
         ).scalars()
         assert told.all() == ["group.created", "group.updated", "group.removed"]
     assert [action for action, _ in written] == ["group.create", "group.update", "group.remove"]
-    assert written[1][1] == {"placement": "dispersed", "slot_priority": [], "patience_s": 300,
-                             "pending_timeout_s": None, "app_address": None}  # fmt: skip
+    assert written[1][1] == {
+        "placement": "dispersed",
+        "slot_priority": [],
+        "patience_s": 300,
+        "pending_timeout_s": None,
+        "app_address": None,
+    }
 
 
 async def test_people_see_the_groups_that_they_may_use_and_superadmins_all(api: Api):
@@ -169,11 +199,16 @@ async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Ap
 @pytest.mark.parametrize(
     "body",
     [
-        {"name": ""}, {"name": "x", "scheduler": "random"}, {"name": "x", "session_kinds": []},
-        {"name": "x", "patience_s": -1}, {"name": "x", "half_life_s": 0}, {"name": "x", "extra": 1},
-        {"name": "x", "app_address": "javascript:alert(1)"}, {"name": "x", "slot_priority": ["No Slot"]},
+        {"name": ""},
+        {"name": "x", "scheduler": "random"},
+        {"name": "x", "session_kinds": []},
+        {"name": "x", "patience_s": -1},
+        {"name": "x", "half_life_s": 0},
+        {"name": "x", "extra": 1},
+        {"name": "x", "app_address": "javascript:alert(1)"},
+        {"name": "x", "slot_priority": ["No Slot"]},
     ],
-)  # fmt: skip
+)
 async def test_what_makes_no_sense_is_refused(api: Api, body: dict[str, object]):
     assert (await (await api.as_("superadmin")).post("/groups", body)).status_code == 422
 
@@ -212,8 +247,9 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
     await admin.post("/presets", {"name": "small", "group": "arm", "slots": {"cpu": 1000}})
     await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})
     assert await heard() == [
-        ("preset.created", {"superadmin", "foreigner", "user"}), ("preset.created", everybody)
-    ]  # fmt: skip
+        ("preset.created", {"superadmin", "foreigner", "user"}),
+        ("preset.created", everybody),
+    ]
     async with api.database.transaction() as tx:
         await nodes.record(tx, [MACHINE], SystemClock().now())
     assert await heard() == [("node.updated", {"superadmin"})]

@@ -26,18 +26,23 @@ async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
     ]
     browser = await living.browser("user")
     sessions = [
-        (user, await running(living, user, cpu=100)), (user, await running(living, user, cpu=200)),
+        (user, await running(living, user, cpu=100)),
+        (user, await running(living, user, cpu=200)),
         (browser, await running(living, browser, cpu=300)),
         (colleague, await running(living, colleague, cpu=400)),
         (foreigner, await running(living, foreigner, cpu=500)),
-    ]  # fmt: skip
+    ]
     assert await held(admin, "user") == {
-        "user@example.org": (600, 3), "colleague@example.org": (400, 1), "foreigner@example.org": (500, 1),
-    }  # fmt: skip
+        "user@example.org": (600, 3),
+        "colleague@example.org": (400, 1),
+        "foreigner@example.org": (500, 1),
+    }
     assert await held(admin, "keypair") == {
-        "user@example.org": (300, 2), "user@example.org, without a keypair": (300, 1),
-        "colleague@example.org": (400, 1), "foreigner@example.org": (500, 1),
-    }  # fmt: skip
+        "user@example.org": (300, 2),
+        "user@example.org, without a keypair": (300, 1),
+        "colleague@example.org": (400, 1),
+        "foreigner@example.org": (500, 1),
+    }
     assert await held(admin, "project") == {"default/default": (1000, 4), "abroad/default": (500, 1)}
     assert await held(admin, "domain") == {"default": (1000, 4), "abroad": (500, 1)}
     assert await held(admin, "group") == {"default": (1500, 5)}
@@ -69,9 +74,11 @@ async def test_one_sees_the_sums_of_the_sessions_that_one_may_see(living: Api):
     for name, cpu in cpus.items():
         await running(living, await living.as_(name), cpu=cpu)
     expected = {
-        "user": (await living.as_("user"), 100), "lead": (lead, 300), "head": (head, 700),
+        "user": (await living.as_("user"), 100),
+        "lead": (lead, 300),
+        "head": (head, 700),
         "superadmin": (await living.as_("superadmin"), 1500),
-    }  # fmt: skip
+    }
     for name, (who, cpu) in expected.items():
         for by in BY:
             assert sum(cpu for cpu, _ in (await held(who, by)).values()) == cpu, (name, by)

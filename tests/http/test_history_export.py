@@ -41,7 +41,11 @@ async def machines(api: Api) -> dict[str, NodeId]:
         found = [
             NodeInfo("plain", "x86_64", slots, "Fake 1"),
             NodeInfo(
-                "fast", "x86_64", {**slots, "cuda.device": 3, "cuda.shares": 3000}, "Fake 1", devices=devices,
+                "fast",
+                "x86_64",
+                {**slots, "cuda.device": 3, "cuda.shares": 3000},
+                "Fake 1",
+                devices=devices,
                 slot_kinds=whole_and_shares("cuda"),
             ),
         ]
@@ -65,12 +69,20 @@ async def past(
         await tx.execute(text(f"UPDATE sessions SET {assigned} WHERE id = :id"), {"id": id_, **columns})
         own = await several(tx, id_, count)
         rows = [
-            {"session_id": id_, "container_id": container, "node_id": node, "slot": slot, "amount": amount,
-             "devices": None, "created_at": since, "released_at": until}
+            {
+                "session_id": id_,
+                "container_id": container,
+                "node_id": node,
+                "slot": slot,
+                "amount": amount,
+                "devices": None,
+                "created_at": since,
+                "released_at": until,
+            }
             for node, since, until in held
             for container in own
             for slot, amount in SMALL.items()
-        ]  # fmt: skip
+        ]
         if rows:
             await tx.execute(insert(Allocation), rows)
     return id_
@@ -103,7 +115,9 @@ async def test_what_ran_is_exported_with_ids_alone(api: Api):
     people = api.people
     path = (people.domain, people.project, people.user.user_id)
     assert await exported(api) == [
-        TraceEntry(first, after(0), timedelta(minutes=30), SMALL, path, priority=70, limit=timedelta(hours=1)),
+        TraceEntry(
+            first, after(0), timedelta(minutes=30), SMALL, path, priority=70, limit=timedelta(hours=1)
+        ),
         TraceEntry(again, after(1), timedelta(minutes=12), SMALL, path),
     ]
     admin = await api.as_("superadmin")
@@ -120,7 +134,13 @@ async def test_a_session_of_several_containers_is_one(api: Api):
     spread = await past(api, after(1))
     async with api.database.transaction() as tx:
         for container, node in zip(await several(tx, spread, len(there)), there.values(), strict=True):
-            row = {"session_id": spread, "container_id": container, "node_id": node, "slot": "cpu", "amount": 1}
+            row = {
+                "session_id": spread,
+                "container_id": container,
+                "node_id": node,
+                "slot": "cpu",
+                "amount": 1,
+            }
             await tx.execute(insert(Allocation), [{**row, "created_at": after(1), "released_at": after(2)}])
     assert [(one.count, one.mode) for one in await exported(api)] == [(2, "single_node"), (2, "multi_node")]
 
@@ -166,8 +186,9 @@ async def test_the_present_is_exported_as_a_replay_reads_it(api: Api):
     found = installation(SchedulerPolicy.model_validate(answer))
     plain = {"cpu": 8000, "mem": 4 * GIB}
     assert [(node.name, node.capacity, node.closed) for node in found.nodes] == [
-        ("fast", {**plain, "cuda.device": 3, "cuda.shares": 3000}, ""), ("plain", plain, "cordoned"),
-    ]  # fmt: skip
+        ("fast", {**plain, "cuda.device": 3, "cuda.shares": 3000}, ""),
+        ("plain", plain, "cordoned"),
+    ]
     assert [device.set for device in found.nodes[0].devices] == [0, 0, 1]
     (group_view,) = found.groups
     assert (group_view.order, group_view.half_life) == ("fair_share", timedelta(minutes=1))
@@ -214,9 +235,18 @@ async def test_the_command_line_replays_the_past_under_the_present_policy(api: A
     (tmp_path / "narrow.json").write_text(json.dumps(narrow))
     picture = tmp_path / "narrow.svg"
     answer = await line.ok(
-        "scheduler", "simulate", "--trace", "-", "--policy", str(tmp_path / "narrow.json"),
-        "--picture", str(picture), "-o", "json", stdin=trace.encode(),
-    )  # fmt: skip
+        "scheduler",
+        "simulate",
+        "--trace",
+        "-",
+        "--policy",
+        str(tmp_path / "narrow.json"),
+        "--picture",
+        str(picture),
+        "-o",
+        "json",
+        stdin=trace.encode(),
+    )
     found = json.loads(answer)
     assert found["waits"]["max_s"] == pytest.approx((4 * 10 - 4) * 60)
     assert found["projects"][0]["sessions"] == 5

@@ -20,7 +20,10 @@ from carrel.usage.idle import activity
 
 __all__ = ["gate", "world"]
 
-LIMITS = {"idle_timeout_s": 3600, "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5, "accelerator": 5}}}
+LIMITS = {
+    "idle_timeout_s": 3600,
+    "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5, "accelerator": 5}},
+}
 
 
 @pytest.fixture
@@ -65,8 +68,10 @@ async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(
     assert (await ask(admins, "PATCH", "policies/default-keypair", limits=LIMITS))[0] == 200
     _, idle = await ask(users, "GET", f"{place}/idle")
     assert [(one["rule"], one["limit_s"], one["since"] is None) for one in idle["rules"]] == [
-        ("traffic", 3600, False), ("use", 600, True), ("lifetime", 7200, False),
-    ]  # fmt: skip
+        ("traffic", 3600, False),
+        ("use", 600, True),
+        ("lifetime", 7200, False),
+    ]
     # 2. Keeping sets the clocks back and takes the warning away.
     await warn(world, session)
     assert (await ask(users, "GET", place))[1]["idle_ends_at"] is not None
@@ -83,7 +88,8 @@ async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(
     await ask(admins, "PUT", f"{place}/exemption", exempt=True)
     async with world.database.transaction() as tx:
         told = await tx.execute(
-            text("SELECT action FROM audit WHERE object_id = :id AND outcome = 'done' ORDER BY id"), {"id": session}
+            text("SELECT action FROM audit WHERE object_id = :id AND outcome = 'done' ORDER BY id"),
+            {"id": session},
         )
         assert [row.action for row in told] == ["session.keep", "session.exempt"]
     # 4. What has ended cannot be kept.
@@ -129,7 +135,11 @@ async def test_requests_and_every_message_through_the_gateway_count_as_use(writt
     assert await settled() == seen
     url = f"ws://{gate.host(session)}/socket"
     async with connect(
-        url, host="127.0.0.1", port=gate.port, proxy=None, additional_headers={"Cookie": cookie},
+        url,
+        host="127.0.0.1",
+        port=gate.port,
+        proxy=None,
+        additional_headers={"Cookie": cookie},
         ping_interval=None,
     ) as socket:
         for message in ("still here", "say nothing", "still here"):

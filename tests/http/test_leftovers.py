@@ -41,7 +41,9 @@ def spoil(data: Folder, name: str) -> None:
     (data.stage / name).mkdir()
 
 
-async def test_one_that_cannot_be_deleted_keeps_no_other(api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch):
+async def test_one_that_cannot_be_deleted_keeps_no_other(
+    api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(leftovers, "PRUNED_AT_ONCE", 2)
     found = [await begun(data, f"file{number}") for number in range(6)]
     for upload in found[:3]:

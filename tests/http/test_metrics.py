@@ -150,7 +150,9 @@ async def test_a_client_that_leaves_before_its_response_is_counted_as_such(api: 
         return after.value(REQUESTS, **labels) - before.value(REQUESTS, **labels) == 1
 
     await eventually(counted)
-    assert (await scrape(api)).value("carrel_uploads_in_progress") == before.value("carrel_uploads_in_progress")
+    assert (await scrape(api)).value("carrel_uploads_in_progress") == before.value(
+        "carrel_uploads_in_progress"
+    )
 
 
 async def test_controllers_say_when_they_last_succeeded_and_what_they_decided(living: Api):
@@ -177,7 +179,9 @@ async def test_controllers_say_when_they_last_succeeded_and_what_they_decided(li
     names = {dict(labels)["controller"] for name, labels in found.samples if name == timestamp}
     assert {"observe", "schedule", "launch", "reap", "housekeeping"} <= names
     assert all(time.time() - found.value(timestamp, controller=name) < 300 for name in names)
-    assert all(found.value("carrel_controller_step_duration_seconds_count", controller=name) for name in names)
+    assert all(
+        found.value("carrel_controller_step_duration_seconds_count", controller=name) for name in names
+    )
 
 
 async def test_the_database_connections_disk_and_build_are_measured(api: Api):

@@ -42,10 +42,15 @@ async def share(api: Api, made: dict[str, Any], who: Caller, permission: Permiss
     async with api.database.transaction() as tx:
         tx.add(
             FolderShare(
-                id=ShareId(new_id()), folder_id=made["id"], user_id=who.actor.user_id, permission=permission,
-                state=ShareState.ACCEPTED, created_at=SystemClock().now(), accepted_at=SystemClock().now(),
+                id=ShareId(new_id()),
+                folder_id=made["id"],
+                user_id=who.actor.user_id,
+                permission=permission,
+                state=ShareState.ACCEPTED,
+                created_at=SystemClock().now(),
+                accepted_at=SystemClock().now(),
             )
-        )  # fmt: skip
+        )
 
 
 async def refused(who: Caller, *mounts: dict[str, object]) -> tuple[int, str, str]:
@@ -54,8 +59,10 @@ async def refused(who: Caller, *mounts: dict[str, object]) -> tuple[int, str, st
     answer = await who.post("/sessions", {"image": "debian:12", **body})
     checked = (await who.post("/sessions/check", body)).json()
     assert (checked["verdict"], checked["code"], checked["field"]) == (
-        "never", answer.json()["code"], answer.json()["field"],
-    )  # fmt: skip
+        "never",
+        answer.json()["code"],
+        answer.json()["field"],
+    )
     return answer.status_code, answer.json()["code"], answer.json()["field"]
 
 
@@ -123,10 +130,30 @@ PLACES = {
     "/varnish": "/varnish",
 }
 SYSTEM = [
-    "/home/work", "/home/work/", "/home", "/tmp", "/opt", "/root", "/mnt", "/etc", "/etc/x", "/usr/local/x",
-    "/var/lib/x", "/bin", "/lib64/x", "/proc/self", "/sys", "/dev/shm", "/run/carrel/folders/0",
-    "/home/work/../../etc", "..", ".", "./data", "a/../b", "/./etc",
-]  # fmt: skip
+    "/home/work",
+    "/home/work/",
+    "/home",
+    "/tmp",
+    "/opt",
+    "/root",
+    "/mnt",
+    "/etc",
+    "/etc/x",
+    "/usr/local/x",
+    "/var/lib/x",
+    "/bin",
+    "/lib64/x",
+    "/proc/self",
+    "/sys",
+    "/dev/shm",
+    "/run/carrel/folders/0",
+    "/home/work/../../etc",
+    "..",
+    ".",
+    "./data",
+    "a/../b",
+    "/./etc",
+]
 NO_PATHS = ["", "/", "a b", "a//b", "$HOME/x", "a\nb", "~/x", "ü", "x" * 513]
 
 
@@ -201,8 +228,10 @@ async def test_who_may_only_read_mounts_read_only(api: Api):
     mounts = [{"folder": "lent"}, {"folder": "given"}, {"folder": "kept"}]
     started = await colleague.start(mounts=mounts)
     assert where(started) == {
-        f"{HOME}/lent": ("lent", True), f"{HOME}/given": ("given", False), f"{HOME}/kept": ("kept", True),
-    }  # fmt: skip
+        f"{HOME}/lent": ("lent", True),
+        f"{HOME}/given": ("given", False),
+        f"{HOME}/kept": ("kept", True),
+    }
     asked = await colleague.start(mounts=[{"folder": "given", "read_only": True}])
     assert where(asked) == {f"{HOME}/given": ("given", True)}
     own = await user.start(mounts=[{"folder": "kept"}])

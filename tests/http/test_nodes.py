@@ -14,10 +14,18 @@ from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
 
-MACHINE = node_with([FakeAccelerators(4)], NodeInfo(
-    "machine", "x86_64", {"cpu": 8000, "mem": 16 << 30}, "Fake 1", frozenset({"seccomp"}),
-    images=frozenset({"debian:12"}), labels={"rack": "7"},
-))  # fmt: skip
+MACHINE = node_with(
+    [FakeAccelerators(4)],
+    NodeInfo(
+        "machine",
+        "x86_64",
+        {"cpu": 8000, "mem": 16 << 30},
+        "Fake 1",
+        frozenset({"seccomp"}),
+        images=frozenset({"debian:12"}),
+        labels={"rack": "7"},
+    ),
+)
 SECOND = NodeInfo("second", "aarch64", {"cpu": 4000, "mem": 4 << 30}, "Fake 1")
 
 
@@ -33,18 +41,40 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
     admin = await two.as_("superadmin")
     shown = (await admin.get("/nodes/machine")).json()
     assert shown | {"id": "", "seen_at": ""} == {
-        "id": "", "seen_at": "", "name": "machine", "group": {"id": "default", "name": "default"},
-        "state": "READY", "cordoned": False, "draining": None, "down_since": None,
-        "architecture": "x86_64", "engine": {"id": "local", "name": "local"}, "engine_version": "Fake 1",
-        "capabilities": ["seccomp"], "labels": {"rack": "7"},
+        "id": "",
+        "seen_at": "",
+        "name": "machine",
+        "group": {"id": "default", "name": "default"},
+        "state": "READY",
+        "cordoned": False,
+        "draining": None,
+        "down_since": None,
+        "architecture": "x86_64",
+        "engine": {"id": "local", "name": "local"},
+        "engine_version": "Fake 1",
+        "capabilities": ["seccomp"],
+        "labels": {"rack": "7"},
         "slots": {"cpu": 8000, "mem": 16 << 30, "fake.device": 4, "fake.shares": 4000},
-        "reserved": {"mem": 1 << 30}, "cpu_overcommit": 1,
-        "offered": {"cpu": 8000, "mem": 15 << 30, "fake.device": 4, "fake.shares": 4000}, "used": {},
-        "devices": [{"id": f"fake{n}", "family": "fake", "model": "Fake accelerator", "set": n // 2, "used": 0,
-                     "slots": {"fake.device": 1000, "fake.shares": 1}}
-                    for n in range(4)],
-        "images": 1, "image_names": ["debian:12"], "live_sessions": 0, "sessions": [],
-    }  # fmt: skip
+        "reserved": {"mem": 1 << 30},
+        "cpu_overcommit": 1,
+        "offered": {"cpu": 8000, "mem": 15 << 30, "fake.device": 4, "fake.shares": 4000},
+        "used": {},
+        "devices": [
+            {
+                "id": f"fake{n}",
+                "family": "fake",
+                "model": "Fake accelerator",
+                "set": n // 2,
+                "used": 0,
+                "slots": {"fake.device": 1000, "fake.shares": 1},
+            }
+            for n in range(4)
+        ],
+        "images": 1,
+        "image_names": ["debian:12"],
+        "live_sessions": 0,
+        "sessions": [],
+    }
     assert (await admin.get(f"/nodes/{shown['id']}")).json() == shown
     assert said(await admin.get("/nodes/none")) == (404, "node.not_found")
 
@@ -99,16 +129,26 @@ async def test_a_node_is_changed_and_told_of(two: Api):
         assert (await admin.patch("/nodes/machine", wrong)).status_code == 422, wrong
     async with two.database.transaction() as tx:
         written = (
-            await tx.execute(text("SELECT details FROM audit WHERE object_kind = 'node' AND outcome = 'done'"))
-        ).scalars().all()  # fmt: skip
-        told = await tx.execute(text("SELECT data ->> 'name' FROM events WHERE kind = 'node.updated' ORDER BY id"))
+            (
+                await tx.execute(
+                    text("SELECT details FROM audit WHERE object_kind = 'node' AND outcome = 'done'")
+                )
+            )
+            .scalars()
+            .all()
+        )
+        told = await tx.execute(
+            text("SELECT data ->> 'name' FROM events WHERE kind = 'node.updated' ORDER BY id")
+        )
         *joined, last = told.scalars()
     # Both joined at once.
     assert ({*joined}, len(joined), last) == ({"machine", "second"}, 2, "machine")
     assert written == [
-        {"before": {"reserved": {"mem": 1 << 30}, "cpu_overcommit": 1.0},
-         "after": {"reserved": {"cpu": 1000}, "cpu_overcommit": 2.0}}
-    ]  # fmt: skip
+        {
+            "before": {"reserved": {"mem": 1 << 30}, "cpu_overcommit": 1.0},
+            "after": {"reserved": {"cpu": 1000}, "cpu_overcommit": 2.0},
+        }
+    ]
 
 
 async def test_what_an_administrator_set_outlives_what_the_engine_says_next(two: Api):
@@ -218,8 +258,10 @@ async def test_what_is_left_is_on_open_nodes_of_groups_that_one_may_use(two: Api
     assert (shown["largest"]["cpu"], shown["largest"]["mem"]) == (8000, 4 << 30)
     await admin.patch("/nodes/machine", {"cordoned": True})
     assert (await cpu(user, "capacity"), await cpu(user, "left"), await cpu(user, "largest")) == (
-        12_000, 4000, 4000,
-    )  # fmt: skip
+        12_000,
+        4000,
+        4000,
+    )
     await admin.post("/groups", {"name": "closed", "public": False})
     await admin.patch("/nodes/second", {"group": "closed"})
     assert (await cpu(user, "capacity"), await cpu(user, "left")) == (8000, 0)

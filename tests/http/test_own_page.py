@@ -29,9 +29,14 @@ async def test_planted_cookies_do_not_hide_the_right_one(api: Api, planted: int)
     assert (await user.get("/auth/me")).status_code == 401
 
 
-@pytest.mark.parametrize(("path", "allowed"), [
-    ("/sessions", {"GET", "POST"}), ("/keypairs/CK1", {"DELETE", "PATCH"}), ("/site", {"GET", "PATCH"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/sessions", {"GET", "POST"}),
+        ("/keypairs/CK1", {"DELETE", "PATCH"}),
+        ("/site", {"GET", "PATCH"}),
+    ],
+)
 async def test_allow_names_every_method_of_the_path(api: Api, path: str, allowed: set[str]):
     answer = await (await api.as_("user")).ask("PUT", path)
     assert answer.status_code == 405

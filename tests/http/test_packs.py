@@ -77,8 +77,14 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
         "last": "file.exists",
     }
     assert sorted(str(found.relative_to(data.files)) for found in data.files.rglob("*")) == [
-        "to", "to/a", "to/a/run.sh", "to/a/ü", "to/empty", "to/last", "to/taken",
-    ]  # fmt: skip
+        "to",
+        "to/a",
+        "to/a/run.sh",
+        "to/a/ü",
+        "to/empty",
+        "to/last",
+        "to/taken",
+    ]
     assert (data.files / "to/a/ü").read_bytes() == b"y" * 5000
     found = (data.files / "to/a/ü").stat()
     assert (found.st_uid, found.st_mtime_ns) == (1000, 1_700_000_000_250_000_000)
@@ -128,8 +134,12 @@ async def test_what_is_no_tar_file_or_too_much_is_refused(
     assert said(await unpack(data, whole)) == (413, "file.too_large")
     monkeypatch.undo()
     async with api.database.transaction() as tx:
-        await tx.execute(text("INSERT INTO site (id, values) VALUES (1, '{\"upload_most_bytes\": 2000}') "
-                              "ON CONFLICT (id) DO UPDATE SET values = excluded.values"))  # fmt: skip
+        await tx.execute(
+            text(
+                "INSERT INTO site (id, values) VALUES (1, '{\"upload_most_bytes\": 2000}') "
+                "ON CONFLICT (id) DO UPDATE SET values = excluded.values"
+            )
+        )
     answer = (await unpack(data, tar(("a", b"x" * 3000), ("b", b"y")))).json()
     assert (answer["paths"], answer["refused"][0]["code"]) == (["b"], "upload.too_large")
     assert os.listdir(data.stage) == [".lock"]

@@ -39,7 +39,15 @@ async def client(built: Path) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def test_every_address_of_the_page_is_its_index(client: httpx2.AsyncClient):
-    for path in ("/", "/sessions", "/sessions/", "/terminal/abc", "/data/f1", "/settings/two-factor", "/index.html"):
+    for path in (
+        "/",
+        "/sessions",
+        "/sessions/",
+        "/terminal/abc",
+        "/data/f1",
+        "/settings/two-factor",
+        "/index.html",
+    ):
         answer = await client.get(path)
         assert (answer.status_code, answer.text) == (200, "<!doctype html><title>Carrel</title>"), path
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -47,7 +55,13 @@ async def test_every_address_of_the_page_is_its_index(client: httpx2.AsyncClient
 
 
 async def test_an_address_of_no_page_is_not_found_and_shows_the_page_that_says_so(client: httpx2.AsyncClient):
-    for path in ("/sessions/abc/terminal", "/no.such.file", "/wp-login.php", "/settings/nonesuch", "/data/a/b"):
+    for path in (
+        "/sessions/abc/terminal",
+        "/no.such.file",
+        "/wp-login.php",
+        "/settings/nonesuch",
+        "/data/a/b",
+    ):
         answer = await client.get(path, headers={"If-Modified-Since": "Fri, 31 Dec 2100 00:00:00 GMT"})
         assert (answer.status_code, answer.text) == (404, "<!doctype html><title>Carrel</title>"), path
         assert answer.headers["cache-control"] == "no-cache"
@@ -81,10 +95,16 @@ async def test_assets_are_kept_for_ever_and_missed_ones_are_not_the_index(client
     assert (missed.status_code, missed.json()["code"]) == (404, "http.not_found")
 
 
-@pytest.mark.parametrize(("accepted", "coding", "content"), [
-    ("gzip, deflate, br, zstd", "br", b"as brotli"), ("gzip;q=0.8", "gzip", b"as gzip"),
-    ("br;q=0, gzip", "gzip", b"as gzip"), ("", None, b"run()"), ("identity", None, b"run()"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("accepted", "coding", "content"),
+    [
+        ("gzip, deflate, br, zstd", "br", b"as brotli"),
+        ("gzip;q=0.8", "gzip", b"as gzip"),
+        ("br;q=0, gzip", "gzip", b"as gzip"),
+        ("", None, b"run()"),
+        ("identity", None, b"run()"),
+    ],
+)
 async def test_text_is_sent_as_the_build_compressed_it(
     client: httpx2.AsyncClient, built: Path, accepted: str, coding: str | None, content: bytes
 ):
@@ -137,11 +157,24 @@ async def raw(client: httpx2.AsyncClient, path: bytes) -> bytes:
 @pytest.mark.parametrize(
     "path",
     [
-        b"/../secret", b"/../../../../etc/passwd", b"/%2e%2e/secret", b"/..%2fsecret", b"/assets/..%2f..%2fsecret",
-        b"//etc/passwd", b"///etc/passwd", b"/%2fetc%2fpasswd", b"/..\\secret", b"/%00", b"/a%00/../secret", b"/link",
-        b"/" + b"a" * 5000, b"/assets/../../secret", b"/%ff%fe", b"/./././../secret",
+        b"/../secret",
+        b"/../../../../etc/passwd",
+        b"/%2e%2e/secret",
+        b"/..%2fsecret",
+        b"/assets/..%2f..%2fsecret",
+        b"//etc/passwd",
+        b"///etc/passwd",
+        b"/%2fetc%2fpasswd",
+        b"/..\\secret",
+        b"/%00",
+        b"/a%00/../secret",
+        b"/link",
+        b"/" + b"a" * 5000,
+        b"/assets/../../secret",
+        b"/%ff%fe",
+        b"/./././../secret",
     ],
-)  # fmt: skip
+)
 async def test_nothing_beside_the_build_can_be_had(client: httpx2.AsyncClient, path: bytes):
     answer = await raw(client, path)
     assert answer.split(b" ", 2)[1] in (b"200", b"404", b"400"), answer[:200]

@@ -9,10 +9,17 @@ from sqlalchemy import text
 from carrel.permissions.actions import Role
 
 KEYPAIR = {
-    "slots": {"cpu": 4000, "mem": "unlimited"}, "sessions": 2, "pending_sessions": 5,
-    "pending_slots": {"*": "unlimited"}, "containers_per_session": 4, "lifetime_s": "unlimited",
-    "idle_timeout_s": "unlimited", "idle_use": "unlimited", "max_priority": 50, "storage_hosts": "unlimited",
-}  # fmt: skip
+    "slots": {"cpu": 4000, "mem": "unlimited"},
+    "sessions": 2,
+    "pending_sessions": 5,
+    "pending_slots": {"*": "unlimited"},
+    "containers_per_session": 4,
+    "lifetime_s": "unlimited",
+    "idle_timeout_s": "unlimited",
+    "idle_use": "unlimited",
+    "max_priority": 50,
+    "storage_hosts": "unlimited",
+}
 USER = {"slots": {"*": "unlimited"}, "sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
 PROJECT = {"folders": 10, "folder_bytes": 1 << 40}
 
@@ -45,9 +52,11 @@ async def test_a_policy_is_made_changed_copied_and_removed(api: Api):
         told = await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'policy' ORDER BY id"))
         kinds = list(told.scalars())
     assert written == [
-        ("policy.create", "small"), ("policy.update", "small"), ("policy.create", "Copy"),
+        ("policy.create", "small"),
+        ("policy.update", "small"),
+        ("policy.create", "Copy"),
         ("policy.remove", "Copy"),
-    ]  # fmt: skip
+    ]
     assert kinds == ["policy.created", "policy.updated", "policy.created", "policy.removed"]
 
 
@@ -99,7 +108,9 @@ async def test_every_limit_is_written_out_and_makes_sense(api: Api):
         assert answer.status_code == 422, (kind, limits, answer.text)
         if field:
             assert answer.json()["field"] == field, answer.text
-    wrong = await admin.post("/policies", {"kind": "project", "name": "odd", "limits": {**PROJECT, "slots": {}}})
+    wrong = await admin.post(
+        "/policies", {"kind": "project", "name": "odd", "limits": {**PROJECT, "slots": {}}}
+    )
     assert said(wrong) == (422, "policy.no_such_limit")
     assert wrong.json()["hint"] == "It has folders, folder_bytes."
     await made(admin, "project", "folders")
@@ -210,8 +221,11 @@ async def test_views_name_the_policies_and_new_keypairs_get_their_users(api: Api
 
 async def test_who_may_see_change_and_give_policies(api: Api):
     admin, head, lead, user = [
-        await api.as_("superadmin"), await domain_admin(api), await project_admin(api), await api.as_("user"),
-    ]  # fmt: skip
+        await api.as_("superadmin"),
+        await domain_admin(api),
+        await project_admin(api),
+        await api.as_("user"),
+    ]
     policy = await made(admin, "user", "lab")
     place = f"/policies/{policy['id']}"
     for method, path, body in (
@@ -291,11 +305,13 @@ async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
     me, project = living.people.user.user_id, living.people.project
     tight = {"slots": {"cpu": cpu - 1, "*": "unlimited"}, "sessions": 1}
     assert await over("/policies/default-user", {"limits": tight}) == [
-        ("user", me, "cpu", cpu - 1, cpu, False), ("user", me, "sessions", 1, 2, False),
-    ]  # fmt: skip
+        ("user", me, "cpu", cpu - 1, cpu, False),
+        ("user", me, "sessions", 1, 2, False),
+    ]
     assert await over("/policies/default-keypair", {"limits": tight}) == [
-        ("keypair", key, "cpu", cpu - 1, cpu, False), ("keypair", key, "sessions", 1, 2, False),
-    ]  # fmt: skip
+        ("keypair", key, "cpu", cpu - 1, cpu, False),
+        ("keypair", key, "sessions", 1, 2, False),
+    ]
     # What is not named cannot be used at all.
     assert await over("/policies/default-user", {"limits": {"slots": {"cpu": cpu}}}) == [
         ("user", me, "mem", 0, mem, False)
@@ -324,15 +340,18 @@ async def test_who_waits_for_too_much_would_be_over_too(api: Api):
     key = (await user.get("/keypairs")).json()["items"][0]["access_key"]
     tight = {"pending_sessions": 1, "pending_slots": {"cpu": SMALL["cpu"], "*": "unlimited"}}
     found = (await admin.post("/policies/default-keypair/over", {"limits": tight})).json()["items"]
-    assert [(one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"]) for one in found] == [
+    assert [
+        (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"]) for one in found
+    ] == [
         ("keypair", key, "cpu", SMALL["cpu"], 2 * SMALL["cpu"], True),
         ("keypair", key, "sessions", 1, 2, True),
-    ]  # fmt: skip
+    ]
     none = {"pending_sessions": 0}
     found = (await admin.post("/policies/default-keypair/over", {"limits": none})).json()["items"]
     assert {(one["scope"], one["id"]) for one in found} == {
-        ("keypair", key), ("sign_in", api.people.user.user_id),
-    }  # fmt: skip
+        ("keypair", key),
+        ("sign_in", api.people.user.user_id),
+    }
 
 
 async def test_a_changed_limit_holds_at_once_and_ends_nothing(living: Api):

@@ -60,5 +60,6 @@ async def test_a_name_is_unique_in_its_place_in_any_case(api: Api):
     ):
         assert (await admin.post("/presets", wrong)).status_code == 422, wrong
     assert said(await admin.post("/presets", {"name": "x", "slots": SMALL, "group": "none"})) == (
-        404, "group.not_found",
-    )  # fmt: skip
+        404,
+        "group.not_found",
+    )

@@ -28,19 +28,34 @@ async def test_who_may_see_and_change_projects(api: Api):
     head, lead = await domain_admin(api), await project_admin(api)
     user, stranger, foreigner = [await api.as_(n) for n in ("user", "stranger", "foreigner")]
     path = f"/projects/{people.project}"
-    seen = {who.name: [p["name"] for p in (await who.get("/projects")).json()["items"]]
-            for who in (head, lead, user, stranger)}  # fmt: skip
-    assert seen == {"head": ["default", "other"], "lead": ["default"], "user": ["default"], "stranger": ["other"]}
+    seen = {
+        who.name: [p["name"] for p in (await who.get("/projects")).json()["items"]]
+        for who in (head, lead, user, stranger)
+    }
+    assert seen == {
+        "head": ["default", "other"],
+        "lead": ["default"],
+        "user": ["default"],
+        "stranger": ["other"],
+    }
     everything = (await (await api.as_("superadmin")).get("/projects")).json()["items"]
     assert [(p["domain"]["name"], p["name"]) for p in everything] == [
-        ("default", "default"), ("abroad", "default"), ("default", "other"),
-    ] or sorted(p["name"] for p in everything) == ["default", "default", "other"]  # fmt: skip
+        ("default", "default"),
+        ("abroad", "default"),
+        ("default", "other"),
+    ] or sorted(p["name"] for p in everything) == ["default", "default", "other"]
     for method, tail, body in (
-        ("PATCH", "", {"description": "x"}), ("POST", "/archive", {}), ("POST", "/restore", None),
+        ("PATCH", "", {"description": "x"}),
+        ("POST", "/archive", {}),
+        ("POST", "/restore", None),
         ("DELETE", "", None),
-    ):  # fmt: skip
+    ):
         for who, code in ((lead, 403), (user, 403), (stranger, 403), (foreigner, 403)):
-            assert (await who.ask(method, path + tail, json=body)).status_code == code, (who.name, method, tail)
+            assert (await who.ask(method, path + tail, json=body)).status_code == code, (
+                who.name,
+                method,
+                tail,
+            )
     assert (await user.get(path)).status_code == (await user.get(f"{path}/members")).status_code == 200
     for who in (stranger, foreigner):
         hidden, none = await who.get(path), await who.get("/projects/aaaaaaaaaaaa")
@@ -51,9 +66,11 @@ async def test_who_may_see_and_change_projects(api: Api):
         assert (await who.get(f"{path}/members")).status_code == 404
     abroad = await officer(api, "far-head", "domain_admin", domain=foreigner.actor.domain_id)  # type: ignore[arg-type]
     for method, tail, body in (
-        ("PATCH", "", {"description": "x"}), ("POST", "/archive", {}), ("DELETE", "", None),
+        ("PATCH", "", {"description": "x"}),
+        ("POST", "/archive", {}),
+        ("DELETE", "", None),
         ("POST", "/members", {"users": ["foreigner@example.org"]}),
-    ):  # fmt: skip
+    ):
         assert said(await abroad.ask(method, path + tail, json=body)) == (404, "project.not_found")
     assert said(await head.post("/projects", {"name": "x", "domain": "abroad"})) == (404, "domain.not_found")
     assert said(await lead.post("/projects", {"name": "x"})) == (403, "policy.forbidden")
@@ -64,7 +81,14 @@ async def test_project_administrators_enrol_people_of_their_domain(api: Api):
     path = f"/projects/{api.people.project}/members"
     answer = await lead.post(
         path,
-        {"users": ["STRANGER@example.org", "user@example.org", "foreigner@example.org", "nobody@example.org"]},
+        {
+            "users": [
+                "STRANGER@example.org",
+                "user@example.org",
+                "foreigner@example.org",
+                "nobody@example.org",
+            ]
+        },
     )
     assert answer.status_code == 200, answer.text
     items = answer.json()["items"]
@@ -75,14 +99,20 @@ async def test_project_administrators_enrol_people_of_their_domain(api: Api):
     assert troubles[0]["detail"].replace("foreigner", "nobody") == troubles[1]["detail"]
     listed = (await lead.get(path)).json()["items"]
     assert [m["email"] for m in listed] == [
-        "admin@example.org", "colleague@example.org", "lead@example.org", "stranger@example.org",
+        "admin@example.org",
+        "colleague@example.org",
+        "lead@example.org",
+        "stranger@example.org",
         "user@example.org",
-    ]  # fmt: skip
+    ]
     assert (await lead.patch(f"{path}/user@example.org", {"admin": True})).json()["admin"] is True
     assert [m["email"] for m in (await lead.get(path, params={"admin": True})).json()["items"]] == [
-        "lead@example.org", "user@example.org",
-    ]  # fmt: skip
-    assert (await user.post(path, {"users": ["stranger@example.org"]})).status_code == 200, "in office at once"
+        "lead@example.org",
+        "user@example.org",
+    ]
+    assert (await user.post(path, {"users": ["stranger@example.org"]})).status_code == 200, (
+        "in office at once"
+    )
     gone = await lead.delete(f"{path}/user@example.org")
     assert (gone.status_code, gone.json()) == (200, {"still_mounted": []})
     assert said(await lead.delete(f"{path}/user@example.org")) == (404, "member.not_found")
@@ -106,8 +136,10 @@ async def test_members_are_paged_and_found_by_a_part(api: Api):
     first = (await head.get(path, params={"limit": 2})).json()
     rest = (await head.get(path, params={"limit": 2, "cursor": first["next_cursor"]})).json()
     assert [m["email"] for m in first["items"] + rest["items"]] == [
-        "admin@example.org", "colleague@example.org", "user@example.org",
-    ]  # fmt: skip
+        "admin@example.org",
+        "colleague@example.org",
+        "user@example.org",
+    ]
     assert rest["next_cursor"] is None
     assert [m["email"] for m in (await head.get(path, params={"q": "OLLEA"})).json()["items"]] == [
         "colleague@example.org"
@@ -128,7 +160,10 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
     assert (kept.status_code, kept.json()["live_sessions"]) == (200, 2)
     answer = await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "project": "default"})
     assert said(answer) == (409, "project.archived")
-    assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL})) == (409, "project.archived")
+    assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL})) == (
+        409,
+        "project.archived",
+    )
     assert (await head.post(f"{path}/archive", {"sessions": "end"})).status_code == 200
     for session in (first, second):
         ended = await living.until(user, session["id"], "TERMINATED")

@@ -24,7 +24,12 @@ async def test_a_provider_is_made_shown_changed_and_removed(api: Api):
     assert (made["kind"], made["active"], made["secret_set"], made["people"]) == ("oidc", True, True, 0)
     assert made["redirect_uri"].endswith("/api/v1/auth/providers/corp/callback")
     assert made["mapping"] == [
-        {"group": "staff", "project": {"id": api.people.project, "name": "default"}, "admin": True, "role": None}
+        {
+            "group": "staff",
+            "project": {"id": api.people.project, "name": "default"},
+            "admin": True,
+            "role": None,
+        }
     ]
     assert (await admin.get(f"/providers/{made['id']}")).json() == made
     assert (await admin.get("/providers")).json()["items"] == [made]
@@ -65,8 +70,15 @@ async def test_the_audit_trail_says_what_changed(api: Api):
 async def test_others_than_superadmins_get_nowhere(api: Api, who: str):
     await make(api)
     caller = await api.as_(who)
-    for method, path in (("GET", ""), ("POST", ""), ("GET", "/corp"), ("PATCH", "/corp"), ("DELETE", "/corp"),
-                         ("POST", "/corp/test"), ("GET", "/nonesuch")):  # fmt: skip
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", "/corp"),
+        ("PATCH", "/corp"),
+        ("DELETE", "/corp"),
+        ("POST", "/corp/test"),
+        ("GET", "/nonesuch"),
+    ):
         answer = await caller.ask(method, f"/providers{path}", json=CORP if method == "POST" else None)
         assert answer.status_code == (401 if who == "anonymous" else 403), (method, path, answer.text)
 
@@ -95,8 +107,10 @@ async def test_what_cannot_work_is_refused(api: Api, changes: dict[str, Any], co
 
 async def test_a_project_of_another_domain_is_not_given(api: Api):
     async with api.database.transaction() as tx:
-        wanted = text("SELECT projects.id FROM projects JOIN domains ON domain_id = domains.id "
-                      "WHERE domains.name = 'abroad'")  # fmt: skip
+        wanted = text(
+            "SELECT projects.id FROM projects JOIN domains ON domain_id = domains.id "
+            "WHERE domains.name = 'abroad'"
+        )
         abroad = (await tx.execute(wanted)).scalar_one()
     body = {**CORP, "mapping": [{"group": "g", "project": abroad}]}
     answer = await (await api.as_("superadmin")).post("/providers", body)
@@ -113,7 +127,10 @@ async def test_a_secret_is_not_sent_to_another_server_than_it_was_given_for(api:
     admin = await api.as_("superadmin")
     await make(api)
     await make(api, name="office", oidc=None, ldap=LDAP)
-    moves = {"corp": {"oidc": {**OIDC, "issuer": "https://evil.example"}}, "office": {"ldap": {**LDAP, "host": "evil"}}}
+    moves = {
+        "corp": {"oidc": {**OIDC, "issuer": "https://evil.example"}},
+        "office": {"ldap": {**LDAP, "host": "evil"}},
+    }
     for name, moved in moves.items():
         answer = await admin.patch(f"/providers/{name}", moved)
         assert answer.json()["code"] == "provider.secret_again"
@@ -130,6 +147,8 @@ async def test_a_provider_keeps_its_kind(api: Api):
 async def test_another_domain_must_have_the_projects_of_the_rules(api: Api):
     await make(api, mapping=[{"group": "staff", "project": "other"}])
     admin = await api.as_("superadmin")
-    assert (await admin.patch("/providers/corp", {"domain": "abroad"})).json()["code"] == "provider.rule_project"
+    assert (await admin.patch("/providers/corp", {"domain": "abroad"})).json()[
+        "code"
+    ] == "provider.rule_project"
     moved = await admin.patch("/providers/corp", {"domain": "abroad", "mapping": []})
     assert moved.json()["domain"]["name"] == "abroad"

@@ -314,10 +314,16 @@ async def test_the_test_says_at_which_step_it_fails(office: Office):
         ({}, "staff"),
         ({}, f"CN=Staff, {GROUPS}"),
         ({"groups_attribute": "description", "group_base": GROUPS}, "staff"),
-        ({"groups_attribute": "description", "group_base": GROUPS, "group_filter": "(member=uid={uid}," + PEOPLE + ")"},
-         f"cn=staff,{GROUPS}"),
+        (
+            {
+                "groups_attribute": "description",
+                "group_base": GROUPS,
+                "group_filter": "(member=uid={uid}," + PEOPLE + ")",
+            },
+            f"cn=staff,{GROUPS}",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_groups_of_the_directory_give_and_take_projects(
     office: Office, options: dict[str, str], group: str
 ):

@@ -39,9 +39,7 @@ async def test_who_comes_for_the_first_time_gets_an_account_and_has_it_the_next_
     assert (second["id"], second["name"]) == (first["id"], "Ada King")
     assert second["email"] == first["email"]
     async with sso.api.database.transaction() as tx:
-        noted = await tx.execute(
-            text("SELECT credential, outcome FROM audit WHERE action = 'auth.login'")
-        )
+        noted = await tx.execute(text("SELECT credential, outcome FROM audit WHERE action = 'auth.login'"))
         assert {tuple(row) for row in noted} == {("oidc:corp", "done")}
 
 
@@ -70,9 +68,11 @@ async def test_switching_a_provider_off_or_removing_it_ends_the_sign_ins_by_it_a
         async with sso.api.database.transaction() as tx:
             # One of them went on with a second step.
             await tx.execute(
-                text("UPDATE logins SET method = 'oidc:corp+totp' WHERE ctid = "
-                     "(SELECT ctid FROM logins WHERE method = 'oidc:corp' LIMIT 1)")
-            )  # fmt: skip
+                text(
+                    "UPDATE logins SET method = 'oidc:corp+totp' WHERE ctid = "
+                    "(SELECT ctid FROM logins WHERE method = 'oidc:corp' LIMIT 1)"
+                )
+            )
         page = await (waiting := await sso.browser()).get(
             await sso.leave(waiting, port=45454, challenge=(way := pkce())[1])
         )
@@ -87,7 +87,9 @@ async def test_switching_a_provider_off_or_removing_it_ends_the_sign_ins_by_it_a
         # Nor does a code that was handed out before open anything now.
         code = re.search(r"code=([\w-]+)", page.text)
         assert code
-        late = await waiting.post(f"{API}/auth/providers/exchange", json={"code": code[1], "verifier": way[0]})
+        late = await waiting.post(
+            f"{API}/auth/providers/exchange", json={"code": code[1], "verifier": way[0]}
+        )
         assert (late.status_code, late.json()["code"]) == (403, "auth.refused")
         noted = (await admin.get("/audit", params={"action": "provider.update"})).json()["items"][0]
         assert noted["details"]["sign_ins_ended"] == 2
@@ -124,7 +126,10 @@ async def test_an_old_or_invented_or_strayed_way_back_is_refused(sso: Sso):
     back = await sso.leave(browser)
     assert error_of(await browser.get(back.replace("/corp/", "/other/"))) == "provider.not_found"
     # The code of one way with the state of another: the verifier does not fit.
-    one, two = parse_qs(urlsplit(await sso.leave(browser)).query), parse_qs(urlsplit(await sso.leave(browser)).query)
+    one, two = (
+        parse_qs(urlsplit(await sso.leave(browser)).query),
+        parse_qs(urlsplit(await sso.leave(browser)).query),
+    )
     mixed = {**{name: value[0] for name, value in one.items()}, "state": two["state"][0]}
     assert error_of(await browser.get(CALLBACK, params=mixed)) == "provider.bad_answer"
     assert (await browser.get(f"{API}/auth/me")).status_code == 401
@@ -148,16 +153,28 @@ async def test_who_turns_back_at_the_provider_is_told_so(sso: Sso):
     answer = await browser.get(CALLBACK, params={"error": "access_denied", "state": state})
     assert error_of(answer) == "provider.denied"
     assert "next=%2Fsessions" in answer.headers["location"]
-    (noted,) = (await (await sso.api.as_("superadmin")).get("/audit", params={"action": "auth.login"})).json()["items"]
+    (noted,) = (
+        await (await sso.api.as_("superadmin")).get("/audit", params={"action": "auth.login"})
+    ).json()["items"]
     assert (noted["outcome"], noted["credential"]) == ("refused", "oidc:corp")
     assert noted["reason"] == "corp did not let you in."
 
 
 @pytest.mark.parametrize(
     "wanted",
-    ["//evil.example", "https://evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)",
-     "/api/v1/auth/logout", "/\t/evil.example", "/a\r\nSet-Cookie: x=y", "", "evil"],
-)  # fmt: skip
+    [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/api/v1/auth/logout",
+        "/\t/evil.example",
+        "/a\r\nSet-Cookie: x=y",
+        "",
+        "evil",
+    ],
+)
 def test_no_way_leads_elsewhere(wanted: str):
     assert own_path(wanted) == "/"
 
@@ -178,9 +195,7 @@ async def test_when_the_provider_is_down_that_is_said_and_others_sign_in(sso: Ss
     assert (tried["ok"], [step["name"] for step in tried["steps"]]) == (False, ["discovery"])
     assert "cannot be reached" in tried["steps"][0]["sentence"]
     assert error_of(await browser.get(START)) == "provider.unreachable"
-    answer = await browser.post(
-        f"{API}/auth/login", json={"email": "user@example.org", "password": PASSWORD}
-    )
+    answer = await browser.post(f"{API}/auth/login", json={"email": "user@example.org", "password": PASSWORD})
     assert answer.status_code == 200
     sso.there.start()
     tried = (await admin.post("/providers/corp/test")).json()
@@ -223,7 +238,9 @@ async def test_groups_give_and_take_projects_and_leave_those_given_by_hand(sso: 
     sso.account("ada", groups=[])
     assert await projects(await sso.sign_in()) == {"other": True}
     noted = (await admin.get("/audit", params={"action": "project.enrol"})).json()["items"]
-    assert {entry["credential"] for entry in noted if entry["actor"]["email"] == ADA["email"]} == {"oidc:corp"}
+    assert {entry["credential"] for entry in noted if entry["actor"]["email"] == ADA["email"]} == {
+        "oidc:corp"
+    }
 
 
 async def test_groups_give_and_take_roles_and_superadmins_only_where_that_is_allowed(sso: Sso):
@@ -284,7 +301,8 @@ async def test_a_second_factor_here_is_asked_for_unless_the_provider_had_one(sso
     user = (await me(await sso.sign_in()))["user"]["id"]
     async with sso.api.database.transaction() as tx:
         await tx.execute(
-            text("INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:user, 'x', now())"), {"user": user}
+            text("INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:user, 'x', now())"),
+            {"user": user},
         )
     assert (await me(await sso.sign_in()))["pending"] == "factor"
     await sso.change(trusted_factors=["mfa"])

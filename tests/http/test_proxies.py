@@ -41,8 +41,21 @@ class Behind:
 
     def curl_words(self, *words: str) -> list[str]:
         to = f"::127.0.0.1:{self.port}"
-        return ["curl", "-sS", "--noproxy", "*", "--cacert", str(self.ca), "--interface", COMES_FROM, "--connect-to",
-                to, "--max-time", "120", *words]  # fmt: skip
+        return [
+            "curl",
+            "-sS",
+            "--noproxy",
+            "*",
+            "--cacert",
+            str(self.ca),
+            "--interface",
+            COMES_FROM,
+            "--connect-to",
+            to,
+            "--max-time",
+            "120",
+            *words,
+        ]
 
     async def curl(self, *words: str) -> bytes:
         process = await self.curling(*words)
@@ -52,7 +65,9 @@ class Behind:
 
     async def curling(self, *words: str) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
-        return await asyncio.create_subprocess_exec(*self.curl_words(*words), stdin=pipe, stdout=pipe, stderr=pipe)
+        return await asyncio.create_subprocess_exec(
+            *self.curl_words(*words), stdin=pipe, stdout=pipe, stderr=pipe
+        )
 
     async def user(self) -> str:
         """`name:password` for Basic authentication."""
@@ -97,26 +112,51 @@ async def _behind(kind: str, api: Api, own: Path) -> AsyncIterator[Behind]:
         yield Behind(api, gate, port, own / "ca.pem")
 
 
-async def test_http_2_is_spoken_and_a_person_signs_in_from_their_own_address(behind: Behind, tmp_path: Path) -> None:
-    version = await behind.curl("-o", "/dev/null", "-w", "%{http_version} %{http_code}", behind.url(API + "/health"))
+async def test_http_2_is_spoken_and_a_person_signs_in_from_their_own_address(
+    behind: Behind, tmp_path: Path
+) -> None:
+    version = await behind.curl(
+        "-o", "/dev/null", "-w", "%{http_version} %{http_code}", behind.url(API + "/health")
+    )
     assert version == b"2 200"
     body = json.dumps({"email": "user@example.org", "password": PASSWORD})
     answer = (
         await behind.curl(
-            "-i", "-c", str(tmp_path / "jar"), "-H", "Content-Type: application/json", "-d", body,
+            "-i",
+            "-c",
+            str(tmp_path / "jar"),
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            body,
             # Nobody believes what a client says of itself.
-            "-H", "X-Forwarded-For: 203.0.113.7", "-H", "X-Forwarded-Proto: http", behind.url(API + "/auth/login"),
+            "-H",
+            "X-Forwarded-For: 203.0.113.7",
+            "-H",
+            "X-Forwarded-Proto: http",
+            behind.url(API + "/auth/login"),
         )
-    ).decode()  # fmt: skip
+    ).decode()
     assert answer.startswith("HTTP/2 200"), answer
     assert "; Secure" in answer, answer
     assert "strict-transport-security: max-age=" in answer
     # Its page may act: the request's origin is what the proxy passed on as Host.
     csrf = json.loads(answer.splitlines()[-1])["csrf_token"]
     made = await behind.curl(
-        "-b", str(tmp_path / "jar"), "-H", f"X-Carrel-CSRF: {csrf}", "-H", f"Origin: {behind.url()}",
-        "-H", "Content-Type: application/json", "-d", "{}", "-w", "%{http_code}", behind.url(API + "/keypairs"),
-    )  # fmt: skip
+        "-b",
+        str(tmp_path / "jar"),
+        "-H",
+        f"X-Carrel-CSRF: {csrf}",
+        "-H",
+        f"Origin: {behind.url()}",
+        "-H",
+        "Content-Type: application/json",
+        "-d",
+        "{}",
+        "-w",
+        "%{http_code}",
+        behind.url(API + "/keypairs"),
+    )
     assert made.endswith(b"201"), made
     entries = (await (await behind.api.as_("superadmin")).get("/audit?limit=50")).json()["items"]
     assert COMES_FROM in [one["address"] for one in entries if one["action"] == "keypair.create"]
@@ -125,9 +165,20 @@ async def test_http_2_is_spoken_and_a_person_signs_in_from_their_own_address(beh
 async def test_an_upload_of_any_size_passes_as_it_comes(behind: Behind, data: Folder) -> None:
     content = os.urandom(24 * MIB)
     sending = await behind.curling(
-        "-u", await behind.user(), "-X", "PUT", "-T", "-", "-H", "Expect:", "-w", "%{http_code}", "-o", "/dev/null",
+        "-u",
+        await behind.user(),
+        "-X",
+        "PUT",
+        "-T",
+        "-",
+        "-H",
+        "Expect:",
+        "-w",
+        "%{http_code}",
+        "-o",
+        "/dev/null",
         behind.url(f"{API}/vfolders/{data.id}/content?path=large"),
-    )  # fmt: skip
+    )
     assert sending.stdin
     sending.stdin.write(content[: 16 * MIB])
     await sending.stdin.drain()
@@ -173,9 +224,14 @@ async def test_a_terminal_opens(behind_living: Behind) -> None:
     [cookie] = [line.split(b" ", 1)[1] for line in signed.splitlines() if line.startswith(b"set-cookie: ")]
     url = behind.url(f"{API}/sessions/{made['id']}/terminal?cols=80&rows=24").replace("https", "wss")
     async with connect(
-        url, host="127.0.0.1", port=behind.port, ssl=behind.trust(), proxy=None, origin=behind.url(),  # type: ignore[arg-type]
+        url,
+        host="127.0.0.1",
+        port=behind.port,
+        ssl=behind.trust(),
+        proxy=None,
+        origin=behind.url(),  # type: ignore[arg-type]
         additional_headers={"Cookie": cookie.split(b";")[0].decode()},
-    ) as terminal:  # fmt: skip
+    ) as terminal:
         assert await asyncio.wait_for(terminal.recv(), 60)
 
 
@@ -199,12 +255,23 @@ async def test_an_app_has_a_host_name_of_its_own(behind: Behind) -> None:
     assert f"location: {behind.url('/lab', host)}\r\n" in opened, opened
     [cookie] = [line[12:].split(";")[0] for line in opened.splitlines() if line.startswith("set-cookie: ")]
     sent = await behind.curl(
-        "-H", f"Cookie: {cookie}", "-H", f"Origin: {behind.url('', host)}", "-d", "x" * 100, behind.url("/", host)
+        "-H",
+        f"Cookie: {cookie}",
+        "-H",
+        f"Origin: {behind.url('', host)}",
+        "-d",
+        "x" * 100,
+        behind.url("/", host),
     )
     assert sent == b"https 100", sent.decode()
     async with connect(
-        behind.url("/", host).replace("https", "wss"), host="127.0.0.1", port=behind.port, ssl=behind.trust(),
-        proxy=None, origin=behind.url("", host), additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
-    ) as socket:  # fmt: skip
+        behind.url("/", host).replace("https", "wss"),
+        host="127.0.0.1",
+        port=behind.port,
+        ssl=behind.trust(),
+        proxy=None,
+        origin=behind.url("", host),
+        additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
+    ) as socket:
         await socket.send("through both")
         assert await asyncio.wait_for(socket.recv(), 60) == "through both"

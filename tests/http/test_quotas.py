@@ -57,7 +57,14 @@ class Care:
         self.backends: dict[str, FakeBackend] = {}
         self.storages = Storages(api.database, self._made)
         self.storage = StorageMonitor(
-            Tools(api.database, only(api.database, FakeEngine()), self.clock, leader, SecretBox(b"0" * 32), self.storages)
+            Tools(
+                api.database,
+                only(api.database, FakeEngine()),
+                self.clock,
+                leader,
+                SecretBox(b"0" * 32),
+                self.storages,
+            )
         )
 
     def _made(self, kind: str, root: Path, settings: object) -> FakeBackend:
@@ -115,7 +122,9 @@ async def fill(api: Api, folder: str, size: int, name: str = "file") -> None:
         row = await tx.get_one(VFolder, FolderId(folder))
         storage = await api.services.storages.of(row.host_id)
         (storage.backend.files(FolderLocation(row.scope, row.id)) / name).write_bytes(b"x" * size)
-        row.touched_at = (row.measured_at or datetime(2026, 6, 15, 12, tzinfo=UTC)) + timedelta(milliseconds=1)
+        row.touched_at = (row.measured_at or datetime(2026, 6, 15, 12, tzinfo=UTC)) + timedelta(
+            milliseconds=1
+        )
 
 
 async def test_the_number_of_folders_holds_however_many_ask_at_once(api: Api, limit: Limit):
@@ -219,7 +228,9 @@ async def test_a_host_that_counts_late_is_asked_late(
         before = care.clock.now()
         await tx.execute(update(VFolder).values(touched_at=before + timedelta(seconds=1), used_bytes=MIB))
         await measuring.record(tx, row, Measure(1, 1), as_of=before)
-        assert (await tx.execute(text("SELECT used_bytes FROM vfolders"))).scalar_one() == MIB, "what came in counts"
+        assert (await tx.execute(text("SELECT used_bytes FROM vfolders"))).scalar_one() == MIB, (
+            "what came in counts"
+        )
 
 
 async def _mount(api: Api, user: Caller, folder: str, *, read_only: bool) -> None:
@@ -390,9 +401,12 @@ async def test_a_host_that_enforces_quotas_is_told_them(
 
 async def test_quotas_are_listed_for_those_who_may_see_them(api: Api):
     admin, head, lead_, user, foreigner = [
-        await api.as_("superadmin"), await domain_admin(api), await project_admin(api), await api.as_("user"),
+        await api.as_("superadmin"),
+        await domain_admin(api),
+        await project_admin(api),
+        await api.as_("user"),
         await api.as_("foreigner"),
-    ]  # fmt: skip
+    ]
     assert set(await quota(user)) == {"default/default", "user@example.org"}
     assert set(await quota(user, of="all")) == {"default/default", "user@example.org"}
     assert set(await quota(lead_, of="all")) == {"default/default", "lead@example.org"}
@@ -436,8 +450,9 @@ async def test_who_would_be_over_a_limit_on_folders_is_said_and_gauges_tell_what
 
     me, project = api.people.user.user_id, api.people.project
     assert await over("user", folders=1, folder_bytes=5 * MIB) == [
-        ("user", me, "folders", 1, 2), ("user", me, "folder_bytes", 5 * MIB, 6 * MIB),
-    ]  # fmt: skip
+        ("user", me, "folders", 1, 2),
+        ("user", me, "folder_bytes", 5 * MIB, 6 * MIB),
+    ]
     assert await over("user", folders=2, folder_bytes=6 * MIB) == await over("user") == []
     assert await over("project", folders=0) == [("project", project, "folders", 0, 1)]
     gauges = (await admin.get("/metrics")).text

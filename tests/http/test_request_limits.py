@@ -375,9 +375,10 @@ async def test_an_upload_straight_to_the_disk_that_stalls_is_cut(api: Api):
 
     data = await folder(api)
     made = await data.ask(
-        "POST", "/uploads",
+        "POST",
+        "/uploads",
         headers={"Tus-Resumable": "1.0.0", "Upload-Length": str(8 * MIB), "Upload-Metadata": "path YS5iaW4="},
-    )  # fmt: skip
+    )
     assert made.status_code == 201, made.text
     place = f"/vfolders/{data.id}/{made.headers['location']}"
     access, secret = await api.keypair(api.people.user)

@@ -27,12 +27,26 @@ from carrel.tenancy import service as tenancy
 ROLES = ("anonymous", "user", "project_admin", "domain_admin", "superadmin")
 PLACES = ("own", "same project", "same domain", "other domain")
 # What reads a thing of the kind that an action is about, for "may they know of it".
-READS = {"session": "session.read", "app": "session.read", "keypair": "keypair.read", "login": "login.read",
-         "project": "project.read", "domain": "domain.read", "user": "user.read", "factor": "user.read",
-         "vfolder": "vfolder.read"}  # fmt: skip
+READS = {
+    "session": "session.read",
+    "app": "session.read",
+    "keypair": "keypair.read",
+    "login": "login.read",
+    "project": "project.read",
+    "domain": "domain.read",
+    "user": "user.read",
+    "factor": "user.read",
+    "vfolder": "vfolder.read",
+}
 # Found by their owner alone: for others there is none.
-PRIVATE = ("tokens.remove", "ssh_keys.remove", "passkeys.rename", "passkeys.remove", "invitations.accept",
-           "invitations.decline")  # fmt: skip
+PRIVATE = (
+    "tokens.remove",
+    "ssh_keys.remove",
+    "passkeys.rename",
+    "passkeys.remove",
+    "invitations.accept",
+    "invitations.decline",
+)
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
     "auth.confirm": {"password": "wrong"},
@@ -67,7 +81,11 @@ BODIES: Mapping[str, object] = {
     "password.update": {"current": "wrong", "new": PASSWORD},
     "policies.assign": {"users": []},
     "policies.copy": {"name": "another"},
-    "policies.create": {"kind": "project", "name": "new", "limits": {"folders": 1, "folder_bytes": "unlimited"}},
+    "policies.create": {
+        "kind": "project",
+        "name": "new",
+        "limits": {"folders": 1, "folder_bytes": "unlimited"},
+    },
     "policies.over": {"limits": {"sessions": 1}},
     "policies.update": {"limits": {"sessions": 1}},
     "presets.create": {"name": "new", "slots": {"cpu": 1000}},
@@ -133,8 +151,14 @@ HEADERS: Mapping[str, Mapping[str, str]] = {
 # there is nothing to leave.
 DECIDES = {"vfolders.clone": "vfolder.use", "shares.leave": "vfolder.read"}
 # Things that are the installation's own, by one that is always there.
-ANYONES = {"policies": "default-user", "groups": "default", "nodes": "machine", "presets": "small",
-           "engines": "local", "storage_hosts": "local"}  # fmt: skip
+ANYONES = {
+    "policies": "default-user",
+    "groups": "default",
+    "nodes": "machine",
+    "presets": "small",
+    "engines": "local",
+    "storage_hosts": "local",
+}
 
 
 @cache
@@ -153,8 +177,11 @@ def test_every_route_names_an_action_of_the_one_table_and_every_action_has_a_rou
     asked = {name for name in ACTIONS if f'"{name}"' in inspect.getsource(streams)}
     assert named <= set(ACTIONS)
     assert set(ACTIONS) - named - asked == {
-        "keypair.limit", "session.designate", "session.prioritise", "user.appoint",
-    }  # fmt: skip
+        "keypair.limit",
+        "session.designate",
+        "session.prioritise",
+        "user.appoint",
+    }
 
 
 @dataclass
@@ -176,9 +203,15 @@ async def appoint(api: Api) -> dict[str, Actor]:
             ("domain_admin", Role.DOMAIN_ADMIN, people.other_project),
         ):
             made = await tenancy.add_user(
-                tx, SystemClock(), email=f"{name}@example.org", name=name, role=role, password=PASSWORD,
-                domain_id=people.domain, projects=[project],
-            )  # fmt: skip
+                tx,
+                SystemClock(),
+                email=f"{name}@example.org",
+                name=name,
+                role=role,
+                password=PASSWORD,
+                domain_id=people.domain,
+                projects=[project],
+            )
             if name == "project_admin":
                 (await tx.get_one(Membership, (project, made.id))).admin = True
                 await tx.flush()
@@ -208,17 +241,35 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     return Things(
         Target(UserId(actor.user_id), project, DomainId(actor.domain_id)),
         actor.user_id,
-        {"access_key": spare.access_key, "session": session["id"], "token": token["id"], "key": key["id"],
-         "login": login["id"], "user": actor.user_id, "project": project, "domain": actor.domain_id,
-         "app": "notes", "passkey": "AAAA", "folder": folder, "task": task["id"], "share": "nobody@example.org",
-         "upload": upload.headers["location"].rpartition("/")[2]},
-    )  # fmt: skip
+        {
+            "access_key": spare.access_key,
+            "session": session["id"],
+            "token": token["id"],
+            "key": key["id"],
+            "login": login["id"],
+            "user": actor.user_id,
+            "project": project,
+            "domain": actor.domain_id,
+            "app": "notes",
+            "passkey": "AAAA",
+            "folder": folder,
+            "task": task["id"],
+            "share": "nobody@example.org",
+            "upload": upload.headers["location"].rpartition("/")[2],
+        },
+    )
 
 
 def place_of(path: str, things: Things) -> str:
     """The path with this person's things in it."""
-    kind = {"sessions": "session", "projects": "project", "domains": "domain", "users": "user", "vfolders": "folder",
-            "vfolder-tasks": "task"}  # fmt: skip
+    kind = {
+        "sessions": "session",
+        "projects": "project",
+        "domains": "domain",
+        "users": "user",
+        "vfolders": "folder",
+        "vfolder-tasks": "task",
+    }
     for name in ("access_key", "token", "key", "login", "user", "app", "passkey", "share", "upload"):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
@@ -278,9 +329,7 @@ def outcome(status: int, code: str, name: str) -> str:
 async def ask(who: Caller, name: str, path: str) -> tuple[int, str]:
     method = operations()[name][0]
     query = QUERIES.get(name)
-    answer = await who.ask(
-        method, path, json=BODIES.get(name), params=query, headers=HEADERS.get(name, {})
-    )
+    answer = await who.ask(method, path, json=BODIES.get(name), params=query, headers=HEADERS.get(name, {}))
     code = ""
     if method == "HEAD":
         # It has no words; one that there is, one may not know of, or nobody is let in.
@@ -325,7 +374,9 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
     }
     if actor:
         owners = {"own": (actor, next(iter(actor.projects))), **owners}
-    names = in_order([name for name, (_, path, _) in operations().items() if "{" in path and not anyones(name)])
+    names = in_order(
+        [name for name, (_, path, _) in operations().items() if "{" in path and not anyones(name)]
+    )
     got, wanted = {}, {}
     for place, (owner, project) in owners.items():
         things = await possess(api, owner, project)
@@ -351,7 +402,9 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     async with api.database.transaction() as tx:
         machine = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 8 << 30}, "Fake 1")
         await nodes.record(tx, [machine], SystemClock().now())
-    names = in_order([name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)])
+    names = in_order(
+        [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
+    )
     # Their bodies are made by an authenticator; tests/http/test_passkeys.py has one.
     names = [name for name in names if name not in ("passkeys.create", "auth.passkey")]
     got, wanted = {}, {}
@@ -380,15 +433,21 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
     assert actor
     people = api.people
     far = next(iter(people.foreigner.projects))
-    owners = [(actor, next(iter(actor.projects))), (people.colleague, people.project),
-              (people.stranger, people.other_project), (people.foreigner, far)]  # fmt: skip
+    owners = [
+        (actor, next(iter(actor.projects))),
+        (people.colleague, people.project),
+        (people.stranger, people.other_project),
+        (people.foreigner, far),
+    ]
     everything = [await possess(api, owner, project) for owner, project in owners]
-    lists = {"sessions": ("/sessions?owner=all", "session", "session.read"),
-             "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
-             "users": ("/users", "user", "user.read"),
-             "projects": ("/projects", "project", "project.read"),
-             "domains": ("/domains", "domain", "domain.read"),
-             "vfolders": ("/vfolders?of=all", "folder", "vfolder.read")}  # fmt: skip
+    lists = {
+        "sessions": ("/sessions?owner=all", "session", "session.read"),
+        "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
+        "users": ("/users", "user", "user.read"),
+        "projects": ("/projects", "project", "project.read"),
+        "domains": ("/domains", "domain", "domain.read"),
+        "vfolders": ("/vfolders?of=all", "folder", "vfolder.read"),
+    }
     for name, (path, kind, action) in lists.items():
         answer = await who.get(path)
         if not widest(actor, action):
@@ -407,11 +466,20 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
 async def test_what_one_may_not_know_of_is_word_for_word_what_there_is_not(api: Api):
     stranger = await api.as_("stranger")
     things = await possess(api, api.people.user, api.people.project)
-    for path, kind in (("/sessions/{}", "session"), ("/users/{}", "user"), ("/projects/{}", "project"),
-                       ("/keypairs/{}", "access_key"), ("/logins/{}", "login"), ("/vfolders/{}", "folder"),
-                       ("/vfolder-tasks/{}", "task")):  # fmt: skip
+    for path, kind in (
+        ("/sessions/{}", "session"),
+        ("/users/{}", "user"),
+        ("/projects/{}", "project"),
+        ("/keypairs/{}", "access_key"),
+        ("/logins/{}", "login"),
+        ("/vfolders/{}", "folder"),
+        ("/vfolder-tasks/{}", "task"),
+    ):
         texts = []
-        for ref in (things.ids[kind], things.ids[kind].translate(str.maketrans("abcdefABCDEF", "ghijklGHIJKL"))):
+        for ref in (
+            things.ids[kind],
+            things.ids[kind].translate(str.maketrans("abcdefABCDEF", "ghijklGHIJKL")),
+        ):
             method = "DELETE" if path.startswith(("/keypairs", "/logins")) else "GET"
             answer = await stranger.ask(method, path.format(ref))
             assert answer.status_code == 404, (path, answer.text)

@@ -35,9 +35,11 @@ async def put(who: Caller, path: str, json: object):  # type: ignore[no-untyped-
 async def limit(api: Api, policy: str, **limits: object) -> None:
     """Change limits of a default policy behind everybody's back."""
     await run(
-        api, "UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id",
-        id=f"default-{policy}", limits=json.dumps(limits),
-    )  # fmt: skip
+        api,
+        "UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id",
+        id=f"default-{policy}",
+        limits=json.dumps(limits),
+    )
 
 
 async def machine(api: Api, **slots: int) -> None:
@@ -153,8 +155,9 @@ async def test_priority_above_the_policys_is_for_administrators(api: Api):
     assert (await user.start())["priority"] == 50
     mine = await user.start(priority=20)
     assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "priority": 51})) == (
-        403, "session.priority_too_high",
-    )  # fmt: skip
+        403,
+        "session.priority_too_high",
+    )
     path = f"/sessions/{mine['id']}/priority"
     assert said(await put(user, path, {"priority": 90})) == (403, "session.priority_too_high")
     assert (await put(user, path, {"priority": 50})).json()["priority"] == 50
@@ -256,8 +259,12 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
     hidden = await user.start(slots=ALL, project=other)
     await living.until(user, hidden["id"], "RUNNING")
     for name, whose in (("theirs", owner), ("mine", living.people.superadmin.user_id)):
-        await run(living, "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, false)", name=name)
-        await run(living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose)
+        await run(
+            living, "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, false)", name=name
+        )
+        await run(
+            living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose
+        )
         living.engine.world.nodes.append(NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1"))
         async with living.database.transaction() as tx:
             await nodes.record(tx, living.engine.world.nodes, SystemClock().now())
@@ -279,9 +286,16 @@ async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
     await machine(api)
     async with api.database.transaction() as tx:
         await images.register(
-            tx, name="elsewhere", reference="elsewhere:1", title="", description="", size_bytes=None,
-            architecture="arm64", apps=[], min_slots={},
-        )  # fmt: skip
+            tx,
+            name="elsewhere",
+            reference="elsewhere:1",
+            title="",
+            description="",
+            size_bytes=None,
+            architecture="arm64",
+            apps=[],
+            min_slots={},
+        )
     refused = await user.post("/sessions", {"image": "elsewhere", "slots": SMALL})
     assert said(refused) == (409, "session.wrong_architecture")
     assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
@@ -295,7 +309,11 @@ async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Ap
     await living.until(user, first["id"], "RUNNING")
     second = await user.start(slots=ALL)
     await waits(living, user, second["id"])
-    pause = {"reason": "The engine was busy.", "until": datetime.now(UTC) + timedelta(hours=1), "id": second["id"]}
+    pause = {
+        "reason": "The engine was busy.",
+        "until": datetime.now(UTC) + timedelta(hours=1),
+        "id": second["id"],
+    }
     await run(living, "UPDATE sessions SET not_before = :until, reason = :reason WHERE id = :id", **pause)
     assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
     await living.until(user, first["id"], "TERMINATED")
@@ -304,7 +322,11 @@ async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Ap
     assert (why["position"], why["queue_length"]) == (1, 1)
     assert datetime.fromisoformat(why["expected_start"]) == pause["until"]
     [queued] = (await user.get("/scheduler/queue")).json()["items"]
-    assert (queued["session"], queued["cause"], queued["reason"]) == (second["id"], "not_yet", pause["reason"])
+    assert (queued["session"], queued["cause"], queued["reason"]) == (
+        second["id"],
+        "not_yet",
+        pause["reason"],
+    )
 
 
 async def test_why_of_one_that_does_not_wait(living: Api):
@@ -332,7 +354,11 @@ async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypat
 
     monkeypatch.setattr(loading, "waiting", late)
     why = (await user.get(f"/sessions/{second['id']}/why")).json()
-    assert (why["waiting"], why["position"], why["reason"]) == (False, None, "It does not wait: it is CANCELLED.")
+    assert (why["waiting"], why["position"], why["reason"]) == (
+        False,
+        None,
+        "It does not wait: it is CANCELLED.",
+    )
 
 
 # What if.
@@ -391,10 +417,14 @@ async def test_devices_are_counted_and_shared(living: Api):
     devices = tuple(Device(f"g{n}", "fake", set=n // 2) for n in range(4))
     living.engine.world.nodes = [
         NodeInfo(
-            "gpu", "x86_64", {"cpu": 8000, "mem": 32 * GIB, "fake.device": 4, "fake.shares": 4000}, "Fake 1",
-            devices=devices, slot_kinds=whole_and_shares("fake"),
+            "gpu",
+            "x86_64",
+            {"cpu": 8000, "mem": 32 * GIB, "fake.device": 4, "fake.shares": 4000},
+            "Fake 1",
+            devices=devices,
+            slot_kinds=whole_and_shares("fake"),
         )
-    ]  # fmt: skip
+    ]
     living.engine.world.hint("gpu")
     await eventually(lambda: _offers(user, "fake.device"))
     first = await user.start(slots={**SMALL, "fake.shares": 600})

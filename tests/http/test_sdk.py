@@ -57,7 +57,9 @@ async def sdk(database: Database, people: People, tmp_path: Path) -> AsyncIterat
 
 async def test_a_session_is_created_used_and_terminated(sdk: Sdk):
     def use() -> None:
-        session = sdk.client.sessions.create("debian:12", cpu="500m", mem="256m", time_limit="2h", name="mine-1")
+        session = sdk.client.sessions.create(
+            "debian:12", cpu="500m", mem="256m", time_limit="2h", name="mine-1"
+        )
         assert (session.cpu, session.mem_bytes, session.name) == (0.5, 256 << 20, "mine-1")
         assert session.wait(timeout_s=60) is session
         assert session.running
@@ -137,7 +139,9 @@ async def test_the_asynchronous_twin_does_the_same_side_by_side(sdk: Sdk):
         assert all(session.running for session in sessions)
         results = await asyncio.gather(*(session.exec(["echo", session.id]) for session in sessions))
         assert [result.text.strip() for result in results] == [session.id for session in sessions]
-        assert {each.id async for each in client.sessions.list(state="running")} == {each.id for each in sessions}
+        assert {each.id async for each in client.sessions.list(state="running")} == {
+            each.id for each in sessions
+        }
         assert [line async for line in sessions[0].logs()] == ["one", "two", "three"]
         with pytest.raises(WaitTimeoutError):
             await sessions[0].wait("ended", timeout_s=0.2)
@@ -161,9 +165,14 @@ async def test_the_examples_of_the_documents_run(sdk: Sdk, tmp_path: Path, examp
     folder = tmp_path / "example"
     folder.mkdir()
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", example, cwd=folder, env={**os.environ, **sdk.environment},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        "-c",
+        example,
+        cwd=folder,
+        env={**os.environ, **sdk.environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await asyncio.wait_for(process.communicate(), 120)
     assert process.returncode == 0, output.decode()
     assert "Traceback" not in output.decode()

@@ -16,9 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_operation_ids_are_a_noun_and_a_verb_and_unique():
     found = [
-        operation["operationId"]
-        for methods in document()["paths"].values()
-        for operation in methods.values()
+        operation["operationId"] for methods in document()["paths"].values() for operation in methods.values()
     ]
     assert len(found) == len(set(found))
     assert all(part.isidentifier() for name in found for part in name.split(".", 1)), found
@@ -46,8 +44,11 @@ async def test_the_parts_are_shown_with_their_state(api: Api):
     parts = {part["name"]: part for part in shown["parts"]}
     assert " free" in parts.pop("disk")["detail"]
     assert {name: part["state"] for name, part in parts.items()} == {
-        "api": "ok", "database": "ok", "engine": "ok", "gateway": "down",
-    }  # fmt: skip
+        "api": "ok",
+        "database": "ok",
+        "engine": "ok",
+        "gateway": "down",
+    }
     assert parts["database"]["version"].startswith("PostgreSQL ")
     assert parts["engine"]["version"] == "Fake 1"
     assert api.database.url not in json.dumps(shown)

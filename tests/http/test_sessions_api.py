@@ -27,8 +27,10 @@ async def test_a_repeat_with_the_same_key_gives_the_first(api: Api):
     assert other.json()["id"] != answers[0].json()["id"]
     without = await user.post("/sessions", body)
     assert (without.status_code, without.json()["code"], without.json()["field"]) == (
-        409, "session.name_taken", "name",
-    )  # fmt: skip
+        409,
+        "session.name_taken",
+        "name",
+    )
 
 
 async def test_of_many_with_one_name_one_is_made(api: Api):
@@ -102,10 +104,11 @@ async def test_filters_by_state(api: Api):
             await tx.execute(
                 text("UPDATE sessions SET state = :s, outcome = 'ERROR', ended_at = :e WHERE id = :id"),
                 {
-                    "s": state, "id": made["id"],
+                    "s": state,
+                    "id": made["id"],
                     "e": SystemClock().now() if state in LIFECYCLE.final else None,
                 },
-            )  # fmt: skip
+            )
     live = {f"in-{state.lower()}" for state in LIFECYCLE.live}
     ended = {f"in-{state.lower()}" for state in LIFECYCLE.final}
     assert await names(user, state="live") == live
@@ -204,7 +207,11 @@ SHAPES = [
     },
     {
         "spec": json.dumps(
-            {"image": "debian:12", "slots": SMALL, "env": {"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"}}
+            {
+                "image": "debian:12",
+                "slots": SMALL,
+                "env": {"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"},
+            }
         )
     },
     {"started_at": SystemClock().now() - timedelta(days=365), "restarts": 3},

@@ -92,14 +92,17 @@ async def test_whom_a_folder_cannot_be_given_is_said_without_saying_who_is_where
     }
     answer = (await user.post("/vfolders/data/shares", body)).json()
     assert [item["user"]["email"] if item["user"] else item["project"]["id"] for item in answer["items"]] == [
-        "colleague@example.org", api.people.project,
-    ]  # fmt: skip
+        "colleague@example.org",
+        api.people.project,
+    ]
     codes = {refused["who"]: refused["code"] for refused in answer["refused"]}
     assert codes == {
         **dict.fromkeys(nobody, "vfolder.no_such_person"),
-        "user@example.org": "share.own", "colleague@example.org": "share.exists",
-        "nonesuch": "project.not_found", "other": "project.not_found",
-    }  # fmt: skip
+        "user@example.org": "share.own",
+        "colleague@example.org": "share.exists",
+        "nonesuch": "project.not_found",
+        "other": "project.not_found",
+    }
     said_of = {r["message"].replace(r["who"], "") for r in answer["refused"] if r["who"] in nobody}
     assert len(said_of) == 1
     await folder(user, ".mine")
@@ -147,9 +150,11 @@ async def test_who_can_reach_a_folder_is_one_list(api: Api):
     ours = await folder(lead, "ours", project=api.people.project)
     entries = (await lead.get(f"/vfolders/{ours['id']}/access")).json()["items"]
     assert {(each["user"]["email"], each["permission"], each["via"]) for each in entries} == {
-        ("admin@example.org", "rw", "project"), ("colleague@example.org", "rw", "project"),
-        ("lead@example.org", "rw-delete", "project"), ("user@example.org", "rw", "project"),
-    }  # fmt: skip
+        ("admin@example.org", "rw", "project"),
+        ("colleague@example.org", "rw", "project"),
+        ("lead@example.org", "rw-delete", "project"),
+        ("user@example.org", "rw", "project"),
+    }
 
 
 async def test_nobody_reaches_a_folder_since_before_they_could(api: Api):
@@ -251,10 +256,14 @@ async def test_whoever_has_a_folder_is_told_of_what_happens_to_it(api: Api):
         listener.cancel()
     assert heard == {
         "colleague": [
-            "invitation.created", "vfolder.updated", "invitation.removed", "vfolder.updated", "vfolder.updated",
+            "invitation.created",
+            "vfolder.updated",
+            "invitation.removed",
+            "vfolder.updated",
+            "vfolder.updated",
         ],
         "stranger": [],
-    }  # fmt: skip
+    }
 
 
 async def test_an_invitation_is_mailed_in_the_language_of_who_gets_it(living: Api):
@@ -322,8 +331,11 @@ async def test_whose_account_goes_leaves_their_folders_to_somebody(living: Api):
     async def arrived() -> bool:
         rows = (await user.get("/vfolders?of=mine")).json()["items"]
         return [(row["name"], row["state"]) for row in rows] == [
-            ("cache", "READY"), ("data", "READY"), ("data-2", "READY"), ("theirs", "READY"),
-        ]  # fmt: skip
+            ("cache", "READY"),
+            ("data", "READY"),
+            ("data-2", "READY"),
+            ("theirs", "READY"),
+        ]
 
     await eventually(arrived, within_s=20)
     assert (await user.get("/vfolders/data-2")).json()["id"] == kept["id"]

@@ -134,7 +134,9 @@ async def _sign_up(api: Api) -> None:
     await api.services.mailer.close()
     ada = (await (await sign_in(api, "ada", ADA["password"])).get("/auth/me")).json()
     assert [project["id"] for project in ada["projects"]] == [api.people.project]
-    assert await sql(api, "SELECT domain_id FROM users WHERE email = 'ada@example.org'") == [(api.people.domain,)]
+    assert await sql(api, "SELECT domain_id FROM users WHERE email = 'ada@example.org'") == [
+        (api.people.domain,)
+    ]
     async with mail_server(api):
         await set_site(api, sign_up_verification=True)
         assert await signed_up(api, "eve@example.org") == 202
@@ -180,8 +182,11 @@ async def _mail(api: Api) -> None:
         letter, _ = await letters.newest(1)
         assert letter["From"] == "carrel@example.org"
         for name, wrong in (
-            ("mail_host", "127.0.0.9"), ("mail_port", 9), ("mail_tls", "tls"), ("mail_user", "somebody else"),
-        ):  # fmt: skip
+            ("mail_host", "127.0.0.9"),
+            ("mail_port", 9),
+            ("mail_tls", "tls"),
+            ("mail_user", "somebody else"),
+        ):
             await set_site(api, **{name: wrong})
             assert await sent() is not None, name
             await set_site(api, **{name: right[name]})
@@ -197,7 +202,11 @@ async def _mail(api: Api) -> None:
 @shows("api_rate_limit")
 async def _rate_limit(api: Api) -> None:
     """Of each sign-in, keypair and token, from the next request on; a keypair's own limit goes first."""
-    admin, user, pair = await api.as_("superadmin"), await api.browser("user"), await api.keypair(api.people.user)
+    admin, user, pair = (
+        await api.as_("superadmin"),
+        await api.browser("user"),
+        await api.keypair(api.people.user),
+    )
     script = Caller("script", None, await api.client(auth=pair))
     made = (await user.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     token = await api.client(headers={"Authorization": f"Bearer {made['token']}"})

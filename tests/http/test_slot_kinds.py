@@ -64,7 +64,8 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
     for session in started[:2]:
         await living.until(user, session["id"], "RUNNING")
     environments = [
-        living.engine.world.environment(one)["CARREL_DEVICES"] for one in living.engine.world.containers.values()
+        living.engine.world.environment(one)["CARREL_DEVICES"]
+        for one in living.engine.world.containers.values()
     ]
     assert sorted(environments) == ["unit0:1000", "unit1:1000"]
 
@@ -78,8 +79,9 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
     admin = await command_line(living, "superadmin", tmp_path)
     node = json.loads(await admin.ok("node", "show", "local", "-o", "json"))
     assert [(one["id"], one["used"], one["slots"]) for one in node["devices"]] == [
-        ("unit0", 1000, {"fake.unit-1g": 1000}), ("unit1", 1000, {"fake.unit-1g": 1000}),
-    ]  # fmt: skip
+        ("unit0", 1000, {"fake.unit-1g": 1000}),
+        ("unit1", 1000, {"fake.unit-1g": 1000}),
+    ]
     assert "fake.unit-1g" in await admin.ok("resources")
 
 
@@ -96,7 +98,10 @@ async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
         return answer.json().get("code", ""), answer.json().get("hint", "")
 
     assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Ask for 2 a.device or 4 a.device.")
-    assert await asked(**{"a.shares": 300}) == ("slot.amount_not_allowed", "Ask for 0.25 a.shares or 0.5 a.shares.")
+    assert await asked(**{"a.shares": 300}) == (
+        "slot.amount_not_allowed",
+        "Ask for 0.25 a.shares or 0.5 a.shares.",
+    )
     assert (await asked(**{"a.device": 1, "a.shares": 250}))[0] == "slot.not_both"
     assert (await asked(**{"b.device": 1, "b.shares": 250}))[0] == "slot.not_both"
     assert (await asked(**{"b.unit-1h": 1}))[0] == "slot.unknown"

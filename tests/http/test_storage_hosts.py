@@ -55,7 +55,7 @@ async def test_a_host_is_added_changed_and_removed(api: Api, disks: Path):
     assert [row[:2] for row in written] == [
         ("storage_host.update", "fast"),
         *[("storage_host.update", "flash")] * 2,
-    ]  # fmt: skip
+    ]
 
 
 async def test_a_root_is_for_folders_alone(api: Api, disks: Path, tmp_path: Path):
@@ -121,8 +121,10 @@ async def test_hosts_are_for_those_to_whom_they_are_open(api: Api, disks: Path):
     assert [one["name"] for one in access["domains"]] == ["abroad"]
     assert [one["id"] for one in access["projects"]] == [api.people.project]
     assert [await names(who) for who in (user, stranger, foreigner)] == [
-        ["fast", "local"], ["local"], ["fast", "local"],
-    ]  # fmt: skip
+        ["fast", "local"],
+        ["local"],
+        ["fast", "local"],
+    ]
     shown = (await user.get("/storage-hosts/fast")).json()
     assert (shown["root"], shown["access"], shown["problem"]) == (None, None, None)
     assert shown["free_bytes"] > 0

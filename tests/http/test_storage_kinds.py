@@ -70,7 +70,9 @@ async def test_a_host_of_another_kind_is_made_with_its_settings(api: Api, acme: 
     assert made.status_code == 201, made.text
     assert "hunter2" not in made.text
     async with api.database.transaction() as tx:
-        kept = (await tx.execute(text("SELECT settings FROM storage_hosts WHERE name = 'filer'"))).scalar_one()
+        kept = (
+            await tx.execute(text("SELECT settings FROM storage_hosts WHERE name = 'filer'"))
+        ).scalar_one()
         trail = (await tx.execute(text("SELECT string_agg(details::text, '') FROM audit"))).scalar_one()
     assert b"hunter2" not in kept
     assert "hunter2" not in trail

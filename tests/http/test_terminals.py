@@ -87,7 +87,7 @@ async def test_shell_is_the_one_that_its_owner_likes_where_there_is_such(
     async with world.connect(f"{session}/terminal") as socket:
         client = Client(socket)
         await client.ready()
-        await client.type('echo I am $(cat /proc/$$/comm)$CARREL_SHELL.\n')
+        await client.type("echo I am $(cat /proc/$$/comm)$CARREL_SHELL.\n")
         await client.until(gets + b".\r\n")
 
 
@@ -204,7 +204,9 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
     kept = found.ring
 
     async def ran_on() -> bool:
-        return (world.engine.home / "finished").exists() and b"\r\n400000\r\n" in kept.read(kept.end - 1000, 1000)
+        return (world.engine.home / "finished").exists() and b"\r\n400000\r\n" in kept.read(
+            kept.end - 1000, 1000
+        )
 
     await eventually(ran_on)
     async with world.connect(f"{session}/terminal?terminal={terminal}&offset={len(client.output)}") as socket:

@@ -71,9 +71,12 @@ async def secured(api: Api, files: Path, **settings: object) -> AsyncIterator[Se
     files.mkdir()
     ca = certificates(files, "carrel.test")
     given = Settings(
-        data_dir=api.services.settings.data_dir, host="127.0.0.1",
-        tls_cert=str(files / "server.pem"), tls_key=str(files / "server.key"), **settings,
-    )  # type: ignore[arg-type]  # fmt: skip
+        data_dir=api.services.settings.data_dir,
+        host="127.0.0.1",
+        tls_cert=str(files / "server.pem"),
+        tls_key=str(files / "server.key"),
+        **settings,
+    )  # type: ignore[arg-type]
     config = listening(api.app, given)
     config.port = 0
     server = uvicorn.Server(config)
@@ -114,7 +117,7 @@ async def test_plain_http_on_the_port_is_sent_to_https_or_told_why_not(secure: S
     assert page.startswith(b"HTTP/1.1 307 ")
     assert b"\r\nLocation: https://carrel.test:8700/sessions?x=1\r\n" in page
     for request in (
-        b'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}',
+        b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
         b"GET / HTTP/1.1\r\nHost: x/../evil\r\n\r\n",
         b"SSH-2.0-OpenSSH_9.2\r\n",
     ):
@@ -172,7 +175,9 @@ async def test_terminals_and_files_work_over_it(
         signed = await client.post("/auth/login", json={"email": "user@example.org", "password": PASSWORD})
         cookie = signed.headers["set-cookie"].split(";")[0]
         url = f"wss://127.0.0.1:{secure.port}{API}/sessions/{made['id']}/terminal?cols=80&rows=24"
-        async with connect(url, ssl=secure.trust, origin=secure.url, additional_headers={"Cookie": cookie}) as terminal:  # type: ignore[arg-type]
+        async with connect(
+            url, ssl=secure.trust, origin=secure.url, additional_headers={"Cookie": cookie}
+        ) as terminal:  # type: ignore[arg-type]
             assert await asyncio.wait_for(terminal.recv(), 20)
     (data.files / "large").write_bytes(content)
     async with secure.client(auth=await living.keypair(living.people.user)) as client:
@@ -246,7 +251,9 @@ async def test_an_app_is_the_same_over_it(gate: Gate) -> None:
     cookie = await gate.cookie(session)
     base, host = f"https://127.0.0.1:{gate.port}", gate.host(session)
     headers = {"Host": host, "Cookie": cookie, "Origin": f"https://{host}"}
-    async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(ssl=untrusting())) as client:
+    async with aiohttp.ClientSession(
+        headers=headers, connector=aiohttp.TCPConnector(ssl=untrusting())
+    ) as client:
         async with client.get(base) as got:
             assert await got.read() == large
         async with client.post(base, data=large) as got:
@@ -262,9 +269,10 @@ async def test_the_cookie_of_an_app_is_for_https_alone(gate: Gate) -> None:
     async with (
         aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=untrusting())) as client,
         client.get(
-            f"https://127.0.0.1:{gate.port}/?carrel_ticket={ticket}", headers={"Host": gate.host(session)},
+            f"https://127.0.0.1:{gate.port}/?carrel_ticket={ticket}",
+            headers={"Host": gate.host(session)},
             allow_redirects=False,
         ) as answer,
-    ):  # fmt: skip
+    ):
         assert answer.headers["Location"].startswith("https://")
         assert "; Secure" in answer.headers["Set-Cookie"]

@@ -38,7 +38,9 @@ async def data(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 
 @contextlib.contextmanager
-def stalled(api: Api, request: str, body: bytes = b"", *, clients: int = CLIENTS) -> Iterator[list[socket.socket]]:
+def stalled(
+    api: Api, request: str, body: bytes = b"", *, clients: int = CLIENTS
+) -> Iterator[list[socket.socket]]:
     """Connections that have sent this and then read and send nothing."""
     with contextlib.ExitStack() as stack:
         connections = []
@@ -134,7 +136,9 @@ async def test_uploads_that_send_nothing_are_bounded(api: Api, data: Folder):
         await eventually(refused, within_s=120)
         assert resident() - memory < 128 * MIB
         assert said(await data.write("b", b"b")) == (429, "file.too_many_transfers")
-        assert (await (await folder(api, owner="colleague", name="other")).write("b", b"b")).status_code == 200
+        assert (
+            await (await folder(api, owner="colleague", name="other")).write("b", b"b")
+        ).status_code == 200
 
 
 @pytest.mark.parametrize("announced", [MIB, 8 * MIB])
@@ -152,7 +156,9 @@ async def test_an_upload_that_sends_nothing_for_too_long_is_disconnected(
         for connection in connections:
             connection.settimeout(60)
             with contextlib.suppress(ConnectionResetError):
-                assert await asyncio.to_thread(connection.recv, 1) == b"", "the connection ends without an answer"
+                assert await asyncio.to_thread(connection.recv, 1) == b"", (
+                    "the connection ends without an answer"
+                )
     assert (await data.write("b", b"b")).status_code == 200
     assert await data.names() == ["b", "large"]
     assert not list(Path(data.stage).glob("written-*"))

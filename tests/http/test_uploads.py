@@ -93,9 +93,14 @@ async def test_the_server_says_what_it_can_do(data: Folder):
     assert answer.status_code == 204
     assert answer.headers["tus-version"] == "1.0.0"
     assert set(answer.headers["tus-extension"].split(",")) == {
-        "creation", "creation-with-upload", "creation-defer-length", "termination", "checksum", "expiration",
+        "creation",
+        "creation-with-upload",
+        "creation-defer-length",
+        "termination",
+        "checksum",
+        "expiration",
         "concatenation",
-    }  # fmt: skip
+    }
     assert answer.headers["tus-checksum-algorithm"] == "sha1,sha256,md5"
     assert int(answer.headers["tus-max-size"]) == (1 << 63) - 1
 
@@ -190,8 +195,10 @@ async def test_a_name_that_is_taken_is_asked_about_before_anything_is_sent(data:
     await data.write("a.txt", b"old")
     (data.files / "d").mkdir()
     for path, clash, code in (
-        ("a.txt", "refuse", "file.exists"), ("d", "replace", "file.exists"), ("a.txt/b", "rename", None),
-    ):  # fmt: skip
+        ("a.txt", "refuse", "file.exists"),
+        ("d", "replace", "file.exists"),
+        ("a.txt/b", "rename", None),
+    ):
         refused = await data.post(
             "/uploads", headers={**VERSION, "Upload-Length": "3", **metadata(path, clash=clash)}
         )

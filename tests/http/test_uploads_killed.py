@@ -67,7 +67,9 @@ async def test_an_upload_that_was_killed_before_its_file_was_placed_is_not_compl
     plane.start()
     try:
         async with httpx2.AsyncClient(
-            base_url=f"http://127.0.0.1:{plane.port}{API}", auth=(pair.access_key, pair.secret_key), timeout=30
+            base_url=f"http://127.0.0.1:{plane.port}{API}",
+            auth=(pair.access_key, pair.secret_key),
+            timeout=30,
         ) as client:
             await answering(client)
             root = tmp_path_factory.mktemp("disk") / "fast"

@@ -50,16 +50,22 @@ async def test_requests_behind_a_large_body_are_understood(api: Api, data: Folde
 
     def head(method: str, path: str, *more: str) -> bytes:
         lines = (
-            f"{method} /api/v1/vfolders/{data.id}{path} HTTP/1.1", "Host: x", f"Authorization: {auth}",
-            "Tus-Resumable: 1.0.0", *more,
-        )  # fmt: skip
+            f"{method} /api/v1/vfolders/{data.id}{path} HTTP/1.1",
+            "Host: x",
+            f"Authorization: {auth}",
+            "Tus-Resumable: 1.0.0",
+            *more,
+        )
         return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
     brought = ("Content-Type: application/offset+octet-stream", "Upload-Offset: 0", f"Content-Length: {SIZE}")
     everything = (
-        head("PATCH", paths[0], *brought) + first + head("PATCH", paths[1], *brought) + second
+        head("PATCH", paths[0], *brought)
+        + first
+        + head("PATCH", paths[1], *brought)
+        + second
         + head("HEAD", paths[1], "Connection: close")
-    )  # fmt: skip
+    )
 
     def talk() -> bytes:
         with socket.create_connection(("127.0.0.1", api.port), timeout=20) as line:

@@ -19,15 +19,28 @@ async def test_a_new_user_signs_in_and_must_change_the_password(api: Api):
     head = await domain_admin(api)
     made = await head.post(
         "/users",
-        {"email": "Ada@Example.org", "name": "Ada L.", "projects": ["default"], "password": GOOD,
-         "description": "Analyst", "addresses": ["127.0.0.0/8", "::1"]},
-    )  # fmt: skip
+        {
+            "email": "Ada@Example.org",
+            "name": "Ada L.",
+            "projects": ["default"],
+            "password": GOOD,
+            "description": "Analyst",
+            "addresses": ["127.0.0.0/8", "::1"],
+        },
+    )
     assert made.status_code == 201, made.text
     ada = made.json()
     assert (ada["email"], ada["role"], ada["state"], ada["must_change_password"], ada["password"]) == (
-        "Ada@Example.org", "user", "active", True, None,
-    )  # fmt: skip
-    assert (ada["addresses"], [p["name"] for p in ada["projects"]]) == (["127.0.0.0/8", "::1/128"], ["default"])
+        "Ada@Example.org",
+        "user",
+        "active",
+        True,
+        None,
+    )
+    assert (ada["addresses"], [p["name"] for p in ada["projects"]]) == (
+        ["127.0.0.0/8", "::1/128"],
+        ["default"],
+    )
     client = await api.client()
     answer = await client.post("/api/v1/auth/login", json={"email": "ada@example.org", "password": GOOD})
     assert (answer.status_code, answer.json()["pending"]) == (200, "password")
@@ -112,7 +125,10 @@ async def test_who_sees_whom(api: Api):
         assert (await who.get("/users/foreigner@example.org")).status_code == 404
     assert (await lead.get("/users/stranger@example.org")).status_code == 404
     assert (await lead.get("/users/user@example.org")).status_code == 200
-    for method, path in (("PATCH", "/users/foreigner@example.org"), ("POST", "/users/foreigner@example.org/purge")):
+    for method, path in (
+        ("PATCH", "/users/foreigner@example.org"),
+        ("POST", "/users/foreigner@example.org/purge"),
+    ):
         body = {"name": "x"} if method == "PATCH" else {"confirm": "foreigner@example.org"}
         answer = await head.ask(method, path, json=body)
         assert answer.status_code == (404 if method == "PATCH" else 403), answer.text
@@ -191,17 +207,26 @@ async def test_changes_are_kept_and_written_down(api: Api):
     assert changed.status_code == 200, changed.text
     shown = changed.json()
     assert (shown["name"], [p["name"] for p in shown["projects"]], shown["addresses"]) == (
-        "U. Ser", ["other"], ["10.0.0.0/8"],
-    )  # fmt: skip
+        "U. Ser",
+        ["other"],
+        ["10.0.0.0/8"],
+    )
     async with api.database.transaction() as tx:
-        details = (await tx.execute(text("SELECT details FROM audit WHERE action = 'user.update'"))).scalar_one()
-        kinds = (await tx.execute(text("SELECT kind, owner_id, data FROM events WHERE object_kind = 'user'"))).all()
+        details = (
+            await tx.execute(text("SELECT details FROM audit WHERE action = 'user.update'"))
+        ).scalar_one()
+        kinds = (
+            await tx.execute(text("SELECT kind, owner_id, data FROM events WHERE object_kind = 'user'"))
+        ).all()
     assert details == {
         "before": {"name": "user", "projects": ["default"], "must_change_password": False, "addresses": []},
         "after": {
-            "name": "U. Ser", "projects": ["other"], "must_change_password": True, "addresses": ["10.0.0.0/8"],
+            "name": "U. Ser",
+            "projects": ["other"],
+            "must_change_password": True,
+            "addresses": ["10.0.0.0/8"],
         },
-    }  # fmt: skip
+    }
     assert [(k.kind, k.owner_id, k.data["name"]) for k in kinds] == [
         ("user.updated", api.people.user.user_id, "U. Ser")
     ]
@@ -220,7 +245,10 @@ async def test_who_stays_in_a_project_stays_its_administrator(api: Api):
 async def test_nobody_acts_on_whom_ranks_higher(api: Api):
     head, lead = await domain_admin(api), await project_admin(api)
     assert said(await head.patch("/users/admin@example.org", {"name": "x"})) == (403, "user.ranks_higher")
-    assert said(await head.patch("/users/user@example.org", {"role": "domain_admin"})) == (403, "policy.forbidden")
+    assert said(await head.patch("/users/user@example.org", {"role": "domain_admin"})) == (
+        403,
+        "policy.forbidden",
+    )
     assert said(await head.patch("/users/head@example.org", {"role": "user"})) == (403, "policy.forbidden")
     assert said(await lead.patch("/users/user@example.org", {"name": "x"})) == (403, "policy.forbidden")
     assert said(await lead.patch("/users/admin@example.org", {"name": "x"})) == (403, "policy.forbidden")
@@ -230,7 +258,9 @@ async def test_nobody_acts_on_whom_ranks_higher(api: Api):
     assert (await admin.patch("/users/user@example.org", {"role": "domain_admin"})).status_code == 200
     # A cookie from before is not worth more now.
     assert (await browser.get("/auth/me")).status_code == 401
-    assert (await (await api.as_("user")).patch("/users/colleague@example.org", {"name": "C"})).status_code == 200
+    assert (
+        await (await api.as_("user")).patch("/users/colleague@example.org", {"name": "C"})
+    ).status_code == 200
 
 
 async def test_the_last_superadmin_stays(api: Api):
@@ -247,7 +277,9 @@ async def test_the_last_superadmin_stays(api: Api):
     assert sorted(a.status_code for a in answers)[0] == 200
     assert sorted(a.status_code for a in answers)[1] in (403, 409)
     async with api.database.transaction() as tx:
-        left = await tx.execute(text("SELECT count(*) FROM users WHERE role = 'superadmin' AND state = 'active'"))
+        left = await tx.execute(
+            text("SELECT count(*) FROM users WHERE role = 'superadmin' AND state = 'active'")
+        )
         assert left.scalar_one() == 1
 
 
@@ -274,7 +306,9 @@ async def test_a_disabled_user_is_out_at_once_and_their_sessions_go_as_chosen(li
     assert (await browser.get("/auth/me")).status_code == 401
     ended = await head.patch("/users/user@example.org", {"state": "inactive", "sessions": "end"})
     assert ended.status_code == 200
-    assert (await living.until(head, session["id"], "TERMINATED"))["reason"] == "user@example.org was disabled."
+    assert (await living.until(head, session["id"], "TERMINATED"))[
+        "reason"
+    ] == "user@example.org was disabled."
 
 
 async def test_no_session_of_somebody_who_is_being_disabled_slips_through(api: Api):
@@ -295,7 +329,10 @@ async def test_no_session_of_somebody_who_is_being_disabled_slips_through(api: A
 
 async def test_moving_to_another_domain_leaves_projects_and_office_behind(api: Api):
     head, admin = await domain_admin(api), await api.as_("superadmin")
-    assert said(await head.patch("/users/user@example.org", {"domain": "abroad"})) == (404, "domain.not_found")
+    assert said(await head.patch("/users/user@example.org", {"domain": "abroad"})) == (
+        404,
+        "domain.not_found",
+    )
     user = await api.as_("user")
     session = await user.start()
     for choice in ({}, {"sessions": "keep"}):
@@ -321,6 +358,12 @@ async def test_people_change_their_own_profile_and_nothing_else(api: Api):
     assert answer.json()["preferences"] == {"language": None, "theme": "dark", "shell": "zsh"}
     me = (await user.get("/auth/me")).json()["user"]
     assert (me["name"], me["preferences"]["theme"]) == ("Me", "dark")
-    for body in ({"role": "superadmin"}, {"state": "active"}, {"name": ""}, {"preferences": {"shell": "a;b"}},
-                 {"preferences": {"language": "xx"}}, {"name": None}):  # fmt: skip
+    for body in (
+        {"role": "superadmin"},
+        {"state": "active"},
+        {"name": ""},
+        {"preferences": {"shell": "a;b"}},
+        {"preferences": {"language": "xx"}},
+        {"name": None},
+    ):
         assert (await user.patch("/auth/me", body)).status_code == 422, body

@@ -27,10 +27,16 @@ async def test_a_dry_run_says_all_that_is_wrong_and_makes_nobody(api: Api):
     assert answer.status_code == 200, answer.text
     said_of = [[p["code"] for p in item["problems"]] for item in answer.json()["items"]]
     assert said_of == [
-        [], ["user.email_taken"], ["invalid.request", "invalid.request"], ["user.email_twice"],
-        ["policy.forbidden", "project.not_found"], ["password.too_short"], ["domain.not_found"],
-        ["invalid.request"], ["invalid.request", "invalid.request"],
-    ]  # fmt: skip
+        [],
+        ["user.email_taken"],
+        ["invalid.request", "invalid.request"],
+        ["user.email_twice"],
+        ["policy.forbidden", "project.not_found"],
+        ["password.too_short"],
+        ["domain.not_found"],
+        ["invalid.request"],
+        ["invalid.request", "invalid.request"],
+    ]
     assert [item["status"] for item in answer.json()["items"]] == ["valid"] + ["failed"] * 8
     assert (answer.json()["done"], answer.json()["failed"]) == (1, 8)
     assert (await head.get("/users/ok@example.org")).status_code == 404
@@ -122,8 +128,9 @@ async def test_only_inactive_users_are_purged_by_superadmins_who_type_the_email(
     assert said(await admin.post(path, confirm)) == (404, "user.not_found")
     assert said(await admin.post(f"/users/{api.people.user.user_id}/purge", confirm)) == (409, "user.purged")
     assert said(await admin.patch(f"/users/{api.people.user.user_id}", {"state": "active"})) == (
-        409, "user.purged",
-    )  # fmt: skip
+        409,
+        "user.purged",
+    )
 
 
 async def test_a_purged_user_leaves_nothing_but_the_id(living: Api):
@@ -143,8 +150,12 @@ async def test_a_purged_user_leaves_nothing_but_the_id(living: Api):
     user_id = living.people.user.user_id
     shown = (await admin.get(f"/users/{user_id}")).json()
     assert (shown["state"], shown["email"], shown["name"], shown["keypairs"], shown["projects"]) == (
-        "purged", f"purged-{user_id}", "", 0, [],
-    )  # fmt: skip
+        "purged",
+        f"purged-{user_id}",
+        "",
+        0,
+        [],
+    )
     assert (await admin.get(f"/sessions/{session['id']}")).json()["owner"]["id"] == user_id
     assert user_id not in str((await admin.get("/users")).json())
     assert user_id in str((await admin.get("/users", params={"state": "purged"})).json())
@@ -174,18 +185,22 @@ async def test_each_of_many_is_purged_or_says_why_not(api: Api):
     await inactive(api, "colleague")
     answer = await admin.post(
         "/users/purge",
-        {"users": [
-            {"user": "user@example.org", "confirm": "user@example.org"},
-            {"user": "colleague@example.org", "confirm": "user@example.org"},
-            {"user": "stranger@example.org", "confirm": "stranger@example.org"},
-            {"user": "nobody@example.org", "confirm": "nobody@example.org"},
-        ]},
-    )  # fmt: skip
+        {
+            "users": [
+                {"user": "user@example.org", "confirm": "user@example.org"},
+                {"user": "colleague@example.org", "confirm": "user@example.org"},
+                {"user": "stranger@example.org", "confirm": "stranger@example.org"},
+                {"user": "nobody@example.org", "confirm": "nobody@example.org"},
+            ]
+        },
+    )
     items = answer.json()["items"]
     assert [(i["status"], (i["problem"] or {}).get("code")) for i in items] == [
-        ("purged", None), ("failed", "user.unconfirmed"), ("failed", "user.not_inactive"),
+        ("purged", None),
+        ("failed", "user.unconfirmed"),
+        ("failed", "user.not_inactive"),
         ("failed", "user.not_found"),
-    ]  # fmt: skip
+    ]
     assert (answer.json()["purged"], answer.json()["failed"]) == (1, 3)
 
 

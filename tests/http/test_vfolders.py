@@ -17,8 +17,10 @@ async def test_a_folder_lives_and_goes(living: Api):
     made = await folder(user, "data", usage_mode="data")
     assert (made["state"], made["mine"], made["my_permission"]) == ("READY", True, "rw-delete")
     assert (made["owner"]["email"], made["host"]["name"], made["automatic"]) == (
-        "user@example.org", "local", False,
-    )  # fmt: skip
+        "user@example.org",
+        "local",
+        False,
+    )
     files = await files_of(living, made["id"])
     (files / "kept.txt").write_text("kept")
     changed = await user.patch("/vfolders/data", {"name": "set", "permission": "ro", "usage_mode": "model"})
@@ -33,14 +35,22 @@ async def test_a_folder_lives_and_goes(living: Api):
     task = await user.delete("/vfolders/set", params={"name": "set"})
     done = await ended(user, task.json()["id"])
     assert (done["state"], done["kind"], done["folder_name"], done["folder_id"]) == (
-        "done", "remove", "set", None,
-    )  # fmt: skip
+        "done",
+        "remove",
+        "set",
+        None,
+    )
     assert (await user.get(f"/vfolders/{made['id']}")).status_code == 404
     assert not files.parent.exists()
     assert [row[0] for row in await trail(living)] == [
-        "vfolder.create", "vfolder.update", "vfolder.update", "vfolder.update", "vfolder.update",
-        "vfolder.remove", "vfolder.remove",
-    ]  # fmt: skip
+        "vfolder.create",
+        "vfolder.update",
+        "vfolder.update",
+        "vfolder.update",
+        "vfolder.update",
+        "vfolder.remove",
+        "vfolder.remove",
+    ]
     assert (await trail(living))[1][2] == {
         "before": {"name": "data", "permission": "rw", "usage_mode": "data"},
         "after": {"name": "set", "permission": "ro", "usage_mode": "model"},
@@ -94,21 +104,26 @@ async def test_who_may_make_and_see_folders_of_projects(living: Api):
     user, lead, head = await living.as_("user"), await project_admin(living), await domain_admin(living)
     project = living.people.project
     assert said(await user.post("/vfolders", {"name": "ours", "project": project})) == (
-        403, "policy.forbidden",
-    )  # fmt: skip
+        403,
+        "policy.forbidden",
+    )
     dotted = await lead.post("/vfolders", {"name": ".ours", "project": project})
     assert said(dotted) == (422, "vfolder.automatic_of_project")
     ours = await folder(lead, "ours", project=project, permission="ro")
     await folder(head, "theirs", project=project)
     seen = (await user.get("/vfolders/ours")).json()
     assert (seen["my_permission"], seen["mine"], seen["project"]["id"], seen["owner"]) == (
-        "ro", False, project, None,
-    )  # fmt: skip
+        "ro",
+        False,
+        project,
+        None,
+    )
     assert (await lead.get("/vfolders/ours")).json()["my_permission"] == "rw-delete"
     for name in ("stranger", "foreigner"):
         assert said(await (await living.as_(name)).get(f"/vfolders/{ours['id']}")) == (
-            404, "vfolder.not_found",
-        )  # fmt: skip
+            404,
+            "vfolder.not_found",
+        )
     # An administrator of the domain knows of it, and of what people have, and sees nothing of what is in them.
     mine = await folder(user, "mine")
     assert (await head.get(f"/vfolders/{ours['id']}")).json()["my_permission"] is None
@@ -217,8 +232,9 @@ async def test_the_trash_empties_itself_after_the_days_that_the_site_says(living
     await eventually(gone, within_s=20)
     assert (await user.get(f"/vfolders/{young['id']}")).json()["state"] == "TRASHED"
     assert [row[2].get("reason") for row in await trail(living) if row[0] == "vfolder.remove"] == [
-        "It was in the trash for 7 days.", None,
-    ]  # fmt: skip
+        "It was in the trash for 7 days.",
+        None,
+    ]
 
 
 async def test_a_folder_that_its_host_cannot_make_leaves_no_trace(

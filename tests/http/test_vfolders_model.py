@@ -232,9 +232,15 @@ class Folders(Files):
         }
 
     def _own(
-        self, data: st.DataObject, person: str, method: str, path: str, body: object,
-        refusal: Callable[[Folder], tuple[int, str] | None], change: Callable[[Folder], None],
-    ) -> None:  # fmt: skip
+        self,
+        data: st.DataObject,
+        person: str,
+        method: str,
+        path: str,
+        body: object,
+        refusal: Callable[[Folder], tuple[int, str] | None],
+        change: Callable[[Folder], None],
+    ) -> None:
         """Something that only its owner can do with a folder."""
         ref = self.drawn(data)
         if ref is None:

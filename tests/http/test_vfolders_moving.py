@@ -75,8 +75,9 @@ async def test_a_clone_is_another_folder_with_the_same_in_it(living: Api, tmp_pa
         "policy.forbidden",
     )
     assert said(await user.post(f"/vfolders/{source['id']}/clone", {"name": "copy"})) == (
-        409, "vfolder.name_taken",
-    )  # fmt: skip
+        409,
+        "vfolder.name_taken",
+    )
 
 
 async def test_a_folder_moves_to_another_host_with_all_that_is_in_it(living: Api, tmp_path_factory):  # type: ignore[no-untyped-def]
@@ -115,18 +116,21 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
         )
     assert said(await user.post("/vfolders/data/hand-over", {})) == (422, "vfolder.heir")
     assert said(await user.post("/vfolders/data/hand-over", {"user": "user@example.org"})) == (
-        409, "vfolder.is_theirs",
-    )  # fmt: skip
+        409,
+        "vfolder.is_theirs",
+    )
     assert said(await user.post("/vfolders/data/hand-over", {"project": living.people.project})) == (
-        403, "policy.forbidden",
-    )  # fmt: skip
+        403,
+        "policy.forbidden",
+    )
     await folder(user, ".dot")
     dotted = await user.post("/vfolders/.dot/hand-over", {"user": "colleague@example.org"})
     assert said(dotted) == (422, "vfolder.automatic")
     clash = await folder(colleague)
     assert said(await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})) == (
-        409, "vfolder.name_taken",
-    )  # fmt: skip
+        409,
+        "vfolder.name_taken",
+    )
     await colleague.patch(f"/vfolders/{clash['id']}", {"name": "other"})
     given = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
     assert given.status_code == 200, given.text
@@ -199,14 +203,23 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
         ({"name": "taken", **theirs}, (409, "vfolder.name_taken")),
     ):
         assert said(await user.post("/vfolders/data/clone", body)) == refusal, body
-    assert said(await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})) == (
-        404, "vfolder.not_found",
-    )  # fmt: skip
+    assert said(
+        await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})
+    ) == (
+        404,
+        "vfolder.not_found",
+    )
     given = await user.post("/vfolders/data/clone", {"name": "copy", **theirs})
     assert given.status_code == 201, given.text
     copy = given.json()
-    assert (copy["owner"]["email"], copy["mine"], copy["my_permission"]) == ("colleague@example.org", False, None)
-    assert (await ended(user, copy["task"]["id"]))["state"] == "done", "its progress is seen by who asked for it"
+    assert (copy["owner"]["email"], copy["mine"], copy["my_permission"]) == (
+        "colleague@example.org",
+        False,
+        None,
+    )
+    assert (await ended(user, copy["task"]["id"]))["state"] == "done", (
+        "its progress is seen by who asked for it"
+    )
     got = await in_state(colleague, copy["id"], "READY")
     assert got["mine"]
     there = await files_of(living, copy["id"])
@@ -217,9 +230,12 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
     assert [(after["owner"], after["source"]) for after in done] == [("colleague@example.org", made["id"])]
     async with living.database.transaction() as tx:
         told = await tx.execute(
-            text("SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
-                 " AND data ->> 'name' = 'copy'"), {"id": living.people.colleague.user_id},
-        )  # fmt: skip
+            text(
+                "SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
+                " AND data ->> 'name' = 'copy'"
+            ),
+            {"id": living.people.colleague.user_id},
+        )
         assert told.scalar_one() == 1
         limits = (
             "UPDATE resource_policies SET limits = limits || '{\"folders\": 2}' FROM users"

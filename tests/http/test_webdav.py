@@ -32,7 +32,9 @@ async def run(*command: str, cwd: Path | None = None, **environment: str) -> tup
 async def noted(api: Api, folder_id: str) -> list[tuple[str, list[str]]]:
     async with api.database.transaction() as tx:
         rows = await tx.execute(
-            text("SELECT action, details FROM audit WHERE object_id = :id AND action LIKE 'file.%' ORDER BY id"),
+            text(
+                "SELECT action, details FROM audit WHERE object_id = :id AND action LIKE 'file.%' ORDER BY id"
+            ),
             {"id": folder_id},
         )
         return [(row.action, row.details["paths"]) for row in rows]
@@ -60,10 +62,13 @@ async def test_rclone_brings_a_tree_up_and_down_with_its_times(api: Api, data: F
     access_key, secret_key = await api.keypair(data.owner.actor)
     _, hidden = await run("rclone", "obscure", secret_key)
     settings = {
-        "RCLONE_CONFIG": str(tmp_path / "none"), "RCLONE_CONFIG_HERE_TYPE": "webdav",
-        "RCLONE_CONFIG_HERE_URL": f"{api.url}/dav", "RCLONE_CONFIG_HERE_VENDOR": "owncloud",
-        "RCLONE_CONFIG_HERE_USER": access_key, "RCLONE_CONFIG_HERE_PASS": hidden.strip(),
-    }  # fmt: skip
+        "RCLONE_CONFIG": str(tmp_path / "none"),
+        "RCLONE_CONFIG_HERE_TYPE": "webdav",
+        "RCLONE_CONFIG_HERE_URL": f"{api.url}/dav",
+        "RCLONE_CONFIG_HERE_VENDOR": "owncloud",
+        "RCLONE_CONFIG_HERE_USER": access_key,
+        "RCLONE_CONFIG_HERE_PASS": hidden.strip(),
+    }
 
     async def rclone(*words: str) -> str:
         code, output = await run("rclone", *words, **settings)
@@ -96,9 +101,14 @@ async def test_every_change_is_in_the_audit_trail_as_by_the_api(api: Api, data: 
     assert (part.status_code, part.content) == (206, b"hr")
     assert (await dav(who, "DELETE", "data/d")).status_code == 204
     assert await noted(api, data.id) == [
-        ("file.make_directory", ["d"]), ("file.write", ["d/a"]), ("file.write", ["d/a"]), ("file.copy", ["b"]),
-        ("file.move", ["b"]), ("file.download", ["b"]), ("file.remove", ["d"]),
-    ]  # fmt: skip
+        ("file.make_directory", ["d"]),
+        ("file.write", ["d/a"]),
+        ("file.write", ["d/a"]),
+        ("file.copy", ["b"]),
+        ("file.move", ["b"]),
+        ("file.download", ["b"]),
+        ("file.remove", ["d"]),
+    ]
     assert os.listdir(data.stage) == [".lock"]
 
 
@@ -109,10 +119,25 @@ async def test_who_may_only_read_changes_nothing(api: Api):
     assert (await dav(member, "GET", "ours/a")).content == b"a"
     to = {"Destination": f"{api.url}/dav/ours/b"}
     for method, path, headers in (
-        ("PUT", "a", {}), ("PUT", "new", {}), ("DELETE", "a", {}), ("MKCOL", "d", {}), ("MOVE", "a", to),
-        ("COPY", "a", to), ("LOCK", "a", {}), ("PROPPATCH", "a", {}), ("PROPPATCH", "", {}),
-    ):  # fmt: skip
-        body = _TOUCH if path and method == "PROPPATCH" else _INVENTED if not path else b"x" if method == "PUT" else b""
+        ("PUT", "a", {}),
+        ("PUT", "new", {}),
+        ("DELETE", "a", {}),
+        ("MKCOL", "d", {}),
+        ("MOVE", "a", to),
+        ("COPY", "a", to),
+        ("LOCK", "a", {}),
+        ("PROPPATCH", "a", {}),
+        ("PROPPATCH", "", {}),
+    ):
+        body = (
+            _TOUCH
+            if path and method == "PROPPATCH"
+            else _INVENTED
+            if not path
+            else b"x"
+            if method == "PUT"
+            else b""
+        )
         answer = await dav(member, method, f"ours/{path}", headers=headers, content=body)
         assert answer.status_code in (403, 207), (method, answer.text)
         assert "200 OK" not in answer.text
@@ -120,11 +145,15 @@ async def test_who_may_only_read_changes_nothing(api: Api):
     assert (ours.files / "a").read_bytes() == b"a"
     refused = await dav(member, "PUT", "ours/a", content=b"x")
     async with api.database.transaction() as tx:
-        rows = await tx.execute(text("SELECT reason FROM audit WHERE outcome = 'refused' AND action = 'vfolder.use'"))
+        rows = await tx.execute(
+            text("SELECT reason FROM audit WHERE outcome = 'refused' AND action = 'vfolder.use'")
+        )
         assert any("vfolder.permission" in row.reason for row in rows), refused.text
 
 
-async def test_properties_of_clients_stay_with_their_file_and_are_few(data: Folder, monkeypatch: pytest.MonkeyPatch):
+async def test_properties_of_clients_stay_with_their_file_and_are_few(
+    data: Folder, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(properties, "_MOST_FILES", 2)
     drive = data.owner
 

@@ -28,7 +28,9 @@ FINDER = "WebDAVFS/3.0.0 (03008000) Darwin/23.6.0 (arm64)"
 async def _run(*words: str, told: str = "") -> str:
     """What a program prints, which must succeed."""
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.STDOUT
+    )
     async with asyncio.timeout(120):
         output, _ = await process.communicate(told.encode())
     assert process.returncode == 0, (words, output.decode())
@@ -49,7 +51,9 @@ async def mounted(api: Api, data: Folder, place: Path) -> AsyncIterator[Path]:
     assert _DAVFS, "mount.davfs is missing: apt-get install davfs2"
     point = place / "drive"
     point.mkdir()
-    (place / "secrets").write_text("{} {} {}\n".format(f"{api.url}/dav/data", *await api.keypair(data.owner.actor)))
+    (place / "secrets").write_text(
+        "{} {} {}\n".format(f"{api.url}/dav/data", *await api.keypair(data.owner.actor))
+    )
     (place / "secrets").chmod(0o600)
     settings = {"secrets": place / "secrets", "backup_dir": "lost", "delay_upload": 0, "buf_size": 64}
     (place / "conf").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
@@ -84,7 +88,9 @@ async def test_davfs2_mounts_a_folder_and_works_in_it(api: Api, data: Folder, pl
         """
         printed = (await _run("sh", "-c", script)).split("\n")
         assert printed == ["old", "there.txt", "from a session1", "3000000", ""]
-    files = {path.relative_to(data.files).as_posix(): path for path in data.files.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(data.files).as_posix(): path for path in data.files.rglob("*") if path.is_file()
+    }
     assert set(files) == {"new/shallow/large", "new/renamed", "new/copy"}
     assert files["new/shallow/large"].read_bytes() == b"x" * 3_000_000
     assert files["new/renamed"].read_text() == "short\nmore\n"
@@ -104,7 +110,10 @@ class Drive:
     ) -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self._http.request(
-            method, f"/dav/{path}", headers={**self._headers, **named}, content=content  # type: ignore[arg-type]
+            method,
+            f"/dav/{path}",
+            headers={**self._headers, **named},
+            content=content,  # type: ignore[arg-type]
         )
         assert answer.status_code == status, (method, path, answer.status_code, answer.text)
         return answer
@@ -153,7 +162,9 @@ async def test_explorer_saves_renames_and_removes(api: Api, data: Folder):
     await drive.ask(201, "MOVE", "data/New%20folder", Destination=f"{api.url}/dav/data/kept", Overwrite="F")
     await drive.ask(201, "PUT", "data/taken.txt", b"taken")
     await drive.ask(412, "MOVE", "data/taken.txt", **to)
-    await drive.ask(201, "MOVE", "data/notes.txt", Destination=f"{api.url}/dav/data/kept/notes.txt", Overwrite="F")
+    await drive.ask(
+        201, "MOVE", "data/notes.txt", Destination=f"{api.url}/dav/data/kept/notes.txt", Overwrite="F"
+    )
     assert (data.files / "kept" / "notes.txt").read_bytes() == b"text\r\n"
     # 3. Away.
     await drive.ask(204, "DELETE", "data/taken.txt")
@@ -168,7 +179,15 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
     shown = await drive.ask(207, "PROPFIND", "data/", _SPACE, Depth="0", Content_Type="text/xml")
     assert "quota-used-bytes" in shown.text
     await drive.ask(207, "PROPFIND", "data/", _WANTED, Depth="1", Content_Type="text/xml")
-    for looked_for in ("._.", ".DS_Store", ".hidden", ".metadata_never_index", ".Spotlight-V100", "a.txt", "._a.txt"):
+    for looked_for in (
+        "._.",
+        ".DS_Store",
+        ".hidden",
+        ".metadata_never_index",
+        ".Spotlight-V100",
+        "a.txt",
+        "._a.txt",
+    ):
         await drive.ask(404, "PROPFIND", f"data/{looked_for}", _WANTED, Depth="0", Content_Type="text/xml")
     # Each file is made empty, locked, and sent in chunks; one beside it has its attributes.
     contents = {"a.txt": b"text" * 50_000, "._a.txt": b"\0\5\x16\7" + bytes(4092), ".DS_Store": bytes(6148)}
@@ -185,13 +204,18 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
         await drive.ask(204, "PUT", f"data/{name}", pieces(), **held, **size)
         await drive.unlock(f"data/{name}", held)
         assert (data.files / name).read_bytes() == content
-        assert f"getcontentlength>{len(content)}<" in (
-            await drive.ask(207, "PROPFIND", f"data/{name}", _WANTED, Depth="0", Content_Type="text/xml")
-        ).text
+        assert (
+            f"getcontentlength>{len(content)}<"
+            in (
+                await drive.ask(207, "PROPFIND", f"data/{name}", _WANTED, Depth="0", Content_Type="text/xml")
+            ).text
+        )
     part = await drive.ask(206, "GET", "data/a.txt", Range="bytes=0-3")
     assert part.content == b"text"
     for name in ("a.txt", "._a.txt"):
-        await drive.ask(201, "MOVE", f"data/{name}", Destination=f"{api.url}/dav/data/{name.replace('a', 'b')}")
+        await drive.ask(
+            201, "MOVE", f"data/{name}", Destination=f"{api.url}/dav/data/{name.replace('a', 'b')}"
+        )
     for name in ("._b.txt", "b.txt", ".DS_Store"):
         held = await drive.lock(200, f"data/{name}", 600)
         await drive.ask(204, "DELETE", f"data/{name}", **held)
@@ -226,7 +250,12 @@ async def _begin(
     """The head of a request on a connection of its own."""
     reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
     auth = base64.b64encode(":".join(await api.keypair(data.owner.actor)).encode()).decode()
-    lines = {"Host": f"127.0.0.1:{api.port}", "Authorization": f"Basic {auth}", "User-Agent": FINDER, **headers}
+    lines = {
+        "Host": f"127.0.0.1:{api.port}",
+        "Authorization": f"Basic {auth}",
+        "User-Agent": FINDER,
+        **headers,
+    }
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     writer.write(f"{method} /dav/data/{path} HTTP/1.1\r\n{head}\r\n".encode())
     return reader, writer

@@ -158,9 +158,11 @@ class Files(Machine):
             told = {"path": path, "clash": clash}
             metadata = ",".join(f"{key} {base64.b64encode(told[key].encode()).decode()}" for key in told)
             headers = {
-                "Tus-Resumable": "1.0.0", "Upload-Length": str(len(content)), "Upload-Metadata": metadata,
+                "Tus-Resumable": "1.0.0",
+                "Upload-Length": str(len(content)),
+                "Upload-Metadata": metadata,
                 "Content-Type": "application/offset+octet-stream",
-            }  # fmt: skip
+            }
             return self.world.ask(asker, "POST", f"{files}/uploads", content=content, headers=headers)
 
         self._change(data, person, "rw", ask, lambda tree: tree.upload(path, content, clash or "replace"))
@@ -189,12 +191,14 @@ class Files(Machine):
         self._change(data, person, "rw-delete", ask, lambda tree: tree.remove(path))
 
     @rule(
-        person=askers, path=paths, to=st.just("") | paths, name=st.sampled_from(["", "b"]), clash=clashes,
+        person=askers,
+        path=paths,
+        to=st.just("") | paths,
+        name=st.sampled_from(["", "b"]),
+        clash=clashes,
         data=st.data(),
-    )  # fmt: skip
-    def copy_file(
-        self, person: str, path: str, to: str, name: str, clash: str, data: st.DataObject
-    ) -> None:
+    )
+    def copy_file(self, person: str, path: str, to: str, name: str, clash: str, data: st.DataObject) -> None:
         """Into any folder, the same one too. name: of the copy; "": as it was."""
         target = self.drawn(data)
         ref = self.drawn(data)
@@ -266,9 +270,13 @@ class Files(Machine):
             assert {each["name"]: each["kind"] for each in answer.json()["items"]} == expected
 
     def _change(
-        self, data: st.DataObject, person: str, needed: str,
-        ask: Callable[[str, str], httpx2.Response], change: Callable[[Tree], object],
-    ) -> None:  # fmt: skip
+        self,
+        data: st.DataObject,
+        person: str,
+        needed: str,
+        ask: Callable[[str, str], httpx2.Response],
+        change: Callable[[Tree], object],
+    ) -> None:
         ref = self.drawn(data)
         if ref is None:
             return

@@ -58,16 +58,23 @@ async def settle_down(postgres: str) -> list[Actor]:
             await tx.flush()
             for project_name in projects:
                 project = Project(
-                    id=ProjectId(new_id()), domain_id=domain.id, name=project_name,
+                    id=ProjectId(new_id()),
+                    domain_id=domain.id,
+                    name=project_name,
                     ceilings=CEILINGS["project"],
-                )  # fmt: skip
+                )
                 tx.add(project)
                 await tx.flush()
                 for number in range(PEOPLE_EACH):
                     user = await tenancy.add_user(
-                        tx, clock, email=f"{project_name}-{number}@example.org", name="Somebody",
-                        role=Role.USER, domain_id=domain.id, projects=[project.id],
-                    )  # fmt: skip
+                        tx,
+                        clock,
+                        email=f"{project_name}-{number}@example.org",
+                        name="Somebody",
+                        role=Role.USER,
+                        domain_id=domain.id,
+                        projects=[project.id],
+                    )
                     user.policy_id, user.keypair_policy_id = PolicyId("tight-user"), PolicyId("tight-keypair")
                     await tx.flush()
                     actor = await tenancy.actor_of(tx, user, credential="cookie", address="127.0.0.1")
@@ -80,12 +87,19 @@ async def settle_down(postgres: str) -> list[Actor]:
 def _policy(kind: PolicyKind) -> ResourcePolicy:
     ceiling = CEILINGS[kind]
     limits: dict[str, Any] = {
-        "slots": {"cpu": ceiling["cpu"], "*": "unlimited"}, "sessions": ceiling["sessions"],
-        "pending_sessions": "unlimited", "pending_slots": {"*": "unlimited"},
-        "containers_per_session": "unlimited", "lifetime_s": "unlimited", "idle_timeout_s": "unlimited",
-        "idle_use": "unlimited", "max_priority": 50, "storage_hosts": "unlimited", "folders": "unlimited",
+        "slots": {"cpu": ceiling["cpu"], "*": "unlimited"},
+        "sessions": ceiling["sessions"],
+        "pending_sessions": "unlimited",
+        "pending_slots": {"*": "unlimited"},
+        "containers_per_session": "unlimited",
+        "lifetime_s": "unlimited",
+        "idle_timeout_s": "unlimited",
+        "idle_use": "unlimited",
+        "max_priority": 50,
+        "storage_hosts": "unlimited",
+        "folders": "unlimited",
         "folder_bytes": "unlimited",
-    }  # fmt: skip
+    }
     return ResourcePolicy(id=PolicyId(f"tight-{kind}"), kind=kind, name="tight", limits=limits)
 
 

@@ -440,7 +440,9 @@ class HangingHands(Hands):
 
 @pytest.mark.parametrize("theatre", ["made"], indirect=True)
 @pytest.mark.parametrize(("hangs", "answers"), [(FIRST, SECOND), (SECOND, FIRST)])
-def test_a_host_that_hangs_holds_up_no_copy_within_another(theatre: Theatre, hangs: str, answers: str) -> None:
+def test_a_host_that_hangs_holds_up_no_copy_within_another(
+    theatre: Theatre, hangs: str, answers: str
+) -> None:
     async def main() -> None:
         async with theatre.opened(Fate()) as life:
             folders = {host: await life.make(host, on=host) for host in (FIRST, SECOND)}
@@ -476,7 +478,9 @@ def test_a_host_that_hangs_holds_up_no_copy_within_another(theatre: Theatre, han
             for _ in range(3):
                 await life.round(8.0)
             assert (file.parent / "within" / "a").read_bytes() == b"one"
-            ended = life.look.execute("SELECT kind FROM vfolder_tasks WHERE ended_at IS NOT NULL ORDER BY kind")
+            ended = life.look.execute(
+                "SELECT kind FROM vfolder_tasks WHERE ended_at IS NOT NULL ORDER BY kind"
+            )
             assert [kind for (kind,) in ended.fetchall()] == ["clean", "clone", "copy"]
 
     simulate(main())

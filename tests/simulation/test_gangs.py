@@ -16,7 +16,8 @@ def of_nodes(world: FakeWorld, *cpus: int) -> None:
     """Nodes with so many millicores."""
     first = world.nodes[0]
     world.nodes = [
-        replace(first, name=f"node{number}", slots={**first.slots, "cpu": cpu}) for number, cpu in enumerate(cpus)
+        replace(first, name=f"node{number}", slots={**first.slots, "cpu": cpu})
+        for number, cpu in enumerate(cpus)
     ]
 
 
@@ -34,8 +35,10 @@ def test_all_containers_are_placed_or_none(play: Play) -> None:
         whole = await installation.create(cpu=2000, containers=3)
         await installation.settle()
         assert sorted(rows(installation, "n.name, c.state")) == [
-            ("node0", "RUNNING"), ("node0", "RUNNING"), ("node1", "RUNNING"),
-        ]  # fmt: skip
+            ("node0", "RUNNING"),
+            ("node0", "RUNNING"),
+            ("node1", "RUNNING"),
+        ]
         await installation.remove(whole)
         await installation.settle()
         single = await installation.create(cpu=2000)

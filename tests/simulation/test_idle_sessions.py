@@ -107,7 +107,10 @@ def test_a_session_without_traffic_is_warned_once_kept_and_ended_in_the_end(play
             await minutes(installation, 6)
             assert warned_of(installation, session) is not None
             assert history(installation, session) == [
-                ("idle_warning", "It looks idle: it ends in 6 min, unless somebody uses it or says that it is in use.")
+                (
+                    "idle_warning",
+                    "It looks idle: it ends in 6 min, unless somebody uses it or says that it is in use.",
+                )
             ]
             await act(installation, lambda tx: idle.keep(tx, LoopClock(), installation.actor, session))
             assert warned_of(installation, session) is None
@@ -117,14 +120,19 @@ def test_a_session_without_traffic_is_warned_once_kept_and_ended_in_the_end(play
             await installation.settle()
             assert installation.state(session) == S.TERMINATED
             assert [cause for cause, _ in history(installation, session)] == [
-                "idle_warning", "kept", "idle_warning", "idle_traffic",
-            ]  # fmt: skip
+                "idle_warning",
+                "kept",
+                "idle_warning",
+                "idle_traffic",
+            ]
             assert history(installation, session)[-1][1] == "Idle: no traffic for 1 h."
 
     play(story)
 
 
-def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measured_does_not(play: Play) -> None:
+def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measured_does_not(
+    play: Play,
+) -> None:
     async def story(installation: Installation) -> None:
         with Limits(installation, USE):
             idles, works, is_exempt = [await installation.create(cpu=100) for _ in range(3)]
@@ -134,7 +142,8 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
                 world.containers[installation.main_of(one)].load = 0.01
             world.containers[installation.main_of(works)].load = 0.5
             await act(
-                installation, lambda tx: idle.exempt(tx, LoopClock(), installation.actor, is_exempt, wanted=True)
+                installation,
+                lambda tx: idle.exempt(tx, LoopClock(), installation.actor, is_exempt, wanted=True),
             )
             await minutes(installation, 36, step_s=30)
             assert warned_of(installation, idles) is None
@@ -143,11 +152,14 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             await minutes(installation, 5, step_s=30)
             await installation.settle()
             assert [installation.state(one) for one in (idles, works, is_exempt)] == [
-                S.TERMINATED, S.RUNNING, S.RUNNING,
-            ]  # fmt: skip
+                S.TERMINATED,
+                S.RUNNING,
+                S.RUNNING,
+            ]
             assert history(installation, idles)[-1] == (
-                "idle_use", "Idle: it used little for 30 min (CPU below 5 %).",
-            )  # fmt: skip
+                "idle_use",
+                "Idle: it used little for 30 min (CPU below 5 %).",
+            )
             # Nothing is known of it for a while: it counts as busy in that time, and is quiet anew afterwards.
             world.containers[installation.main_of(works)].load = 0.01
             await minutes(installation, 29, step_s=30)

@@ -42,7 +42,9 @@ class Contender:
     def __init__(self, url: str) -> None:
         self.reigns: list[tuple[Leader, Counting]] = []
         self.listener = Listener(url)
-        self.task = asyncio.create_task(lead_forever(url, self.listener, only(Database(url), FakeEngine()), self._make))
+        self.task = asyncio.create_task(
+            lead_forever(url, self.listener, only(Database(url), FakeEngine()), self._make)
+        )
 
     def _make(self, leader: Leader) -> list[Counting]:
         self.reigns.append((leader, Counting()))
@@ -107,7 +109,9 @@ async def test_a_reign_that_ends_in_an_unforeseen_way_is_followed_by_another(pos
 
 async def test_what_an_old_leader_writes_is_void(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database))
+    tools = Tools(
+        database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database)
+    )
     async with tools.transaction():
         pass
     await old.resign()
@@ -120,7 +124,9 @@ async def test_what_an_old_leader_writes_is_void(postgres: str, database: Databa
 
 async def test_a_new_leader_waits_for_the_old_ones_transaction(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database))
+    tools = Tools(
+        database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database)
+    )
     async with tools.transaction():
         await old.resign()
         taking_over = asyncio.create_task(lead(postgres))

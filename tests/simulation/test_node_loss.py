@@ -69,7 +69,10 @@ def test_a_node_that_comes_back_in_time_has_its_sessions_still(play: Play):
         two_nodes(installation)
         session = await installation.create()
         await installation.settle()
-        container, there = installation.world.containers[installation.main_of(session)], installation.world.nodes
+        container, there = (
+            installation.world.containers[installation.main_of(session)],
+            installation.world.nodes,
+        )
         for _ in range(3):
             lose(installation, str(installation.node_of(session)))
             for _ in range(9):
@@ -108,7 +111,10 @@ def test_a_session_whose_only_node_is_lost_waits_for_it_and_starts_anew(play: Pl
         rule(installation, "reschedule", 60)
         session = await installation.create()
         await installation.settle()
-        there, container = installation.world.nodes, installation.world.containers[installation.main_of(session)]
+        there, container = (
+            installation.world.nodes,
+            installation.world.containers[installation.main_of(session)],
+        )
         installation.world.nodes = []
         for _ in range(8):
             await installation.round(12)

@@ -27,7 +27,8 @@ def states(installation: Installation) -> dict[str, tuple[str, str]]:
 
 def engine_of(installation: Installation, session: SessionId) -> str:
     row = installation.look.execute(
-        "SELECT n.engine_id FROM containers c JOIN nodes n ON n.id = c.node_id WHERE c.session_id = %s", (session,)
+        "SELECT n.engine_id FROM containers c JOIN nodes n ON n.id = c.node_id WHERE c.session_id = %s",
+        (session,),
     ).fetchone()
     assert row is not None
     return str(row[0])

@@ -41,7 +41,9 @@ class Desk:
             await tx.execute(text(statement))
 
     async def limit(self, limits: str) -> None:
-        await self.run(f"UPDATE resource_policies SET limits = limits || '{limits}' WHERE id = 'default-keypair'")
+        await self.run(
+            f"UPDATE resource_policies SET limits = limits || '{limits}' WHERE id = 'default-keypair'"
+        )
 
     async def join(self, *cpu: int) -> None:
         """A node with so much CPU, for each."""

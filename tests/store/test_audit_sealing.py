@@ -38,7 +38,9 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
 
 
 def _tools(database: Database, leader: Leader) -> Tools:
-    return Tools(database, only(database, FakeEngine()), SystemClock(), leader, Secrets(b"0" * 32), Storages(database))
+    return Tools(
+        database, only(database, FakeEngine()), SystemClock(), leader, Secrets(b"0" * 32), Storages(database)
+    )
 
 
 def _controller(database: Database, leader: Leader) -> AuditSealing:

@@ -31,9 +31,14 @@ def debian_server(open_dir: Path) -> Iterator[str]:
 
     def run(*command: str | Path) -> None:
         subprocess.run(
-            [str(word) for word in command], check=True, cwd=root, stdout=subprocess.DEVNULL,
-            **({"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}),
-        )  # fmt: skip
+            [str(word) for word in command],
+            check=True,
+            cwd=root,
+            stdout=subprocess.DEVNULL,
+            **(
+                {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+            ),
+        )
 
     data = root / "data"
     run(programs / "initdb", "-D", data, "-U", "carrel", "--auth=trust", "--encoding=UTF8", "--no-sync")

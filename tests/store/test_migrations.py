@@ -41,9 +41,15 @@ async def test_two_at_once_migrate_once(postgres: str):
     assert (version, users) == (1, 0)
 
 
-def test_each_installation_gets_a_label_of_its_own_and_an_older_one_keeps_what_its_containers_have(postgres: str):
+def test_each_installation_gets_a_label_of_its_own_and_an_older_one_keeps_what_its_containers_have(
+    postgres: str,
+):
     """Two with one label on one engine would take each other's containers for leftovers."""
-    labels = [_label(postgres, someone=False), _label(postgres, someone=False), _label(postgres, someone=True)]
+    labels = [
+        _label(postgres, someone=False),
+        _label(postgres, someone=False),
+        _label(postgres, someone=True),
+    ]
     assert len({*labels}) == 3
     assert labels.index("main") == 2
 

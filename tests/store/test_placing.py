@@ -96,9 +96,16 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
         await nodes.record(tx, [MACHINES[0], arm, replace(MACHINES[1], architecture="s390x")], clock.now())
         for name, architecture in (("big", "s390x"), ("small", "arm64"), ("usual", "amd64")):
             await images.register(
-                tx, name=name, reference=f"{name}:1", title=name, description="", size_bytes=None,
-                architecture=architecture, apps=[], min_slots=SMALL,
-            )  # fmt: skip
+                tx,
+                name=name,
+                reference=f"{name}:1",
+                title=name,
+                description="",
+                size_bytes=None,
+                architecture=architecture,
+                apps=[],
+                min_slots=SMALL,
+            )
     made = {
         name: await service.enqueue(database, clock, people.user, SessionSpec(image=name, slots=SMALL))
         for name in ("small", "usual", "big")
@@ -120,11 +127,16 @@ async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, pe
     path = (people.user.domain_id, next(iter(people.user.projects)), people.user.user_id)
     one, two = (
         PendingSession(
-            SessionId(f"of-{count}"), SMALL, clock.now(), path=path, scopes=scopes_of(None, path), count=count,
+            SessionId(f"of-{count}"),
+            SMALL,
+            clock.now(),
+            path=path,
+            scopes=scopes_of(None, path),
+            count=count,
             mode=ClusterMode.SINGLE_NODE,
         )
         for count in (1, 2)
-    )  # fmt: skip
+    )
     async with database.transaction() as tx:
         await nodes.record(tx, MACHINES, clock.now())
         await tx.execute(

@@ -54,8 +54,9 @@ async def test_whoever_leaves_in_the_middle_leaves_nothing_open(database: Databa
     async def asleep() -> list[str]:
         return await database.texts(
             "SELECT pid::text FROM pg_stat_activity"
-            " WHERE datname = current_database() AND wait_event = 'PgSleep'", {},
-        )  # fmt: skip
+            " WHERE datname = current_database() AND wait_event = 'PgSleep'",
+            {},
+        )
 
     await eventually(asleep)
     waiting.cancel()

@@ -21,8 +21,14 @@ async def test_a_session_is_remembered_with_history_event_and_audit(database, pe
     made = await service.enqueue(database, clock, people.user, SPEC)
     async with database.transaction() as tx:
         counts = [
-            (await tx.execute(text(f"SELECT count(*) FROM {table} WHERE {column} = :id"), {"id": made})).scalar_one()
-            for table, column in (("session_history", "session_id"), ("events", "object_id"), ("audit", "object_id"))
+            (
+                await tx.execute(text(f"SELECT count(*) FROM {table} WHERE {column} = :id"), {"id": made})
+            ).scalar_one()
+            for table, column in (
+                ("session_history", "session_id"),
+                ("events", "object_id"),
+                ("audit", "object_id"),
+            )
         ]
     assert counts == [1, 1, 1]
 
@@ -64,7 +70,9 @@ async def test_an_impossible_reference_is_refused_at_the_door(database, people, 
 
 
 async def test_others_sessions_are_not_there_for_me(database, people, clock):
-    made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL, name="mine"))
+    made = await service.enqueue(
+        database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL, name="mine")
+    )
     for actor in (people.colleague, people.stranger, people.foreigner):
         for ref in (made, made[:5], "mine"):
             async with database.transaction() as tx:
@@ -75,17 +83,18 @@ async def test_others_sessions_are_not_there_for_me(database, people, clock):
 
 
 async def test_a_prefix_must_be_unique(database, people, clock):
-    made = [
-        await service.enqueue(database, clock, people.user, SPEC) for _ in range(2)
-    ]
+    made = [await service.enqueue(database, clock, people.user, SPEC) for _ in range(2)]
     async with database.transaction() as tx:
         for number, session in enumerate(made):
             await tx.execute(
                 text("ALTER TABLE session_history DROP CONSTRAINT IF EXISTS fk_session_history_session_id")
             )
-            await tx.execute(text("ALTER TABLE containers DROP CONSTRAINT IF EXISTS fk_containers_session_id"))
             await tx.execute(
-                text("UPDATE sessions SET id = :new WHERE id = :old"), {"new": f"abcdefghij{number}a", "old": session}
+                text("ALTER TABLE containers DROP CONSTRAINT IF EXISTS fk_containers_session_id")
+            )
+            await tx.execute(
+                text("UPDATE sessions SET id = :new WHERE id = :old"),
+                {"new": f"abcdefghij{number}a", "old": session},
             )
         with pytest.raises(Conflict) as ambiguous:
             await service.find(tx, people.user, "abcd")
@@ -112,12 +121,16 @@ async def test_only_the_lifecycles_moves_happen(database, people, clock, target)
 async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, people, clock):
     made = await service.enqueue(database, clock, people.user, SPEC)
     async with database.transaction() as tx:
-        await tx.execute(text("UPDATE sessions SET state = 'TERMINATING', outcome = 'ERROR', reason = 'Ended.'"))
+        await tx.execute(
+            text("UPDATE sessions SET state = 'TERMINATING', outcome = 'ERROR', reason = 'Ended.'")
+        )
         for states, then in (
             (LAUNCHING, "Ended."),
             ([SessionState.TERMINATING], "The engine does not answer."),
         ):
-            await transitions.show_progress(tx, made, states, progress=None, reason="The engine does not answer.")
+            await transitions.show_progress(
+                tx, made, states, progress=None, reason="The engine does not answer."
+            )
             assert (await tx.execute(text("SELECT reason FROM sessions"))).scalar() == then
 
 
@@ -126,15 +139,15 @@ async def test_of_two_movers_one_wins(database, people, clock):
 
     async def move() -> int:
         async with database.transaction() as tx:
-            return len(await transitions.move(tx, [made], SessionState.SCHEDULED, cause="test", now=clock.now()))
+            return len(
+                await transitions.move(tx, [made], SessionState.SCHEDULED, cause="test", now=clock.now())
+            )
 
     assert sum(await asyncio.gather(*(move() for _ in range(6)))) == 1
 
 
 async def test_pages_follow_each_other_without_gap_or_repeat(database, people, clock):
-    made = [
-        await service.enqueue(database, clock, people.user, SPEC) for _ in range(7)
-    ]
+    made = [await service.enqueue(database, clock, people.user, SPEC) for _ in range(7)]
     seen: list[str] = []
     cursor = None
     import json
@@ -162,10 +175,16 @@ async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, cloc
     while True:
         page = orjson.loads(
             await queries.page(
-                database, people.user, states=None, search=None, owner="me", limit=2, cursor=cursor,
+                database,
+                people.user,
+                states=None,
+                search=None,
+                owner="me",
+                limit=2,
+                cursor=cursor,
                 sort=f"-{by}" if down else by,
             )
-        )  # fmt: skip
+        )
         seen += page["items"]
         cursor = page["next_cursor"]
         if cursor is None:

@@ -51,7 +51,9 @@ def nodes(draw: st.DrawFn, number: int) -> NodeSnapshot:
     capacity = {"cpu": draw(st.integers(4, 8)), "mem": draw(st.integers(4, 8))}
     used = {slot: draw(st.sampled_from([0, 0, 0, amount // 2, amount])) for slot, amount in capacity.items()}
     cards = tuple(
-        DeviceSnapshot(f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)), CUDA)
+        DeviceSnapshot(
+            f"gpu{card}", "cuda", draw(st.sampled_from(THOUSANDTHS)), draw(st.integers(0, 1)), CUDA
+        )
         for card in range(draw(st.sampled_from([0, 0, 1, 2, 3])))
     )
     if cards:
@@ -59,10 +61,15 @@ def nodes(draw: st.DrawFn, number: int) -> NodeSnapshot:
         capacity["cuda.device"] = devices.capacity(cards, "cuda.device") - withheld
         capacity["cuda.shares"] = devices.capacity(cards, "cuda.shares") - withheld * 1000
     return NodeSnapshot(
-        NodeId(f"n{number}"), f"node{number}", capacity, used, draw(mostly(*GROUPS)),
+        NodeId(f"n{number}"),
+        f"node{number}",
+        capacity,
+        used,
+        draw(mostly(*GROUPS)),
         draw(mostly("", "cordoned", "not ready")),
-        draw(mostly("x86_64", "aarch64", "")), cards,
-    )  # fmt: skip
+        draw(mostly("x86_64", "aarch64", "")),
+        cards,
+    )
 
 
 @st.composite
@@ -78,19 +85,26 @@ def groups(draw: st.DrawFn, id: GroupId, *, patience: timedelta | None = None) -
         if draw(st.booleans())
     }
     return GroupSnapshot(
-        id, id, draw(st.sampled_from(QueueOrder)), draw(st.sampled_from(Strategy)),
+        id,
+        id,
+        draw(st.sampled_from(QueueOrder)),
+        draw(st.sampled_from(Strategy)),
         draw(st.sampled_from([(), (), ("mem",), ("cuda.device", "cpu")])),
         timedelta(minutes=5) if patience is None else patience,
-        shares, after=draw(st.sampled_from(["", "node1", "node3"])),
-    )  # fmt: skip
+        shares,
+        after=draw(st.sampled_from(["", "node1", "node3"])),
+    )
 
 
 @st.composite
 def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSession:
     path = draw(st.sampled_from(OWNERS))
     return PendingSession(
-        SessionId(f"s{number}"), draw(asked), NOW - timedelta(seconds=draw(st.integers(0, 600))),
-        path=path, scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
+        SessionId(f"s{number}"),
+        draw(asked),
+        NOW - timedelta(seconds=draw(st.integers(0, 600))),
+        path=path,
+        scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
         group=draw(mostly(GROUPS[0], GROUPS[1], GROUPS[1], GroupId("none"))),
         priority=draw(mostly(50, 60)),
         count=1 if plain else draw(st.sampled_from([1, 1, 1, 2, 3])),
@@ -98,7 +112,7 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSess
         node=None if plain else draw(mostly(None, NodeId("n0"), NodeId("gone"))),
         avoid=frozenset() if plain else frozenset(draw(st.sampled_from(AVOIDED))),
         architecture=draw(mostly("", "x86_64")),
-    )  # fmt: skip
+    )
 
 
 ceilings = mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), [*SLOTS, SESSIONS]).flatmap(

@@ -11,14 +11,22 @@ from carrel.core.slots import SlotKind, SlotType
 
 def test_devices_make_slots_of_whole_ones_and_of_thousandths():
     fakes = FakeAccelerators(3, units=2)
-    assert slots_of(fakes.discover(), fakes.kinds()) == {"fake.device": 3, "fake.shares": 3000, "fake.unit-1g": 2}
+    assert slots_of(fakes.discover(), fakes.kinds()) == {
+        "fake.device": 3,
+        "fake.shares": 3000,
+        "fake.unit-1g": 2,
+    }
     assert slots_of([], fakes.kinds()) == {}
 
 
 def test_half_of_the_devices_are_near_each_other():
     assert [(device.id, device.set) for device in FakeAccelerators(5).discover()] == [
-        ("fake0", 0), ("fake1", 0), ("fake2", 0), ("fake3", 1), ("fake4", 1),
-    ]  # fmt: skip
+        ("fake0", 0),
+        ("fake1", 0),
+        ("fake2", 0),
+        ("fake3", 1),
+        ("fake4", 1),
+    ]
     assert not FakeAccelerators(0).discover()
 
 
@@ -53,7 +61,8 @@ def test_an_amount_that_a_kind_does_not_allow_has_allowed_ones_next_to_it(kind, 
 
 
 @pytest.mark.parametrize(
-    ("name", "type"), [("cuda.device", SlotType.SHARES), ("cuda.shares", SlotType.COUNT), ("cuda", SlotType.COUNT)]
+    ("name", "type"),
+    [("cuda.device", SlotType.SHARES), ("cuda.shares", SlotType.COUNT), ("cuda", SlotType.COUNT)],
 )
 def test_the_name_of_a_kind_says_whether_it_is_shares(name, type):
     with pytest.raises(ValueError, match="cuda"):
@@ -73,15 +82,19 @@ class Some:
         return whole_and_shares("some")
 
     def attach(self, held):
-        return Attachment({self._runtime: "1"}, runtime=self._runtime, groups=(44,), limits=(Limit("memlock", -1, -1),))
+        return Attachment(
+            {self._runtime: "1"}, runtime=self._runtime, groups=(44,), limits=(Limit("memlock", -1, -1),)
+        )
 
 
 def test_the_attachments_of_several_kinds_are_joined():
     joined = attach([Some("vendor"), Some(""), FakeAccelerators(1)], {"one": 1000, "fake0": 500})
     assert joined == Attachment(
-        {"vendor": "1", "": "1", "CARREL_DEVICES": "fake0:500"}, runtime="vendor", groups=(44,),
+        {"vendor": "1", "": "1", "CARREL_DEVICES": "fake0:500"},
+        runtime="vendor",
+        groups=(44,),
         limits=(Limit("memlock", -1, -1),),
-    )  # fmt: skip
+    )
 
 
 def test_two_kinds_that_need_different_runtimes_cannot_be_in_one_container():

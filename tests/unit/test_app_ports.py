@@ -39,8 +39,18 @@ def test_what_is_no_range_is_refused(given: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "own"),
-    [("localhost", True), ("a.localhost", True), ("127.0.0.1", True), ("127.9.9.9", True), ("[::1]", True),
-     ("0.0.0.0", False), ("192.168.1.5", False), ("box.local", False), ("localhost.example.org", False), ("", False)],
-)  # fmt: skip
+    [
+        ("localhost", True),
+        ("a.localhost", True),
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("[::1]", True),
+        ("0.0.0.0", False),
+        ("192.168.1.5", False),
+        ("box.local", False),
+        ("localhost.example.org", False),
+        ("", False),
+    ],
+)
 def test_this_machine_is_known_by_its_names(host: str, own: bool) -> None:
     assert is_this_machine(host) is own

@@ -48,7 +48,10 @@ class Looked(list[Slots]):
     st.sampled_from([1, 2, 3]),
 )
 def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
-    nodes = [NodeSnapshot(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m}) for i, (c, m) in enumerate(used)]
+    nodes = [
+        NodeSnapshot(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m})
+        for i, (c, m) in enumerate(used)
+    ]
     standing = Standing(capacity := FreeCapacity(nodes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capacity_index, "SIZE", size)

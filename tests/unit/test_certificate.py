@@ -34,7 +34,9 @@ def test_a_good_pair_is_taken_with_its_names(tmp_path: Path) -> None:
     found = certificate.require(str(tmp_path / "server.pem"), str(tmp_path / "server.key"), now=NOW)
     assert found.names == ("carrel.test", "*.apps.carrel.test", "127.0.0.1")
     assert [found.covers(host) for host in ("Carrel.test", "a.apps.carrel.test", "127.0.0.1")] == [True] * 3
-    assert [found.covers(host) for host in ("x.test", "a.b.apps.carrel.test", "apps.carrel.test")] == [False] * 3
+    assert [found.covers(host) for host in ("x.test", "a.b.apps.carrel.test", "apps.carrel.test")] == [
+        False
+    ] * 3
 
 
 def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
@@ -46,7 +48,9 @@ def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("days", "said"), [((-9, -2), "expired on"), ((2, 9), "holds only from")])
-def test_a_certificate_that_does_not_hold_now_is_refused(tmp_path: Path, days: tuple[int, int], said: str) -> None:
+def test_a_certificate_that_does_not_hold_now_is_refused(
+    tmp_path: Path, days: tuple[int, int], said: str
+) -> None:
     certificates(tmp_path, days=days)
     assert said in refusal(tmp_path)
 
@@ -89,7 +93,9 @@ def test_a_relative_path_is_of_where_it_was_typed(tmp_path: Path, monkeypatch: p
     assert Settings(tls_cert="server.pem").tls_cert == str(tmp_path / "server.pem")
 
 
-def test_the_two_are_remembered_and_forgotten_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_two_are_remembered_and_forgotten_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     certificates(tmp_path)
     files = {"CARREL_TLS_CERT": str(tmp_path / "server.pem"), "CARREL_TLS_KEY": str(tmp_path / "server.key")}
     (tmp_path / "run.json").write_text(json.dumps({"environment": files}))
@@ -119,6 +125,8 @@ def test_our_own_port_is_asked_whatever_name_its_certificate_is_for(tmp_path: Pa
     with HTTPServer(("127.0.0.1", 0), _Healthy) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        asked = [answers("127.0.0.1", server.server_port, path, scheme="https") for path in ("/health", "/no")]
+        asked = [
+            answers("127.0.0.1", server.server_port, path, scheme="https") for path in ("/health", "/no")
+        ]
         server.shutdown()
     assert asked == [True, False]

@@ -41,11 +41,14 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     capacity = {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30}
     nodes = tuple(
         NodeSnapshot(
-            NodeId(f"n{number}"), f"node{number}", capacity, group=draw(st.sampled_from(GROUPS)),
+            NodeId(f"n{number}"),
+            f"node{number}",
+            capacity,
+            group=draw(st.sampled_from(GROUPS)),
             closed=draw(st.sampled_from(["", "", "", "cordoned"])),
         )
         for number in range(draw(st.integers(1, 4)))
-    )  # fmt: skip
+    )
     scopes = {
         f"user:{owner}": ScopeSnapshot(
             owner, {"cpu": draw(st.integers(1, 16)) * 1000, SESSIONS: draw(st.integers(1, 5))}
@@ -53,7 +56,8 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         for owner in OWNERS
     }
     groups = tuple(
-        GroupSnapshot(group, group, draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO]))) for group in GROUPS
+        GroupSnapshot(group, group, draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO])))
+        for group in GROUPS
     )
     empty = Snapshot(nodes, (), NOW, groups, scopes)
     cluster = Cluster(empty)
@@ -62,7 +66,9 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         one = _asked(draw, f"r{number}")
         for place in plan(cluster.snapshot([one])).placements:
             ends = NOW + timedelta(hours=draw(st.integers(1, 9))) if draw(st.booleans()) else None
-            running.append(RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends))
+            running.append(
+                RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
+            )
             cluster.take(running[-1])
     waiting = [_asked(draw, f"w{number}") for number in range(draw(st.integers(1, 4)))]
     return replace(cluster.snapshot(waiting), running=tuple(running))
@@ -71,10 +77,14 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
 def _asked(draw: st.DrawFn, name: str) -> PendingSession:
     owner = draw(st.sampled_from(OWNERS))
     return PendingSession(
-        SessionId(name), {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30},
-        NOW - timedelta(seconds=draw(st.integers(0, 900))), draw(st.sampled_from(GROUPS)), ("d", "p", owner),
-        (f"user:{owner}",), priority=draw(st.sampled_from([50, 50, 60])),
-    )  # fmt: skip
+        SessionId(name),
+        {"cpu": draw(st.integers(1, 8)) * 1000, "mem": draw(st.integers(1, 8)) << 30},
+        NOW - timedelta(seconds=draw(st.integers(0, 900))),
+        draw(st.sampled_from(GROUPS)),
+        ("d", "p", owner),
+        (f"user:{owner}",),
+        priority=draw(st.sampled_from([50, 50, 60])),
+    )
 
 
 def started(snapshot: Snapshot) -> set[SessionId]:
@@ -154,7 +164,12 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
     assert (refusal.session, refusal.cause) == ("s4", Cause.LIMIT)
     assert refusal.reason == "Keypair k may have 3 containers in a session; this needs 4."
     # Each session by itself: what others have does not count, and time does not help.
-    assert len(plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements) == 2
+    assert (
+        len(
+            plan(Snapshot((node,), (three, replace(three, id=SessionId("t"))), NOW, scopes=scopes)).placements
+        )
+        == 2
+    )
     planning = Planning(Snapshot((node,), (), NOW, scopes=scopes))
     planning.run()
     assert (estimate_start(planning, three).starts, estimate_start(planning, four).never) == (True, True)
@@ -184,7 +199,11 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceSnapshot("a", "cuda", 500, slots=CUDA), DeviceSnapshot("b", "cuda", slots=CUDA))
     node = NodeSnapshot(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
-    asked = [{"cuda.device": 1}, {"cuda.device": 1, "cuda.shares": 500}, {"cuda.device": 1, "cuda.shares": 501}]
+    asked = [
+        {"cuda.device": 1},
+        {"cuda.device": 1, "cuda.shares": 500},
+        {"cuda.device": 1, "cuda.shares": 501},
+    ]
     lines = [(PendingSession(SessionId("s"), slots, NOW),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
@@ -301,7 +320,9 @@ def test_parts_are_where_they_were() -> None:
     """A running session is given back on its own node alone."""
     nodes = tuple(NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
     running = tuple(
-        RunningSession(SessionId(f"r{n}"), {"cpu": 1000}, (ContainerPlacement(NodeId(f"n{n}")),), path=("d", "p", "ada"))
+        RunningSession(
+            SessionId(f"r{n}"), {"cpu": 1000}, (ContainerPlacement(NodeId(f"n{n}")),), path=("d", "p", "ada")
+        )
         for n in range(2)
     )
     one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
@@ -315,7 +336,10 @@ def test_several_are_to_be_ended_where_one_would_not_do() -> None:
     node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
     running = tuple(
         RunningSession(
-            SessionId(name), {"cpu": cpu}, (ContainerPlacement(node.id),), path=("d", "p", "bob" if name == "bobs" else "ada")
+            SessionId(name),
+            {"cpu": cpu},
+            (ContainerPlacement(node.id),),
+            path=("d", "p", "bob" if name == "bobs" else "ada"),
         )
         for name, cpu in held.items()
     )

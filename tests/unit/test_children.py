@@ -45,7 +45,9 @@ class Fork:
         (folder / "some_roles.py").write_text(_ROLES)
         self._folder = folder
         self.server = ForkServer(
-            {**os.environ, "PYTHONPATH": str(folder), **environment}, folder / "server.err", module="some_roles"
+            {**os.environ, "PYTHONPATH": str(folder), **environment},
+            folder / "server.err",
+            module="some_roles",
         )
         self.roles: list[RoleProcess] = []
 

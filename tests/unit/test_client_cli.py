@@ -344,7 +344,12 @@ def test_deleting_keypairs_goes_on_after_one_that_fails_and_answers_in_json(
 
 def test_progress_elsewhere_than_on_a_terminal_is_a_line_for_each_stage(capsys: Captured) -> None:
     with Progress() as line:
-        for stage, text in (("PENDING", "a"), ("PREPARING", "b 1%"), ("PREPARING", "b 2%"), ("STARTING", "c")):
+        for stage, text in (
+            ("PENDING", "a"),
+            ("PREPARING", "b 1%"),
+            ("PREPARING", "b 2%"),
+            ("STARTING", "c"),
+        ):
             line.update(text, stage=stage)
     assert capsys.readouterr().err.splitlines() == ["a", "b 1%", "c"]
 
@@ -456,9 +461,15 @@ def test_an_end_that_is_due_is_not_said_to_be_in_no_time():
 
 @pytest.mark.parametrize(
     ("text", "folder", "path"),
-    [("data:", "data", ""), ("data:a/b", "data", "a/b"), (".cache:/a", ".cache", "a"), ("data:/", "data", "/"),
-     ("data:a:b", "data", "a:b"), ("data:a\nb", "data", "a\nb")],
-)  # fmt: skip
+    [
+        ("data:", "data", ""),
+        ("data:a/b", "data", "a/b"),
+        (".cache:/a", ".cache", "a"),
+        ("data:/", "data", "/"),
+        ("data:a:b", "data", "a:b"),
+        ("data:a\nb", "data", "a\nb"),
+    ],
+)
 def test_a_place_in_a_folder_is_known_by_its_colon(text: str, folder: str, path: str) -> None:
     found = place(text)
     assert found

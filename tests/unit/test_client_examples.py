@@ -68,9 +68,11 @@ def texts(file: Path) -> Iterator[str]:
 
 
 SOURCES = [
-    *(ROOT / "src/carrel").rglob("*.py"), *(ROOT / "clients/python/src").rglob("*.py"),
-    *(ROOT / "docs").rglob("*.md"), ROOT / "README.md",
-]  # fmt: skip
+    *(ROOT / "src/carrel").rglob("*.py"),
+    *(ROOT / "clients/python/src").rglob("*.py"),
+    *(ROOT / "docs").rglob("*.md"),
+    ROOT / "README.md",
+]
 
 
 def test_commands_that_hints_and_documents_name_are_there() -> None:
@@ -86,7 +88,9 @@ def test_commands_that_hints_and_documents_name_are_there() -> None:
 
 
 def test_commands_that_the_page_shows_are_of_the_grammar() -> None:
-    shown = re.compile(r'commandLine\(\s*"carrel",\s*"([a-z-]+)"(?:,\s*"([a-z][a-z-]*)")?([^;]*?)\)', re.DOTALL)
+    shown = re.compile(
+        r'commandLine\(\s*"carrel",\s*"([a-z-]+)"(?:,\s*"([a-z][a-z-]*)")?([^;]*?)\)', re.DOTALL
+    )
     seen = 0
     for file in (ROOT / "web/src").rglob("*.ts*"):
         if ".test." in file.name:
@@ -100,5 +104,7 @@ def test_commands_that_the_page_shows_are_of_the_grammar() -> None:
             if name in COMMANDS:
                 parser, _ = arguments_of(COMMANDS[name])
                 options = {option for action in parser._actions for option in action.option_strings}
-                assert set(re.findall(r'"(--[a-z][a-z-]*)"', rest)) <= options, f"{file.name}: carrel {name} {rest}"
+                assert set(re.findall(r'"(--[a-z][a-z-]*)"', rest)) <= options, (
+                    f"{file.name}: carrel {name} {rest}"
+                )
     assert seen > 20

@@ -41,8 +41,10 @@ def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path)
     )
     found = (tmp_path / "to" / "a").stat()
     assert (sorted(os.listdir(tmp_path / "to"))[-2:], found.st_mtime, found.st_mode & 0o777) == (
-        ["a", "c"], 1767323045.25, 0o755,
-    )  # fmt: skip
+        ["a", "c"],
+        1767323045.25,
+        0o755,
+    )
 
 
 def packed(*names: str, size: int = 3) -> bytes:

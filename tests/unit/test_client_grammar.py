@@ -115,26 +115,116 @@ def test_help_is_shown_whatever_else_is_on_the_line(words: str, capsys: pytest.C
 
 # What these print is written by another program, for another program, or for a terminal.
 AS_IT_IS = {
-    "session exec", "session terminal", "vfolder zip", "vfolder cat", "audit export", "scheduler policy",
-    "scheduler trace", "scheduler synth", "completion",
-}  # fmt: skip
+    "session exec",
+    "session terminal",
+    "vfolder zip",
+    "vfolder cat",
+    "audit export",
+    "scheduler policy",
+    "scheduler trace",
+    "scheduler synth",
+    "completion",
+}
 POLLED = {
-    "app ls", "image ls", "keypair ls", "token ls", "ssh-key ls", "audit ls", "sign-in ls", "provider ls",
-}  # fmt: skip
+    "app ls",
+    "image ls",
+    "keypair ls",
+    "token ls",
+    "ssh-key ls",
+    "audit ls",
+    "sign-in ls",
+    "provider ls",
+}
 """Lists of which no event says that they have changed."""
 ENDING = {
-    "rm", "purge", "forget", "trash", "cancel", "hand-over", "unshare", "decline", "leave", "expel", "disable",
-    "rotate", "drain",
-}  # fmt: skip
+    "rm",
+    "purge",
+    "forget",
+    "trash",
+    "cancel",
+    "hand-over",
+    "unshare",
+    "decline",
+    "leave",
+    "expel",
+    "disable",
+    "rotate",
+    "drain",
+}
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
-    "access", "accept", "activate", "add", "api", "appoint", "archive", "assign", "cat", "check", "clone", "completion",
-    "copy", "cordon", "cp", "create", "download", "edit", "enable", "enrol", "events", "exec", "export", "find",
-    "generate", "held", "history", "import", "invitations", "keep", "kinds", "login", "logout", "logs", "ls", "members",
-    "mine", "mkdir", "mount-info", "move", "mv", "open", "over", "policy", "priority", "queue", "quota", "rename",
-    "resources", "restore", "set", "share", "shares", "show", "simulate", "status", "synth", "tasks", "terminal",
-    "test", "test-mail", "trace", "uncordon", "update", "upload", "usage", "verify", "weights", "whoami", "why", "zip",
-}  # fmt: skip
+    "access",
+    "accept",
+    "activate",
+    "add",
+    "api",
+    "appoint",
+    "archive",
+    "assign",
+    "cat",
+    "check",
+    "clone",
+    "completion",
+    "copy",
+    "cordon",
+    "cp",
+    "create",
+    "download",
+    "edit",
+    "enable",
+    "enrol",
+    "events",
+    "exec",
+    "export",
+    "find",
+    "generate",
+    "held",
+    "history",
+    "import",
+    "invitations",
+    "keep",
+    "kinds",
+    "login",
+    "logout",
+    "logs",
+    "ls",
+    "members",
+    "mine",
+    "mkdir",
+    "mount-info",
+    "move",
+    "mv",
+    "open",
+    "over",
+    "policy",
+    "priority",
+    "queue",
+    "quota",
+    "rename",
+    "resources",
+    "restore",
+    "set",
+    "share",
+    "shares",
+    "show",
+    "simulate",
+    "status",
+    "synth",
+    "tasks",
+    "terminal",
+    "test",
+    "test-mail",
+    "trace",
+    "uncordon",
+    "update",
+    "upload",
+    "usage",
+    "verify",
+    "weights",
+    "whoami",
+    "why",
+    "zip",
+}
 """Verbs of what looks, makes, changes, or can be taken back by the opposite verb."""
 REMOVING = {words for words in COMMANDS if words.split()[-1] in ENDING - {"drain"}}
 """All but `node drain`, which asks only when something would be lost: see its own tests."""
@@ -152,7 +242,9 @@ def test_all_commands_have_the_same_output_formats(words: str) -> None:
 
 def required(parser: Arguments) -> Iterator[list[str]]:
     groups = [group._group_actions[0] for group in parser._mutually_exclusive_groups if group.required]
-    for action in [action for action in parser._actions if action.option_strings and action.required] + groups:
+    for action in [
+        action for action in parser._actions if action.option_strings and action.required
+    ] + groups:
         yield [action.option_strings[-1], sample(parser, action)]
 
 
@@ -190,7 +282,9 @@ def test_every_removal_asks_and_is_refused_without_a_terminal(
     assert main([*words.split(), *given, "--yes"]) == 5  # it went on, to a server that is not there
 
 
-@pytest.mark.parametrize("text", ["csv", "jsonpath={.a", "jsonpath={range .a}", "jsonpath={.a[?(@.b)]}", "jsonpath="])
+@pytest.mark.parametrize(
+    "text", ["csv", "jsonpath={.a", "jsonpath={range .a}", "jsonpath={.a[?(@.b)]}", "jsonpath="]
+)
 def test_an_output_format_that_is_none_is_usage(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["whoami", "-o", text]) == 2
     assert "argument -o/--output" in capsys.readouterr().err
@@ -211,14 +305,21 @@ def test_an_output_format_that_is_none_is_usage(text: str, capsys: pytest.Captur
     ],
 )
 def test_jsonpath_is_the_part_of_it_that_is_documented(template: str, expected: str) -> None:
-    items = [{"name": "a", "live": True, "slots": {"cpu": 1}},
-             {"name": "b", "live": False, "slots": {"cuda.shares": 500}}]  # fmt: skip
+    items = [
+        {"name": "a", "live": True, "slots": {"cpu": 1}},
+        {"name": "b", "live": False, "slots": {"cuda.shares": 500}},
+    ]
     assert Template(template).render({"items": items, "next": None}) == expected
 
 
 @pytest.mark.parametrize(
     ("number", "noun", "expected"),
-    [(1, "session", "1 session"), (2, "session", "2 sessions"), (0, "policy", "0 policies"), (3, "key", "3 keys")],
+    [
+        (1, "session", "1 session"),
+        (2, "session", "2 sessions"),
+        (0, "policy", "0 policies"),
+        (3, "key", "3 keys"),
+    ],
 )
 def test_a_number_and_its_noun_agree(number: int, noun: str, expected: str) -> None:
     assert counted(number, noun) == expected

@@ -140,8 +140,14 @@ def test_a_stream_goes_on_from_what_the_server_has(monkeypatch: pytest.MonkeyPat
         done = ApiClient(wire.url).transfers.upload_stream("data", io.BytesIO(b"abcdefgh"), "a")
     assert (done.meter.files, done.meter.bytes, done.failed) == (1, 8, [])
     assert first_lines(wire.requests) == [
-        "POST uploads", "PATCH u1", "PATCH u1", "HEAD u1", "PATCH u1", "HEAD u1", "PATCH u1",
-    ]  # fmt: skip
+        "POST uploads",
+        "PATCH u1",
+        "PATCH u1",
+        "HEAD u1",
+        "PATCH u1",
+        "HEAD u1",
+        "PATCH u1",
+    ]
     assert b"Upload-Defer-Length: 1\r\n" in wire.requests[0]
     assert wire.requests[4].endswith(b"\r\n\r\ngh")
     assert b"Upload-Length: 8\r\n" in wire.requests[6]

@@ -13,9 +13,7 @@ from carrel.scheduling.snapshot import DeviceSnapshot
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
 used = st.sampled_from([0, 0, 200, 500, 700, 1000])
-cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(
-    lambda found: devices(*found)
-)
+cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(lambda found: devices(*found))
 kinds = st.sampled_from(["cuda.device", "cuda.shares"])
 amounts = st.sampled_from([1, 2, 3, 250, 300, 500, 1000, 1300, 1500, 2000, 2600])
 

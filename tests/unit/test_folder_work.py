@@ -25,7 +25,9 @@ class Endless:
         raise AssertionError("it goes on")
 
 
-@pytest.mark.parametrize("error", [Unavailable("database", "Away."), LeadershipLost(), RuntimeError("A mistake.")])
+@pytest.mark.parametrize(
+    "error", [Unavailable("database", "Away."), LeadershipLost(), RuntimeError("A mistake.")]
+)
 async def test_whatever_ends_the_telling_ends_the_work(error: Exception):
     @asynccontextmanager
     async def transaction():
@@ -36,7 +38,9 @@ async def test_whatever_ends_the_telling_ends_the_work(error: Exception):
         return
 
     clock = SimpleNamespace(now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
-    tools = SimpleNamespace(transaction=transaction, confirm=confirm, clock=clock, leader=SimpleNamespace(epoch=1))
+    tools = SimpleNamespace(
+        transaction=transaction, confirm=confirm, clock=clock, leader=SimpleNamespace(epoch=1)
+    )
     work = _Work(tools, {}, SimpleNamespace(id="task"))  # type: ignore[arg-type]
     with pytest.raises(_Dropped):
         await work._call(Endless(), lambda tick: None)  # type: ignore[arg-type]

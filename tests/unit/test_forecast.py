@@ -35,18 +35,30 @@ def minutes(count: float) -> timedelta:
     return timedelta(minutes=count)
 
 
-def holder(name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = "") -> RunningSession:
+def holder(
+    name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = ""
+) -> RunningSession:
     return RunningSession(
-        SessionId(name), {"cpu": cpu}, (ContainerPlacement(NodeId(node)),), scopes=(who,) if who else (),
-        path=("d", "p", who), ends=None if ends is None else NOW + minutes(ends),
-    )  # fmt: skip
+        SessionId(name),
+        {"cpu": cpu},
+        (ContainerPlacement(NodeId(node)),),
+        scopes=(who,) if who else (),
+        path=("d", "p", who),
+        ends=None if ends is None else NOW + minutes(ends),
+    )
 
 
-def asker(name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = "") -> PendingSession:
+def asker(
+    name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = ""
+) -> PendingSession:
     return PendingSession(
-        SessionId(name), {"cpu": cpu}, NOW - minutes(waited), scopes=(who,) if who else (),
-        path=("d", "p", who), lasts=None if lasts is None else minutes(lasts),
-    )  # fmt: skip
+        SessionId(name),
+        {"cpu": cpu},
+        NOW - minutes(waited),
+        scopes=(who,) if who else (),
+        path=("d", "p", who),
+        lasts=None if lasts is None else minutes(lasts),
+    )
 
 
 def world(
@@ -61,11 +73,13 @@ def world(
     """limited: everybody named may hold at most LIMIT cpu and two sessions."""
     machines = [
         NodeSnapshot(
-            NodeId(f"n{i}"), f"n{i}", {"cpu": cpu},
+            NodeId(f"n{i}"),
+            f"n{i}",
+            {"cpu": cpu},
             {"cpu": sum(one.slots["cpu"] for one in running if one.parts[0].node == f"n{i}")},
         )
         for i in range(nodes)
-    ]  # fmt: skip
+    ]
     scopes = {}
     for key in sorted({scope for one in waiting for scope in one.scopes}) if limited else ():
         mine = [one for one in running if key in one.scopes]
@@ -145,9 +159,11 @@ def test_a_device_is_given_back_whole():
         NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
     )
     held = RunningSession(
-        SessionId("x"), {"cuda.device": 1}, (ContainerPlacement(node.id, {"cuda.device": {"gpu0": 1000}}),),
+        SessionId("x"),
+        {"cuda.device": 1},
+        (ContainerPlacement(node.id, {"cuda.device": {"gpu0": 1000}}),),
         ends=NOW + minutes(7),
-    )  # fmt: skip
+    )
     asked = PendingSession(SessionId("a"), {"cuda.shares": 500}, NOW)
     snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
     assert forecast_start(snapshot, asked.id, DAY) == NOW + minutes(7)
@@ -161,10 +177,18 @@ def worlds(draw: st.DrawFn) -> Snapshot:
             ends = draw(st.none() | st.integers(1, 9))
             running.append(holder(f"r{node}{number}", cpu, ends=ends, node=f"n{node}", who=draw(people)))
     waiting = [
-        asker(f"w{i}", draw(st.integers(1, 4)), lasts=draw(st.none() | st.integers(1, 9)), waited=i, who=draw(people))
+        asker(
+            f"w{i}",
+            draw(st.integers(1, 4)),
+            lasts=draw(st.none() | st.integers(1, 9)),
+            waited=i,
+            who=draw(people),
+        )
         for i in range(draw(st.integers(1, 6)))
-    ]  # fmt: skip
-    group = GroupSnapshot(DEFAULT_GROUP, order=draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO, QueueOrder.DRF])))
+    ]
+    group = GroupSnapshot(
+        DEFAULT_GROUP, order=draw(st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO, QueueOrder.DRF]))
+    )
     return world(running, waiting, nodes=2, group=group, limited=draw(st.booleans()))
 
 

@@ -11,8 +11,12 @@ FILES = sorted(SOURCE.rglob("*.py"))
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "types", "manager", "base", "misc"}
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
-    "controllers/loop.py", "controllers/launch.py", "controllers/reap.py", "gateway/authorization.py", "http/shell.py",
-}  # fmt: skip
+    "controllers/loop.py",
+    "controllers/launch.py",
+    "controllers/reap.py",
+    "gateway/authorization.py",
+    "http/shell.py",
+}
 
 
 def relative(file: Path) -> str:
@@ -51,7 +55,8 @@ def test_above_the_engines_nobody_knows_which_engine_it_is():
         file
         for file in FILES
         # What a migration writes is data: the kind of the engine that there was.
-        if file.parts[len(SOURCE.parts)] not in ("engines", "server") and "versions" not in file.parts
+        if file.parts[len(SOURCE.parts)] not in ("engines", "server")
+        and "versions" not in file.parts
         and "docker" in file.read_text().lower()
     ]
     assert [relative(file) for file in above] == []
@@ -69,8 +74,12 @@ def test_no_parameter_is_a_bag_of_anything():
 
 # What speaks HTTP or WebSocket itself, beside the routes: ASGI applications, middleware, messages of a socket.
 SPEAKS_HTTP = {
-    "apps/sockets.py", "apps/streams.py", "audit/middleware.py", "folders/webdav/app.py", "folders/webdav/mount.py",
-}  # fmt: skip
+    "apps/sockets.py",
+    "apps/streams.py",
+    "audit/middleware.py",
+    "folders/webdav/app.py",
+    "folders/webdav/mount.py",
+}
 
 
 def test_use_cases_know_no_web_framework():
@@ -85,8 +94,13 @@ def test_use_cases_know_no_web_framework():
 
 
 def test_statuses_stand_in_the_error_tree_and_where_http_is_spoken():
-    saying = {relative(file) for file in FILES if re.search(r"^    status = \d", file.read_text(), re.MULTILINE)}
-    assert {one for one in saying if not one.startswith("http/")} == {"core/errors.py", "folders/files/tus.py"}
+    saying = {
+        relative(file) for file in FILES if re.search(r"^    status = \d", file.read_text(), re.MULTILINE)
+    }
+    assert {one for one in saying if not one.startswith("http/")} == {
+        "core/errors.py",
+        "folders/files/tus.py",
+    }
 
 
 def test_limits_of_policies_are_read_by_name_where_they_are_kept():
@@ -99,17 +113,21 @@ def test_limits_of_policies_are_read_by_name_where_they_are_kept():
 # Rules about who may what, each with the one place that writes it down, in Python or in SQL.
 RULES = {
     # what a role is worth
-    r"(==|!=|\bis|\bis not|\bin) \(?Role\.[A-Z]|\brole (==|!=|is) [\"']\w*(user|admin)\b|RANKS\.index":
-        {"permissions/roles.py", "tables/tenancy.py"},
+    r"(==|!=|\bis|\bis not|\bin) \(?Role\.[A-Z]|\brole (==|!=|is) [\"']\w*(user|admin)\b|RANKS\.index": {
+        "permissions/roles.py",
+        "tables/tenancy.py",
+    },
     # who may use a resource group
-    r"\bGroupAccess\.kind|FROM resource_group_access|JOIN resource_group_access|resource_groups\.is_\(":
-        {"nodes/groups/service.py"},
+    r"\bGroupAccess\.kind|FROM resource_group_access|JOIN resource_group_access|resource_groups\.is_\(": {
+        "nodes/groups/service.py"
+    },
     # whom a share gives a folder
-    r"FolderShare\.state == ShareState\.ACCEPTED|\bshare\.state == ShareState\.ACCEPTED|FROM vfolder_shares":
-        {"folders/access.py"},
+    r"FolderShare\.state == ShareState\.ACCEPTED|\bshare\.state == ShareState\.ACCEPTED|FROM vfolder_shares": {
+        "folders/access.py"
+    },
     # who may keep folders on a storage host
     r"\bStorageHostAccess\.kind|\bDomain\.storage_hosts\.is_": {"folders/hosts/queries.py"},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("rule", RULES)

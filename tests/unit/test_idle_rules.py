@@ -63,8 +63,10 @@ def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
     rules = Rules(traffic_s=60, use=USE, lifetime_s=60)
     found = findings(rules, life(exempt=True), quiet(0, 500), at(500))
     assert [(one.rule, one.since) for one in found] == [
-        (IdleRule.TRAFFIC, None), (IdleRule.USE, None), (IdleRule.LIFETIME, NOON),
-    ]  # fmt: skip
+        (IdleRule.TRAFFIC, None),
+        (IdleRule.USE, None),
+        (IdleRule.LIFETIME, NOON),
+    ]
     assert first_to_end(found) is None
 
 
@@ -74,7 +76,9 @@ def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
         pytest.param(quiet(0, 90), {}, at(10), id="quiet since the grace was over"),
         pytest.param(quiet(0, 40) + quiet(50, 90), {}, at(50), id="nothing known in between"),
         pytest.param(quiet(0, 89), {}, None, id="the last minute is not known"),
-        pytest.param(quiet(0, 60) + quiet(60, 61, cpu=5) + quiet(61, 90), {}, at(61), id="busy at the threshold"),
+        pytest.param(
+            quiet(0, 60) + quiet(60, 61, cpu=5) + quiet(61, 90), {}, at(61), id="busy at the threshold"
+        ),
         pytest.param(quiet(0, 90, cpu=50), {}, None, id="busy"),
         pytest.param(quiet(0, 90), {"kept_at": at(70.5)}, at(71), id="kept: whole minutes after it"),
         pytest.param(quiet(0, 90), {"accelerated": True}, None, id="an accelerator that nobody measures"),
@@ -105,10 +109,17 @@ def test_the_rule_that_ends_it_first_counts():
 
 def test_rules_are_those_of_the_policy():
     kept = {
-        "slots": {"*": "unlimited"}, "sessions": 1, "pending_sessions": 1, "pending_slots": {},
-        "containers_per_session": 1, "lifetime_s": "unlimited", "max_priority": 50, "storage_hosts": "unlimited",
-        "idle_timeout_s": "unlimited", "idle_use": "unlimited",
-    }  # fmt: skip
+        "slots": {"*": "unlimited"},
+        "sessions": 1,
+        "pending_sessions": 1,
+        "pending_slots": {},
+        "containers_per_session": 1,
+        "lifetime_s": "unlimited",
+        "max_priority": 50,
+        "storage_hosts": "unlimited",
+        "idle_timeout_s": "unlimited",
+        "idle_use": "unlimited",
+    }
     assert rules_of(keypair_policy(kept)) == Rules()
     kept |= {"idle_timeout_s": 60, "idle_use": {"window_s": 3600, "grace_s": 0, "below": {"cpu": 5}}}
     assert rules_of(keypair_policy(kept), 90) == Rules(60, UseLimit(3600, 0, {"cpu": 5}), 90)
@@ -151,7 +162,9 @@ def test_nobody_ends_without_a_warning_in_good_time_or_while_used(steps, kept_aw
         timeout = {"loosen": 7200, "tighten": 600}.get(what, timeout)
         if kept_away and what == "wait":
             continue
-        first = first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active, kept_at=kept), [], now))
+        first = first_to_end(
+            findings(Rules(traffic_s=timeout), life(active_at=active, kept_at=kept), [], now)
+        )
         assert first is not None
         assert first.ends_at is not None
         decided = decide(first, warned, now)
@@ -195,7 +208,9 @@ def test_whoever_uses_it_until_the_end_that_they_were_told_is_not_ended(timeout,
             active, seen = now, False
         if second % Idle.tick_s:
             continue
-        decided = decide(first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active), [], now)), warned, now)
+        decided = decide(
+            first_to_end(findings(Rules(traffic_s=timeout), life(active_at=active), [], now)), warned, now
+        )
         match decided.step:
             case IdleAction.WARN:
                 # Never while it is in use all the time: there was half a minute without.

@@ -22,9 +22,15 @@ async def accepting(scope: Scope, receive: Receive, send: Send) -> None:
 @asynccontextmanager
 async def serving() -> AsyncIterator[int]:
     config = uvicorn.Config(
-        accepting, port=0, lifespan="off", log_config=None, ws=PatientProtocol,
-        ws_ping_interval=0.02, ws_ping_timeout=0.02, timeout_graceful_shutdown=1,
-    )  # fmt: skip
+        accepting,
+        port=0,
+        lifespan="off",
+        log_config=None,
+        ws=PatientProtocol,
+        ws_ping_interval=0.02,
+        ws_ping_timeout=0.02,
+        timeout_graceful_shutdown=1,
+    )
     server = uvicorn.Server(config)
     config.load()
     server.lifespan = config.lifespan_class(config)

@@ -32,8 +32,10 @@ def test_what_roles_load_as_they_begin_is_loaded_before_they_are_forked() -> Non
             needed |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             # Of a package its modules, of a module what is in it.
-            needed |= {f"{node.module}.{alias.name}" if node.module == "carrel.server" else str(node.module)
-                       for alias in node.names}  # fmt: skip
+            needed |= {
+                f"{node.module}.{alias.name}" if node.module == "carrel.server" else str(node.module)
+                for alias in node.names
+            }
     assert needed
     loaded = "import sys; from carrel.server import processes; processes.load(); print(*sys.modules)"
     answer = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)

@@ -61,7 +61,9 @@ def found(
     here = frozenset(one.node_id for one in own if one.node_id) - elsewhere
     return compare(
         OneEngine({one.id: one for one in seen if one}, here, gone or {}, {ID: restarts}),
-        Before({was.id: queries.mark(was)}, frozenset(one.id for one in own)) if was else Before({}, frozenset()),
+        Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
+        if was
+        else Before({}, frozenset()),
         LiveContainer({now.id: now}, {now.id: own}) if now else LiveContainer({}, {}),
     )
 
@@ -120,7 +122,9 @@ def test_restarts_end_when_they_come_too_often():
 
 
 def test_a_session_of_many_restarts_long_ago_is_started_again():
-    assert nothing_but(found(container(ObservedState.EXITED), now=session(restarts=MAX_RESTARTS * 4)), "restart")
+    assert nothing_but(
+        found(container(ObservedState.EXITED), now=session(restarts=MAX_RESTARTS * 4)), "restart"
+    )
 
 
 def test_running_out_of_memory_is_told_once():
@@ -171,7 +175,9 @@ def test_a_session_whose_container_is_there_outlives_its_node():
 
 
 def test_what_never_ran_or_ends_already_is_not_lost_with_its_node():
-    assert nothing_but(found(None, now=session(S.TERMINATING), rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
+    assert nothing_but(
+        found(None, now=session(S.TERMINATING), rows=[row(node=NODE)], gone={NODE: NodeLoss.END})
+    )
     fresh = session(S.STARTING, started_at=None)
     assert nothing_but(found(None, now=fresh, rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
 
@@ -206,7 +212,9 @@ def test_a_missing_container_is_lost_though_others_stopped_and_what_it_ended_wit
 def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(rules):
     other = NodeId("otherothernode")
     findings = found(
-        now=session(), rows=[row(node=NODE), row(SUB, node=other)], gone=dict(zip((NODE, other), rules, strict=True))
+        now=session(),
+        rows=[row(node=NODE), row(SUB, node=other)],
+        gone=dict(zip((NODE, other), rules, strict=True)),
     )
     assert [rule for _, rule in findings.node_lost] == [NodeLoss.END]
 

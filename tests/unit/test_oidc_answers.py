@@ -56,9 +56,17 @@ class Liar:
                 return web.json_response({"keys": [key.as_dict(private=False) for key in self.keys]})
             case "/token":
                 said = {
-                    "iss": self.url, "aud": "carrel", "sub": "1", "nonce": "the nonce", "iat": AT, "exp": AT + 300,
-                    "email": "ada@example.org", "email_verified": True, "name": "Ada", **self.claims,
-                }  # fmt: skip
+                    "iss": self.url,
+                    "aud": "carrel",
+                    "sub": "1",
+                    "nonce": "the nonce",
+                    "iat": AT,
+                    "exp": AT + 300,
+                    "email": "ada@example.org",
+                    "email_verified": True,
+                    "name": "Ada",
+                    **self.claims,
+                }
                 said = {name: value for name, value in said.items() if value is not None}
                 return web.json_response({"id_token": self.sign(said), "access_token": "x"})
             case "/me":
@@ -94,9 +102,16 @@ async def liar() -> AsyncIterator[Liar]:
 
 def account(liar: Liar, **changes: Any) -> OidcAccount:
     plain = OidcAccount(
-        name="corp", issuer=liar.url, client_id="carrel", secret="s", scopes=("openid",), email_claim="email",
-        name_claim="name", groups_claim="groups", wants_groups=False,
-    )  # fmt: skip
+        name="corp",
+        issuer=liar.url,
+        client_id="carrel",
+        secret="s",
+        scopes=("openid",),
+        email_claim="email",
+        name_claim="name",
+        groups_claim="groups",
+        wants_groups=False,
+    )
     return plain.model_copy(update=changes)
 
 
@@ -115,16 +130,32 @@ async def refused(liar: Liar, **changes: Any) -> tuple[str, object]:
 
 async def test_a_true_answer_is_believed(liar: Liar):
     claims = await arrive(liar)
-    assert (claims.subject, claims.email, claims.email_verified, claims.name) == ("1", "ada@example.org", True, "Ada")
+    assert (claims.subject, claims.email, claims.email_verified, claims.name) == (
+        "1",
+        "ada@example.org",
+        True,
+        "Ada",
+    )
     liar.sign = lambda said: signed(said, EC)
     assert (await arrive(liar)).subject == "1"
 
 
 @pytest.mark.parametrize(
-    ("said", "ago"), [(AT - 100, 100), (AT - 100.5, 100.5), (AT + 30, 0), (AT + 61, None), (-1, None),
-                      (None, None), ("long ago", None), (True, None)]
-)  # fmt: skip
-async def test_when_somebody_proved_it_is_believed_if_it_is_a_time(liar: Liar, said: object, ago: float | None):
+    ("said", "ago"),
+    [
+        (AT - 100, 100),
+        (AT - 100.5, 100.5),
+        (AT + 30, 0),
+        (AT + 61, None),
+        (-1, None),
+        (None, None),
+        ("long ago", None),
+        (True, None),
+    ],
+)
+async def test_when_somebody_proved_it_is_believed_if_it_is_a_time(
+    liar: Liar, said: object, ago: float | None
+):
     liar.claims = {"auth_time": said}
     proved = (await arrive(liar)).proved_at
     assert proved == (None if ago is None else NOW - timedelta(seconds=ago))
@@ -163,8 +194,15 @@ async def test_a_lie_is_not_believed(liar: Liar, lie: dict[str, Any], check: str
     assert await refused(liar) == ("provider.bad_answer", check)
 
 
-@pytest.mark.parametrize("truth", [{"exp": AT - 50}, {"iat": AT + 50}, {"aud": ["carrel"]},
-                                   {"aud": ["carrel", "another"], "azp": "carrel"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"exp": AT - 50},
+        {"iat": AT + 50},
+        {"aud": ["carrel"]},
+        {"aud": ["carrel", "another"], "azp": "carrel"},
+    ],
+)
 async def test_clocks_may_differ_a_little_and_tokens_may_be_for_others_too(liar: Liar, truth: dict[str, Any]):
     liar.claims = truth
     assert (await arrive(liar)).subject == "1"
@@ -196,7 +234,7 @@ FORGERIES: dict[str, Callable[[dict[str, Any]], str]] = {
     "the public key as a secret": by_public_key,
     "no token": lambda said: "",
     "rubbish": lambda said: "a.b.c",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)

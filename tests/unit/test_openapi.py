@@ -30,7 +30,9 @@ def test_the_document_is_valid_openapi_3_1():
 @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS)
 def test_every_operation_is_described(method: str, path: str, operation: Operation):
     summary = operation["summary"]
-    assert re.match(r"[A-Z][a-z]+ \S", summary), f"{summary!r}: give the route a summary of a verb and its object"
+    assert re.match(r"[A-Z][a-z]+ \S", summary), (
+        f"{summary!r}: give the route a summary of a verb and its object"
+    )
     assert len(summary) <= 60
     assert not summary.endswith(".")
     assert operation["description"]

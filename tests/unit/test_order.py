@@ -20,7 +20,9 @@ CAPACITY = {"cpu": 100, "mem": 100}
 
 def waits(name, minutes=1.0, *, path=("d", "p", "u"), priority=DEFAULT_PRIORITY, aside="", **slots):
     since = NOW - timedelta(minutes=minutes)
-    return PendingSession(SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside)
+    return PendingSession(
+        SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside
+    )
 
 
 def of(owner, project="p", domain="d"):
@@ -91,7 +93,10 @@ def test_fair_share_counts_the_past_and_divides_by_the_weight():
 
 def test_fair_share_descends_from_domain_to_project_to_owner():
     """A poor owner in a rich project waits for the poor project's."""
-    shares = {("d", "rich"): ShareSnapshot(held={"cpu": 50.0}), ("d", "rich", "x"): ShareSnapshot(held={"cpu": 50.0})}
+    shares = {
+        ("d", "rich"): ShareSnapshot(held={"cpu": 50.0}),
+        ("d", "rich", "x"): ShareSnapshot(held={"cpu": 50.0}),
+    }
     line = [
         waits("x", 4, path=of("x", "rich")),
         waits("y", 3, path=of("y", "rich")),

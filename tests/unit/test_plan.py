@@ -113,15 +113,26 @@ def _kept_and_given_back():
         tuple(nodes),
         tuple(
             PendingSession(
-                SessionId(f"s{n}"), {"mem": 0, **slots}, draws.NOW - timedelta(minutes=minutes),
-                path=("d", project, user), scopes=scopes, priority=priority,
+                SessionId(f"s{n}"),
+                {"mem": 0, **slots},
+                draws.NOW - timedelta(minutes=minutes),
+                path=("d", project, user),
+                scopes=scopes,
+                priority=priority,
             )
             for n, (slots, minutes, project, user, scopes, priority) in enumerate(line)
         ),
         draws.NOW,
-        (GroupSnapshot(DEFAULT_GROUP, order=QueueOrder.FAIR_SHARE, strategy=Strategy.DISPERSED, patience=timedelta(minutes=5)),),
+        (
+            GroupSnapshot(
+                DEFAULT_GROUP,
+                order=QueueOrder.FAIR_SHARE,
+                strategy=Strategy.DISPERSED,
+                patience=timedelta(minutes=5),
+            ),
+        ),
         {"k": ScopeSnapshot("k", {"cpu": 23})},
-    )  # fmt: skip
+    )
 
 
 @given(draws.snapshots(), st.integers(1, 3))
@@ -264,7 +275,9 @@ def test_each_goes_to_the_node_that_the_strategy_prefers(snapshot):
         now = applied(now, Plan((placement,), ()))
 
 
-@given(draws.snapshots() | draws.snapshots(patience=NEVER), st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO]))
+@given(
+    draws.snapshots() | draws.snapshots(patience=NEVER), st.sampled_from([QueueOrder.FIFO, QueueOrder.LIFO])
+)
 def test_a_session_passes_only_sessions_that_cannot_start(snapshot, order):
     """A session that waits ahead of one that started did not fit when that one started, or was held back."""
     snapshot = replace(snapshot, groups=tuple(replace(group, order=order) for group in snapshot.groups))
@@ -277,7 +290,9 @@ def test_a_session_passes_only_sessions_that_cannot_start(snapshot, order):
             same = other.group == one.group and other.priority == one.priority
             if order is QueueOrder.FIFO and same and (other.since, other.id) < (one.since, one.id):
                 assert other.id not in started
-                assert not fits(now, other) or limited(now, other) or _may_be_held_back(decided, snapshot, other)
+                assert (
+                    not fits(now, other) or limited(now, other) or _may_be_held_back(decided, snapshot, other)
+                )
         started.add(one.id)
         now = applied(now, replace(decided, placements=(placement,)))
 

@@ -47,7 +47,11 @@ def test_who_is_set_aside_does_not_speak_for_the_patient() -> None:
             SessionId(who), {"cpu": cpu}, NOW - timedelta(minutes=waited), path=("d", "p", who), aside=aside
         )
 
-    held = {("u1",): ShareSnapshot({"cpu": 5}), ("u2",): ShareSnapshot({"cpu": 2}), ("u3",): ShareSnapshot({"cpu": 1})}
+    held = {
+        ("u1",): ShareSnapshot({"cpu": 5}),
+        ("u2",): ShareSnapshot({"cpu": 2}),
+        ("u3",): ShareSnapshot({"cpu": 1}),
+    }
     snapshot = Snapshot(
         (NodeSnapshot(NodeId("n"), "n", {"cpu": 12}, {"cpu": 8}),),
         (asker("u1", 1, waited=30, aside=PAUSES), asker("u2", 4, waited=20), asker("u3", 3, waited=1)),

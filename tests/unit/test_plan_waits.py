@@ -40,7 +40,9 @@ GENEROUS = ScopeSnapshot("anybody", {"cpu": 10**6, SESSIONS: 10**6})
 class Days:
     """A cluster on which there is always more to do than it can: whenever few wait, more small sessions arrive."""
 
-    def __init__(self, snapshot: Snapshot, random: Random, small: list[PendingSession], *, backlog: int = 8) -> None:
+    def __init__(
+        self, snapshot: Snapshot, random: Random, small: list[PendingSession], *, backlog: int = 8
+    ) -> None:
         self.cluster = Cluster(snapshot)
         self.waiting: dict[SessionId, PendingSession] = {}
         self._random = random
@@ -113,11 +115,15 @@ LARGE = {
 def cluster(order: QueueOrder, strategy: Strategy, **more) -> Snapshot:
     nodes = tuple(
         NodeSnapshot(
-            NodeId(f"n{number}"), f"n{number}", {"cpu": 8, "cuda.device": 2, "cuda.shares": 2000}, {}, GROUP,
+            NodeId(f"n{number}"),
+            f"n{number}",
+            {"cpu": 8, "cuda.device": 2, "cuda.shares": 2000},
+            {},
+            GROUP,
             devices=(DeviceSnapshot("x", "cuda", slots=CUDA), DeviceSnapshot("y", "cuda", slots=CUDA)),
         )
         for number in range(3)
-    )  # fmt: skip
+    )
     groups = (GroupSnapshot(GROUP, "a", order, strategy, patience=PATIENCE, half_life=timedelta(hours=2)),)
     return Snapshot(nodes, (), NOW, groups, **more)
 

@@ -104,7 +104,10 @@ def test_accelerators_of_another_distribution_reach_nodes_and_containers(install
 
 def test_ours_come_by_entry_points_and_nobody_stands_in_for_them(install: Install):
     install("acme", posix="PLUGIN")
-    assert (type(make("posix", Path("/srv"))), type(make("btrfs", Path("/srv")))) == (PosixBackend, BtrfsBackend)
+    assert (type(make("posix", Path("/srv"))), type(make("btrfs", Path("/srv")))) == (
+        PosixBackend,
+        BtrfsBackend,
+    )
 
 
 def test_every_kind_that_the_api_knows_has_its_plugin():

@@ -20,11 +20,17 @@ from carrel.tables.policies import (
 )
 
 KEYPAIR = {
-    "slots": {"cpu": 4000, "*": "unlimited"}, "sessions": 3, "pending_sessions": "unlimited",
-    "pending_slots": {"cpu": 0}, "containers_per_session": 1, "lifetime_s": "unlimited", "idle_timeout_s": 60,
-    "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5}}, "max_priority": 50,
+    "slots": {"cpu": 4000, "*": "unlimited"},
+    "sessions": 3,
+    "pending_sessions": "unlimited",
+    "pending_slots": {"cpu": 0},
+    "containers_per_session": 1,
+    "lifetime_s": "unlimited",
+    "idle_timeout_s": 60,
+    "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5}},
+    "max_priority": 50,
     "storage_hosts": ["local"],
-}  # fmt: skip
+}
 USER = {"slots": {}, "sessions": 0, "folders": "unlimited", "folder_bytes": 7}
 READ = {
     PolicyKind.KEYPAIR: KeypairPolicy,
@@ -41,10 +47,17 @@ def test_what_is_written_is_read(kind: PolicyKind):
 def test_limits_of_a_keypair_are_read():
     policy = keypair_policy(KEYPAIR)
     assert policy == KeypairPolicy(
-        slots={"cpu": 4000, "*": None}, sessions=3, pending_sessions=None, pending_slots={"cpu": 0},
-        containers_per_session=1, lifetime_s=None, idle_timeout_s=60, idle_use=UseLimit(600, 0, {"cpu": 5}),
-        max_priority=50, storage_hosts=("local",),
-    )  # fmt: skip
+        slots={"cpu": 4000, "*": None},
+        sessions=3,
+        pending_sessions=None,
+        pending_slots={"cpu": 0},
+        containers_per_session=1,
+        lifetime_s=None,
+        idle_timeout_s=60,
+        idle_use=UseLimit(600, 0, {"cpu": 5}),
+        max_priority=50,
+        storage_hosts=("local",),
+    )
     free = keypair_policy(KEYPAIR | {"idle_use": "unlimited", "storage_hosts": "unlimited"})
     assert (free.idle_use, free.storage_hosts) == (None, None)
     with pytest.raises(FrozenInstanceError):

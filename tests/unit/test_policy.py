@@ -69,8 +69,13 @@ def test_what_one_may_not_know_of_is_missing_and_not_forbidden():
 
 def test_only_these_are_for_everybody():
     assert {name for name, action in ACTIONS.items() if action.public} == {
-        "auth.login", "auth.recover", "auth.sign_up", "server.greet", "server.health", "vfolder.link",
-    }  # fmt: skip
+        "auth.login",
+        "auth.recover",
+        "auth.sign_up",
+        "server.greet",
+        "server.health",
+        "vfolder.link",
+    }
 
 
 def test_every_action_says_in_a_sentence_what_it_is():

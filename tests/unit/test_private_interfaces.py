@@ -34,7 +34,10 @@ DOCUMENT = (ROOT / "docs/reference/private-interfaces.md").read_text()
 
 OVERRIDDEN: list[tuple[type, str]] = [
     (HttpToolsProtocol, "connection_made connection_lost data_received handle_websocket_upgrade"),
-    (HttpToolsProtocol, "on_message_begin on_headers_complete on_body on_message_complete on_response_complete"),
+    (
+        HttpToolsProtocol,
+        "on_message_begin on_headers_complete on_body on_message_complete on_response_complete",
+    ),
     (HttpToolsProtocol, "_start_asgi_task"),
     (WebSocketsSansIOProtocol, "keepalive_timeout"),
     (RequestHandler, "connection_made connection_lost data_received _make_error_handler"),
@@ -44,7 +47,10 @@ OVERRIDDEN: list[tuple[type, str]] = [
     (AsyncAdaptedQueuePool, "_do_get"),
 ]
 USED: list[tuple[type, str]] = [
-    (RequestResponseCycle, "keep_alive disconnected response_started response_complete message_event body send"),
+    (
+        RequestResponseCycle,
+        "keep_alive disconnected response_started response_complete message_event body send",
+    ),
     (RequestResponseCycle, "expected_content_length waiting_for_100_continue"),
     (FlowControl, "read_paused pause_reading drain"),
     (StreamReader, "total_bytes set_exception feed_eof is_eof"),
@@ -106,8 +112,9 @@ def test_our_subclass_uses_nothing_of_its_base_that_is_gone(ours: type, base: ty
         for node in ast.walk(source)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
     }
-    own = set(vars(ours)) | {str(name) for part in vars(ours).values() if isinstance(part, FunctionType)
-                             for name in _set_by(part)}  # fmt: skip
+    own = set(vars(ours)) | {
+        str(name) for part in vars(ours).values() if isinstance(part, FunctionType) for name in _set_by(part)
+    }
     theirs = known(base) | set(dir(base))
     assert used - theirs <= own
 

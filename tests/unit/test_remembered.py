@@ -24,9 +24,18 @@ def former(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in BEHIND_A_PROXY:
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "run.json").write_text(
-        json.dumps({"environment": {"CARREL_HOST": "127.0.0.1", "CARREL_PORT": "8700", "CARREL_INSTALLATION": "a",
-                                    "CARREL_APPS_DOMAIN": "localhost", **BEHIND_A_PROXY}})
-    )  # fmt: skip
+        json.dumps(
+            {
+                "environment": {
+                    "CARREL_HOST": "127.0.0.1",
+                    "CARREL_PORT": "8700",
+                    "CARREL_INSTALLATION": "a",
+                    "CARREL_APPS_DOMAIN": "localhost",
+                    **BEHIND_A_PROXY,
+                }
+            }
+        )
+    )
     return tmp_path
 
 

@@ -22,7 +22,9 @@ from carrel.permissions.roles import (
         (Role.SUPERADMIN, True, False, True),
     ],
 )
-def test_each_role_is_worth_what_it_says(role: Role, superadmin: bool, domain_admin: bool, administrator: bool):
+def test_each_role_is_worth_what_it_says(
+    role: Role, superadmin: bool, domain_admin: bool, administrator: bool
+):
     # Rows have them as plain text.
     for told in (role, str(role)):
         assert (is_superadmin(told), is_domain_admin(told)) == (superadmin, domain_admin)
@@ -33,8 +35,11 @@ def test_each_role_is_worth_what_it_says(role: Role, superadmin: bool, domain_ad
 
 def test_nobody_outranks_their_own_rank():
     assert [outranks(one, other) for one in ("user", "superadmin") for other in ("user", "superadmin")] == [
-        False, False, True, False,
-    ]  # fmt: skip
+        False,
+        False,
+        True,
+        False,
+    ]
     assert outranks("superadmin", "domain_admin")
     assert outranks("domain_admin", "user")
 

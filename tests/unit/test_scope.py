@@ -10,8 +10,21 @@ from carrel.permissions.actions import ACTIONS
 
 SOURCE = Path(__file__).parents[2] / "src" / "carrel"
 # Rows that belong to somebody, or to a project or domain.
-TENANTS = {"User", "Domain", "Project", "Membership", "Session", "HistoryEntry", "Keypair", "Token", "SshKey",
-           "Login", "Passkey", "AuditEntry", "Event"}  # fmt: skip
+TENANTS = {
+    "User",
+    "Domain",
+    "Project",
+    "Membership",
+    "Session",
+    "HistoryEntry",
+    "Keypair",
+    "Token",
+    "SshKey",
+    "Login",
+    "Passkey",
+    "AuditEntry",
+    "Event",
+}
 # What narrows: the one helper, the decision itself, or "only one's own".
 NARROWING = {"reaches", "sight", "sees_user", "require", "allows", "user_id"}
 
@@ -35,7 +48,9 @@ def selects(function: ast.AST) -> bool:
 
 
 def name(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else name(node.value) if isinstance(node, ast.Attribute) else ""
+    return (
+        node.id if isinstance(node, ast.Name) else name(node.value) if isinstance(node, ast.Attribute) else ""
+    )
 
 
 def narrowed(function: ast.AST) -> bool:

@@ -44,8 +44,13 @@ def test_programs_are_checked_strictly(tmp_path: Path):
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path}/cache", "."],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     faults = [line for line in done.stdout.splitlines() if ": error:" in line]
-    assert [line.split(":")[1] for line in faults if line.startswith("mistakes.py")] == ["3", "4", "5"], done.stdout
+    assert [line.split(":")[1] for line in faults if line.startswith("mistakes.py")] == ["3", "4", "5"], (
+        done.stdout
+    )
     assert [line for line in faults if not line.startswith("mistakes.py")] == []

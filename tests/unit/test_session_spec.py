@@ -8,9 +8,18 @@ from carrel.sessions.spec import MountRequest, SessionSpec
 
 SLOTS = {"cpu": 1000, "mem": 1 << 30, "cuda.shares": 500}
 FULL = SessionSpec(
-    image="debian:12", slots=SLOTS, name="train-3", env={"SEED": "7"}, project="p", group="g", priority=0,
-    time_limit_s=60, node="n", mounts=(MountRequest(folder="data", path="/data", read_only=True),), containers=3,
-)  # fmt: skip
+    image="debian:12",
+    slots=SLOTS,
+    name="train-3",
+    env={"SEED": "7"},
+    project="p",
+    group="g",
+    priority=0,
+    time_limit_s=60,
+    node="n",
+    mounts=(MountRequest(folder="data", path="/data", read_only=True),),
+    containers=3,
+)
 
 
 @pytest.mark.parametrize("spec", [FULL, SessionSpec(image="debian:12", slots=SLOTS)])

@@ -66,9 +66,12 @@ def installations(draw: st.DrawFn) -> SimulatedInstallation:
         NodeSnapshot(NodeId("n2"), "n2", {"cpu": 9}, closed=draw(st.sampled_from(["", "cordoned"]))),
     )
     group = GroupSnapshot(
-        DEFAULT_GROUP, order=draw(st.sampled_from(QueueOrder)), strategy=draw(st.sampled_from(Strategy)),
-        patience=seconds(draw(st.sampled_from([0, 30, 1000]))), half_life=seconds(60),
-    )  # fmt: skip
+        DEFAULT_GROUP,
+        order=draw(st.sampled_from(QueueOrder)),
+        strategy=draw(st.sampled_from(Strategy)),
+        patience=seconds(draw(st.sampled_from([0, 30, 1000]))),
+        half_life=seconds(60),
+    )
     ceilings = draw(
         st.dictionaries(
             st.sampled_from([("user", "ann"), ("project", "p2"), ("domain", "d1"), ("user", ANYBODY)]),
@@ -86,13 +89,18 @@ def traces(draw: st.DrawFn) -> list[TraceEntry]:
     )
     return [
         TraceEntry(
-            SessionId(f"s{number}"), START + seconds(draw(st.integers(0, 60))), seconds(draw(st.integers(0, 90))),
-            draw(slots), draw(st.sampled_from(PATHS)), priority=draw(st.sampled_from([10, 50])),
-            count=draw(st.sampled_from([1, 1, 2])), mode=draw(st.sampled_from(ClusterMode)),
+            SessionId(f"s{number}"),
+            START + seconds(draw(st.integers(0, 60))),
+            seconds(draw(st.integers(0, 90))),
+            draw(slots),
+            draw(st.sampled_from(PATHS)),
+            priority=draw(st.sampled_from([10, 50])),
+            count=draw(st.sampled_from([1, 1, 2])),
+            mode=draw(st.sampled_from(ClusterMode)),
             limit=draw(st.sampled_from([None, seconds(20)])),
         )
         for number in range(draw(st.integers(1, 14)))
-    ]  # fmt: skip
+    ]
 
 
 @settings(deadline=None, max_examples=60)
@@ -204,7 +212,9 @@ def test_who_has_had_less_goes_first_until_the_past_is_forgotten():
     forgetful = machine(1, order=QueueOrder.FAIR_SHARE, half_life=seconds(1))
     assert waits(simulate([*first, *both], forgetful))[2:] == [9, 18]
     # Who is entitled to much more has had less of it.
-    weighed = replace(machine(1, order=QueueOrder.FAIR_SHARE), weights={DEFAULT_GROUP: {("project", "p1"): 20.0}})
+    weighed = replace(
+        machine(1, order=QueueOrder.FAIR_SHARE), weights={DEFAULT_GROUP: {("project", "p1"): 20.0}}
+    )
     assert waits(simulate([*first, *both], weighed))[2:] == [9, 18]
 
 
@@ -217,8 +227,9 @@ def test_who_waits_too_long_leaves_and_who_never_fits_is_told_so():
     )
     assert [stay.fate for stay in replay.stays] == [Fate.NEVER_STARTED, Fate.RAN, Fate.NEVER_STARTED]
     assert report(replay).reasons == {
-        "1 node: needs 0.003 CPU, 0.002 CPU free.": 1, "Its resource group is not active.": 1,
-    }  # fmt: skip
+        "1 node: needs 0.003 CPU, 0.002 CPU free.": 1,
+        "Its resource group is not active.": 1,
+    }
 
 
 def test_the_past_moves_on_by_steps_as_at_once_and_as_the_ledger_sums_it():

@@ -37,9 +37,17 @@ SWF = """\
 def test_what_is_written_is_what_is_read():
     usual = TraceEntry(SessionId("a"), AT, timedelta(seconds=90.5), {"cpu": 500, "mem": 1 << 30})
     unusual = TraceEntry(
-        SessionId("b"), AT + timedelta(milliseconds=1), timedelta(days=2), {"cuda.shares": 250}, ("d", "p", "u"),
-        GroupId("gpu"), 90, 4, ClusterMode.MULTI_NODE, timedelta(hours=1),
-    )  # fmt: skip
+        SessionId("b"),
+        AT + timedelta(milliseconds=1),
+        timedelta(days=2),
+        {"cuda.shares": 250},
+        ("d", "p", "u"),
+        GroupId("gpu"),
+        90,
+        4,
+        ClusterMode.MULTI_NODE,
+        timedelta(hours=1),
+    )
     assert list(read([line(usual), "", line(unusual)])) == [usual, unusual]
 
 
@@ -51,7 +59,9 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "cannot be read"), ("[]", "cannot be read"), ('{"runs_s": 1, "slots": {}}', "has no at"),
+        ("{", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"runs_s": 1, "slots": {}}', "has no at"),
         ('{"at": "monday", "runs_s": 1, "slots": {}}', "cannot be read"),
         ('{"at": "2026-01-05", "runs_s": -1, "slots": {}}', "cannot be read"),
         ('{"at": "2026-01-05", "runs_s": 1e400, "slots": {}}', "cannot be read"),
@@ -63,12 +73,15 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
         ('{"at": "2026-01-05", "runs_s": 1, "slots": [1]}', "slots are no object"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"mem": "9e9999t"}}', "is not a size"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {"cpu": "inf"}}', "'inf' is not a number of CPUs"),
-        ('{"at": "2026-01-05", "runs_s": 1, "slots": {"x.shares": "inf"}}', "'inf' is not an amount of x.shares"),
+        (
+            '{"at": "2026-01-05", "runs_s": 1, "slots": {"x.shares": "inf"}}',
+            "'inf' is not an amount of x.shares",
+        ),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "priority": 101}', "priority"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "priority": -1}', "priority"),
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "limit_s": 0}', "too small"),
     ],
-)  # fmt: skip
+)
 def test_a_line_that_makes_no_sense_is_named(text: str, told: str):
     with pytest.raises(Invalid, match=f"Line 2 .*{told}"):
         list(read(['{"id": "1", "at": "2026-01-05", "runs_s": 1, "slots": {"cpu": 1}}', text]))
@@ -78,9 +91,13 @@ def test_jobs_of_the_standard_workload_format_are_sessions():
     first, third, fourth = read_swf(SWF.splitlines())
     start = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
     assert first == TraceEntry(
-        SessionId("1"), start + timedelta(seconds=60), timedelta(hours=1), {"cpu": 4000, "mem": 4 * (4 << 20)},
-        ("swf", "group2", "user3"), limit=timedelta(hours=2),
-    )  # fmt: skip
+        SessionId("1"),
+        start + timedelta(seconds=60),
+        timedelta(hours=1),
+        {"cpu": 4000, "mem": 4 * (4 << 20)},
+        ("swf", "group2", "user3"),
+        limit=timedelta(hours=2),
+    )
     assert (third.id, third.runs, third.slots, third.limit) == (
         "3",
         timedelta(seconds=100),
@@ -100,10 +117,17 @@ def test_large_jobs_are_split_into_containers_when_that_is_asked_for():
 @pytest.mark.parametrize(
     "text",
     [
-        "1 2 3", "1 x" + " 0" * 16, SWF.splitlines()[5], "2 nan 0 60 4" + " 1" * 13, "2 1e30 0 60 4" + " 1" * 13,
-        "2 0 0 nan 4" + " 1" * 13, "2 0 0 60 inf" + " 1" * 13, "; UnixStartTime: 99999999999999999", "hello",
+        "1 2 3",
+        "1 x" + " 0" * 16,
+        SWF.splitlines()[5],
+        "2 nan 0 60 4" + " 1" * 13,
+        "2 1e30 0 60 4" + " 1" * 13,
+        "2 0 0 nan 4" + " 1" * 13,
+        "2 0 0 60 inf" + " 1" * 13,
+        "; UnixStartTime: 99999999999999999",
+        "hello",
     ],
-)  # fmt: skip
+)
 def test_a_job_that_makes_no_sense_is_named(text: str):
     with pytest.raises(Invalid, match="Line 2 "):
         list(read_swf([SWF.splitlines()[5], text]))
@@ -183,15 +207,18 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
     paths = [("d", "p", "ada"), ("d", "p", "bob")]
     scopes = found.start(paths, AT).scopes
     assert {key: scope.ceiling for key, scope in scopes.items()} == {
-        "user:ada": {"sessions": 1}, "user:bob": {"cpu": 2000},
-    }  # fmt: skip
+        "user:ada": {"sessions": 1},
+        "user:bob": {"cpu": 2000},
+    }
     assert [found.scopes(path) for path in paths] == [("user:ada",), ("user:bob",)]
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "cannot be read"), ("{}", "nodes: Field required"), ('{"nodes": [], "node": []}', "node: Extra"),
+        ("{", "cannot be read"),
+        ("{}", "nodes: Field required"),
+        ('{"nodes": [], "node": []}', "node: Extra"),
         ('{"nodes": [{"name": "n", "slots": {"cpu": "x"}}]}', "'x' is not a number of CPUs"),
         ('{"nodes": [{"name": "n", "slots": {"cpu": [1]}}]}', "nodes.0.slots.cpu"),
         ('{"nodes": [], "groups": [{"scheduler": "best"}]}', "groups.0.scheduler"),
@@ -205,7 +232,7 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
             "there are two nodes n-1",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_policy_that_makes_no_sense_says_where(tmp_path: Path, text: str, told: str):
     (tmp_path / "policy.json").write_text(text)
     with pytest.raises(Invalid, match=told):

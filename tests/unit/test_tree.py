@@ -167,8 +167,9 @@ def test_search_finds_below_and_says_when_there_is_more(root: Path, monkeypatch:
     (root / "loop").symlink_to(".")
     found = listing.search(root, "", "NEEDLE", 10)
     assert ([each.path for each in found.entries], found.complete) == (
-        ["needle", "a/Needle.txt", "a/b/needles"], True,
-    )  # fmt: skip
+        ["needle", "a/Needle.txt", "a/b/needles"],
+        True,
+    )
     assert not listing.search(root, "", "needle", 2).complete
     assert [each.path for each in listing.search(root, "a/b", "needle", 9).entries] == ["a/b/needles"]
     monkeypatch.setattr(listing, "SEARCH_S", -1.0)
@@ -179,8 +180,9 @@ def test_links_are_shown_and_removed_and_never_followed(root: Path):
     (root / "out").symlink_to(outside(root))
     (root / "file").symlink_to(outside(root) / "secret")
     assert {each.name: each.kind for each in listing.page(root, "", ListingOrder(), 9).entries} == {
-        "out": FileKind.LINK, "file": FileKind.LINK,
-    }  # fmt: skip
+        "out": FileKind.LINK,
+        "file": FileKind.LINK,
+    }
     for work in (
         lambda: listing.page(root, "out", ListingOrder(), 9),
         lambda: listing.entry(root, "out/secret"),
@@ -316,7 +318,9 @@ def test_a_copy_is_seen_when_it_is_whole_and_goes_on_after_a_crash(root: Path):
     assert copied(clash=Clash.RENAME) == ["to/d (1)", "to/one (1)"]
     seen: list[Advance] = []
     tree.discard(stage(root), "task-1", quiet)
-    assert tree.copy(root, ["one"], root, stage(root), "task-3", "to", Clash.REFUSE, quiet, renamed="two") == ["to/two"]
+    assert tree.copy(
+        root, ["one"], root, stage(root), "task-3", "to", Clash.REFUSE, quiet, renamed="two"
+    ) == ["to/two"]
     with pytest.raises(Conflict, match="to/two"):
         tree.copy(root, ["d"], root, stage(root), "task-4", "to", Clash.REFUSE, quiet, renamed="two")
     tree.copy(root, ["d", "one"], root, stage(root), "task-2", "other", Clash.REFUSE, seen.append)
@@ -332,8 +336,14 @@ def test_a_zip_holds_what_could_be_read_and_says_what_could_not(root: Path):
     file = zipped(root, "d", "top", "gone", "d/a")
     assert file.testzip() is None
     assert sorted(file.namelist()) == [
-        "ERRORS.txt", "a", "d/", "d/a", "d/back_.._slash", "d/empty/", "top",
-    ]  # fmt: skip
+        "ERRORS.txt",
+        "a",
+        "d/",
+        "d/a",
+        "d/back_.._slash",
+        "d/empty/",
+        "top",
+    ]
     assert file.read("ERRORS.txt") == b"gone: There is no gone.\n"
     assert file.getinfo("top").date_time == (1980, 1, 1, 0, 0, 0)
     assert file.getinfo("top").external_attr >> 16 == 0o100755
@@ -346,9 +356,11 @@ def test_names_that_are_no_text_stay_apart_in_a_zip(root: Path):
         made(root, os.fsdecode(b"d/" + name), name)
     file = zipped(root, "d")
     assert {name: file.read(name) for name in file.namelist() if not name.endswith("/")} == {
-        "d/%B0%A1.txt": b"\xb0\xa1.txt", "d/%B0%A2.txt": b"\xb0\xa2.txt",
-        "d/%FF/in": b"\xff/in", "d/%FE/in": b"\xfe/in",
-    }  # fmt: skip
+        "d/%B0%A1.txt": b"\xb0\xa1.txt",
+        "d/%B0%A2.txt": b"\xb0\xa2.txt",
+        "d/%FF/in": b"\xff/in",
+        "d/%FE/in": b"\xfe/in",
+    }
 
 
 def test_what_a_zip_says_of_errors_takes_no_files_place(root: Path):
@@ -419,7 +431,10 @@ def test_whoever_swaps_directories_for_links_gets_nothing_outside(root: Path, sw
         assert all(file.read(name) != b"secret" for name in file.namelist())
 
     works = [
-        read, lists, search, archive,
+        read,
+        lists,
+        search,
+        archive,
         lambda: tree.make_directory(root, "swap/inner/new"),
         lambda: tree.move(root, "swap/inner/file", "swap/inner/moved", Clash.REPLACE),
         lambda: tree.move(root, "swap/inner/moved", "swap/inner/file", Clash.REPLACE),
@@ -430,7 +445,7 @@ def test_whoever_swaps_directories_for_links_gets_nothing_outside(root: Path, sw
         lambda: tree.copy(
             root, ["swap/inner"], root, stage(root), f"task-{chance.random()}", "copies", Clash.RENAME, quiet
         ),
-    ]  # fmt: skip
+    ]
     done = 0
     for _ in range(1500):
         try:

@@ -19,10 +19,20 @@ from carrel.core.units import (
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0", 0), ("1024", 1024), ("512m", 512 << 20), ("512M", 512 << 20), ("1.5GiB", 3 << 29), ("2g", 2 << 30),
-        ("2 GB", 2 << 30), (" 1k ", 1024), ("1KiB", 1024), ("3t", 3 << 40), ("1p", 1 << 50), ("7b", 7),
+        ("0", 0),
+        ("1024", 1024),
+        ("512m", 512 << 20),
+        ("512M", 512 << 20),
+        ("1.5GiB", 3 << 29),
+        ("2g", 2 << 30),
+        ("2 GB", 2 << 30),
+        (" 1k ", 1024),
+        ("1KiB", 1024),
+        ("3t", 3 << 40),
+        ("1p", 1 << 50),
+        ("7b", 7),
     ],
-)  # fmt: skip
+)
 def test_sizes(text: str, expected: int):
     assert parse_size(text) == expected
 
@@ -49,11 +59,16 @@ def test_what_is_no_cpu_is_named(text: str):
 @pytest.mark.parametrize(
     ("slot", "amount", "expected"),
     [
-        ("cpu", 1500, "1.5 CPU"), ("cpu", 1000, "1 CPU"), ("cpu", 10, "0.01 CPU"), ("mem", 1 << 30, "1 GiB"),
-        ("mem", 3 << 29, "1.5 GiB"), ("mem", 0, "0 B"), ("mem", 1 << 60, "1024 PiB"),
+        ("cpu", 1500, "1.5 CPU"),
+        ("cpu", 1000, "1 CPU"),
+        ("cpu", 10, "0.01 CPU"),
+        ("mem", 1 << 30, "1 GiB"),
+        ("mem", 3 << 29, "1.5 GiB"),
+        ("mem", 0, "0 B"),
+        ("mem", 1 << 60, "1024 PiB"),
         ("cuda.shares", 300, "0.3 cuda.shares"),
     ],
-)  # fmt: skip
+)
 def test_amounts_for_people(slot: str, amount: int, expected: str):
     assert format_slot(slot, amount) == expected
 

@@ -25,9 +25,15 @@ def unpacking(folder: Path, body: bytes) -> Unpacking:
         (folder / name).mkdir(exist_ok=True)
     (folder / "body").write_bytes(body)
     return Unpacking(
-        FileIO(folder / "body"), folder / "files", folder / "stage", "", Clash.REPLACE, name="written-t",
-        largest=1 << 20, too_large=lambda: Conflict("too.large", "Too large."),
-    )  # fmt: skip
+        FileIO(folder / "body"),
+        folder / "files",
+        folder / "stage",
+        "",
+        Clash.REPLACE,
+        name="written-t",
+        largest=1 << 20,
+        too_large=lambda: Conflict("too.large", "Too large."),
+    )
 
 
 def header(name: str, size: int = 0, kind: bytes = tarfile.REGTYPE) -> bytes:
@@ -60,11 +66,13 @@ def record(key: bytes, value: bytes) -> bytes:
         pytest.param(header("far", 1 << 62), id="more than this disk holds"),
         pytest.param(about_next(record(b"comment", b"1" * 3000)) + header("slow"), id="slow to look through"),
         pytest.param(about_next(b"2 " * 500 + b"a=b") + header("vast"), id="records in one another"),
-        pytest.param(about_next(b"", tarfile.GNUTYPE_LONGNAME) * 2000 + header("deep"), id="headers of headers"),
+        pytest.param(
+            about_next(b"", tarfile.GNUTYPE_LONGNAME) * 2000 + header("deep"), id="headers of headers"
+        ),
         pytest.param(header("long", 2 << 20, tarfile.XHDTYPE) + bytes(2 << 20), id="a header without end"),
         pytest.param(b"x" * 512 + header("last"), id="something else"),
     ],
-)  # fmt: skip
+)
 def test_what_is_made_to_do_harm_is_refused(tmp_path: Path, harm: bytes):
     begun = unpacking(tmp_path, header("a") + header("b") + harm + header("c") + END)
     with pytest.raises(Invalid):
@@ -90,17 +98,24 @@ def test_long_names_and_what_else_stands_beside_a_file_come_along(tmp_path: Path
     begun = unpacking(tmp_path, made.getvalue())
     step = begun.step()
     assert (step.refused, begun.over) == ([], True)
-    assert [path for path, _ in step.placed] == [f"{name}/{tarfile.PAX_FORMAT}", f"{name}/{tarfile.GNU_FORMAT}"]
+    assert [path for path, _ in step.placed] == [
+        f"{name}/{tarfile.PAX_FORMAT}",
+        f"{name}/{tarfile.GNU_FORMAT}",
+    ]
 
 
 NAMES = st.lists(
-    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=60), min_size=1, max_size=4
+    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=60),
+    min_size=1,
+    max_size=4,
 ).map("/".join)
 MADE = st.tuples(
-    NAMES, st.integers(0, 2000), st.integers(0, 0o777),
+    NAMES,
+    st.integers(0, 2000),
+    st.integers(0, 0o777),
     st.one_of(st.integers(0, 1 << 32), st.floats(0, 1e9), st.floats(-1e9, 1e12)),
     st.sampled_from([tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT]),
-)  # fmt: skip
+)
 
 
 @given(st.lists(MADE, max_size=6))
@@ -125,7 +140,9 @@ def facts(member: tarfile.TarInfo) -> tuple[object, ...]:
     return member.name, member.size, member.mode, member.mtime, member.type
 
 
-def test_files_that_are_made_durable_together_are_each_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_files_that_are_made_durable_together_are_each_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(300)]
     for fd in files:
         os.write(fd, b"x")

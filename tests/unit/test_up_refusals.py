@@ -72,7 +72,10 @@ def pair(tmp_path: Path) -> tuple[Path, Path]:
 def test_a_certificate_or_key_that_is_not_there_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     certificate, key = map(str, pair)
     nothing = str(tmp_path / "nothing")
-    for options in (("--tls-cert", nothing, "--tls-key", key), ("--tls-cert", certificate, "--tls-key", nothing)):
+    for options in (
+        ("--tls-cert", nothing, "--tls-key", key),
+        ("--tls-cert", certificate, "--tls-key", nothing),
+    ):
         assert f"'{nothing}': No such file or directory" in _up(tmp_path, *options).stderr
     answer = _up(tmp_path, CARREL_TLS_CERT=nothing, CARREL_TLS_KEY=key)
     assert f"error: {nothing}: No such file or directory. (setup.tls)" in answer.stderr

@@ -31,7 +31,9 @@ def test_a_checkout_adds_its_revision(monkeypatch, tmp_path: Path) -> None:  # t
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run(["git", "-C", tmp_path, *identity, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
-    head = subprocess.run(["git", "-C", tmp_path, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    head = subprocess.run(
+        ["git", "-C", tmp_path, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    )
     monkeypatch.setattr(version, "_CHECKOUT", tmp_path)
     shown = version.full.__wrapped__()
     assert shown.startswith(f"{carrel.__version__}+g")

@@ -17,9 +17,17 @@ def headed(status: str, **headers: object) -> bytes:
 def entry(name: str, size: int, **more: object) -> dict[str, object]:
     """A file as the API shows it."""
     return {
-        "name": name, "path": name, "kind": "file", "readable": True, "size_bytes": size, "mode": "644",
-        "type": None, "etag": '"e1"', "modified_at": NOW, **more,
-    }  # fmt: skip
+        "name": name,
+        "path": name,
+        "kind": "file",
+        "readable": True,
+        "size_bytes": size,
+        "mode": "644",
+        "type": None,
+        "etag": '"e1"',
+        "modified_at": NOW,
+        **more,
+    }
 
 
 def listing(*items: object) -> bytes:

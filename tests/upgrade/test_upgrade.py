@@ -99,7 +99,9 @@ def test_devices_of_before_serve_whole_ones_and_shares(empty: str) -> None:
             )
     migrate(empty)
     with psycopg.connect(empty) as connection:
-        kept = dict(connection.execute("SELECT name, devices FROM nodes WHERE name IN ('fast', 'plain')").fetchall())
+        kept = dict(
+            connection.execute("SELECT name, devices FROM nodes WHERE name IN ('fast', 'plain')").fetchall()
+        )
         kinds = connection.execute("SELECT name, family, type FROM slot_kinds ORDER BY name").fetchall()
     slots = {"cuda.device": 1000, "cuda.shares": 1}
     assert kept == {"fast": [{**one, "slots": slots} for one in devices], "plain": []}
@@ -162,9 +164,10 @@ async def test_what_ran_before_goes_on_running_with_its_terminal_and_its_apps(
         terminal = await stack.enter_async_context(
             connect(
                 f"ws://127.0.0.1:{api.port}{API}/sessions/kept/terminal",
-                additional_headers={"Authorization": f"Basic {basic}"}, proxy=None,
+                additional_headers={"Authorization": f"Basic {basic}"},
+                proxy=None,
             )
-        )  # fmt: skip
+        )
         assert json.loads(await terminal.recv())["type"] == "ready"
         assert (await user.get("/sessions/kept/logs")).status_code == 200
         # 4. It ends, and nothing is left of it.
@@ -190,7 +193,9 @@ _ASKS = """
 _LAST_WITHOUT_SPECS, _FIRST_WITH_SPECS = "0026", "0027"
 
 
-async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty: str, tmp_path: Path) -> None:
+async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
+    empty: str, tmp_path: Path
+) -> None:
     engine = FakeEngine()
     schema = max(DUMPS)
     load(empty, DUMPS[schema], lambda name, count: None)
@@ -215,10 +220,18 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(empty
             [waiting] = await loading.waiting(tx, SystemClock().now())
         assert waiting.node == "nodenodenode"
         assert SessionSpec.from_json(row.spec) == SessionSpec(
-            image=image, slots=row.slots, name="kept", env={"SEED": "7"}, project=project, group="default",
-            priority=60, time_limit_s=7200, node=NodeId("nodenodenode"), containers=1,
+            image=image,
+            slots=row.slots,
+            name="kept",
+            env={"SEED": "7"},
+            project=project,
+            group="default",
+            priority=60,
+            time_limit_s=7200,
+            node=NodeId("nodenodenode"),
+            containers=1,
             mounts=(MountRequest(folder=folder, path="/data", subpath="train", read_only=True),),
-        )  # fmt: skip
+        )
         api = await stack.enter_async_context(
             installation(database, cast(People, None), tmp_path, controllers=True, engine=engine)
         )
@@ -253,7 +266,9 @@ async def _observed(database: Database) -> None:
 
     async def seen() -> bool:
         async with database.transaction() as tx:
-            return bool((await tx.execute(text("SELECT bool_and(seen_at > '2020-01-01') FROM nodes"))).scalar())
+            return bool(
+                (await tx.execute(text("SELECT bool_and(seen_at > '2020-01-01') FROM nodes"))).scalar()
+            )
 
     assert await eventually(seen)
 

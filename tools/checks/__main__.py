@@ -65,7 +65,9 @@ def main() -> int:
         with ThreadPoolExecutor() as beside:
             quiet = [name for name in folders if name in CONTAINERS]
             behind = beside.submit(run_pytest, quiet, [], environment, tally, log=STATE / "containers.log")
-            run_pytest(rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10"))
+            run_pytest(
+                rest, ["-n", "3", "--dist", "worksteal"], environment, tally, before=("nice", "-n", "10")
+            )
             behind.result()
         journeys = [name for name in folders if name in BROWSER]
         run_pytest(journeys, ["-n", "2", "--dist", "worksteal"], environment, tally)
@@ -90,6 +92,7 @@ def compiled_code() -> dict[str, str]:
 def lint(tally: Tally) -> None:
     python = sys.executable
     step(tally, "ruff", [python, "-m", "ruff", "check", "."])
+    step(tally, "ruff format", [python, "-m", "ruff", "format", "--check", "."])
     step(tally, "import-linter", [str(Path(python).parent / "lint-imports")])
     step(tally, "mypy", [python, "-m", "mypy"])
     for folder in ("bootstrap", "checks"):
@@ -103,7 +106,15 @@ def lint(tally: Tally) -> None:
 
 def generated(tally: Tally) -> None:
     """Files made from others must be what would be made now."""
-    made = ("openapi", "python_client", "python_async", "cli_docs", "reference", "web_client", "make_migration")
+    made = (
+        "openapi",
+        "python_client",
+        "python_async",
+        "cli_docs",
+        "reference",
+        "web_client",
+        "make_migration",
+    )
     for tool in (f"{name}.py" for name in made):
         step(tally, f"tools/{tool}", [sys.executable, f"tools/{tool}", "--check"])
     step(tally, "openapi.json: redocly", ["npm", "run", "--silent", "lint:api"], folder=ROOT / "web")

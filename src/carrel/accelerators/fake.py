@@ -17,8 +17,12 @@ class FakeAcceleratorSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    count: int = Field(default=0, ge=0, le=64, description="Whole accelerators, of which sessions may have parts.")
-    units: int = Field(default=0, ge=0, le=64, description="Parts cut in advance; a container gets one at most.")
+    count: int = Field(
+        default=0, ge=0, le=64, description="Whole accelerators, of which sessions may have parts."
+    )
+    units: int = Field(
+        default=0, ge=0, le=64, description="Parts cut in advance; a container gets one at most."
+    )
 
 
 class FakeAccelerators:
@@ -54,5 +58,7 @@ class FakeAccelerators:
 
 
 PLUGIN = Plugin(
-    FakeAcceleratorSettings, lambda settings: FakeAccelerators(settings.count, settings.units), "Fake accelerators"
+    FakeAcceleratorSettings,
+    lambda settings: FakeAccelerators(settings.count, settings.units),
+    "Fake accelerators",
 )

@@ -173,7 +173,9 @@ def _client() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
 
 
-async def _answers(client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, timeout_s: float) -> bool:
+async def _answers(
+    client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, timeout_s: float
+) -> bool:
     """One look: does the app's ready path answer below 500, or, without one, is its port open?"""
     try:
         async with asyncio.timeout(timeout_s):

@@ -32,7 +32,10 @@ router = APIRouter(tags=["access"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
 ContainerName = Annotated[
     str | None,
-    Query(max_length=64, description="A container of the session, such as main or sub1; the main one when left out."),
+    Query(
+        max_length=64,
+        description="A container of the session, such as main or sub1; the main one when left out.",
+    ),
 ]
 AppName = Annotated[str, Path(max_length=64)]
 MAX_TAIL = 1_000_000
@@ -64,12 +67,15 @@ async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, r
     return AppList(
         items=[
             AppView(
-                name=app.name, title=app.title, protocol=app.protocol, port=app.port,
+                name=app.name,
+                title=app.title,
+                protocol=app.protocol,
+                port=app.port,
                 running=running.get(app.name, False),
             )
             for app in known
         ]
-    )  # fmt: skip
+    )
 
 
 @router.post(
@@ -115,7 +121,9 @@ async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.open")
         main = await containers.named(tx, session, None)
-    await services.app_starter.ensure(_place(session, main, services.settings), catalogue.template(session.apps, app))
+    await services.app_starter.ensure(
+        _place(session, main, services.settings), catalogue.template(session.apps, app)
+    )
     return session
 
 

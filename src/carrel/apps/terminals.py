@@ -38,10 +38,11 @@ MAX_PER_CONTAINER = 20
 # The shell first says its process id, for the day when it is to be hung up; the line is not passed on.
 # Then comes the shell that its owner likes, if the image has it.
 SHELL = (
-    "sh", "-c",
+    "sh",
+    "-c",
     'echo $$; liked=$CARREL_SHELL; unset CARREL_SHELL; for shell in "$liked" bash; do '
     '[ -n "$shell" ] && command -v "$shell" >/dev/null 2>&1 && exec "$shell" -l; done; exec sh -l',
-)  # fmt: skip
+)
 ENVIRONMENT = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 _LONGEST_FIRST_LINE = 16
 _BEGIN_S = 5.0
@@ -193,7 +194,9 @@ class Terminals:
             return None
         return found
 
-    async def open(self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = "") -> Terminal:
+    async def open(
+        self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = ""
+    ) -> Terminal:
         """A fresh shell: the one that is named, where there is such. Raises: Refused (too many), Conflict (not
         running), Unavailable."""
         if self._held[container] >= MAX_PER_CONTAINER:

@@ -10,9 +10,26 @@ from carrel.audit.queries import Exported
 from carrel.tables.audit import AuditEntry
 
 _COLUMNS = (
-    "position", "at", "actor_email", "actor_id", "action", "object_kind", "object_id", "object_name", "outcome",
-    "reason", "credential", "address", "request_id", "owner_id", "project_id", "domain_id", "details", "id", "hash",
-)  # fmt: skip
+    "position",
+    "at",
+    "actor_email",
+    "actor_id",
+    "action",
+    "object_kind",
+    "object_id",
+    "object_name",
+    "outcome",
+    "reason",
+    "credential",
+    "address",
+    "request_id",
+    "owner_id",
+    "project_id",
+    "domain_id",
+    "details",
+    "id",
+    "hash",
+)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 _BLOCK = 1 << 16
 

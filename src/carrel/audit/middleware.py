@@ -39,7 +39,9 @@ async def _note(scope: Scope) -> None:
     # Steps of signing in leave rows of their own, whether anybody is known or not.
     if error is None or actor is None or action in (None, "auth.login"):
         return
-    await services_of(scope, AuditServices).refusals.note(actor, action, _object(scope.get("path_params", {})), error)
+    await services_of(scope, AuditServices).refusals.note(
+        actor, action, _object(scope.get("path_params", {})), error
+    )
 
 
 def _action(route: BaseRoute | None) -> str | None:

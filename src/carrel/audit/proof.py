@@ -87,7 +87,9 @@ _WALK = text(f"""
 """)  # noqa: S608 - no input in it
 
 
-async def check(tx: AsyncSession, *, after: int, expected: ChainLink | None = None, batch: int = BATCH) -> Check:
+async def check(
+    tx: AsyncSession, *, after: int, expected: ChainLink | None = None, batch: int = BATCH
+) -> Check:
     """Look through the entries behind a position. expected: a place noted earlier, that must still be there."""
     start, anchor = await chain.begin(tx)
     end = await chain.head(tx)

@@ -43,9 +43,15 @@ class Drain:
             found = [(session, emptied[node]) for session, node in there if node]
             for session, becomes, reason in _fates(found):
                 await transitions.move(
-                    tx, [session.id], SessionState.TERMINATING, sources=_RAN, outcome=_OUTCOME[becomes],
-                    cause="drained", reason=reason, now=self._tools.clock.now(),
-                )  # fmt: skip
+                    tx,
+                    [session.id],
+                    SessionState.TERMINATING,
+                    sources=_RAN,
+                    outcome=_OUTCOME[becomes],
+                    cause="drained",
+                    reason=reason,
+                    now=self._tools.clock.now(),
+                )
 
 
 def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, DrainOutcome, str]]:

@@ -30,7 +30,9 @@ class EachEngine:
             await _cancel(self._tasks.pop(removed))
         failures = self._ended()
         self._again |= self._tasks.keys()
-        begun = {engine: asyncio.create_task(self._until_done(engine)) for engine in known - self._tasks.keys()}
+        begun = {
+            engine: asyncio.create_task(self._until_done(engine)) for engine in known - self._tasks.keys()
+        }
         self._tasks |= begun
         if begun:
             await asyncio.wait(begun.values(), timeout=_PATIENCE_S)

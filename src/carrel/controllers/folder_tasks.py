@@ -203,7 +203,14 @@ class _Work:
         here = await self._tools.storages.of(host)
         there = await self._tools.storages.of(source.host_id)
         await self._between(
-            there, here, whole_folders.fill, there.backend, place_of(source), here.backend, place, self._attempt
+            there,
+            here,
+            whole_folders.fill,
+            there.backend,
+            place_of(source),
+            here.backend,
+            place,
+            self._attempt,
         )
         await self._tools.confirm()
         await here.call(whole_folders.show, here.backend, place, self._attempt)
@@ -214,7 +221,9 @@ class _Work:
         left = arguments["clear"]
         storage = await self._tools.storages.of(StorageHostId(left["host"]))
         shown, self._advance = self._advance, None
-        await self._call(storage, storage.backend.remove, FolderLocation(left["scope"], folder.id), shown=False)
+        await self._call(
+            storage, storage.backend.remove, FolderLocation(left["scope"], folder.id), shown=False
+        )
         async with self._tools.transaction() as tx:
             outcome = TaskState(arguments["outcome"])
             if outcome is TaskState.DONE:

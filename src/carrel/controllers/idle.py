@@ -64,7 +64,9 @@ class Idle:
 
     def _must_look(self, case: Case, now: datetime) -> bool:
         rule, at = self._look_at.get(case.session, (None, now))
-        return case.rules.use is not None and (rule != case.rules.use or at <= now or case.warned_of is not None)
+        return case.rules.use is not None and (
+            rule != case.rules.use or at <= now or case.warned_of is not None
+        )
 
     def _forget_others(self, cases: Sequence[Case]) -> None:
         known = {case.session for case in cases}
@@ -82,14 +84,24 @@ class Idle:
         match decided.step:
             case IdleAction.END if found:
                 await transitions.move(
-                    tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
-                    outcome=SessionState.TERMINATED, cause=f"idle_{found.rule}", reason=found.why, now=now,
-                )  # fmt: skip
+                    tx,
+                    [session],
+                    SessionState.TERMINATING,
+                    sources=[SessionState.RUNNING],
+                    outcome=SessionState.TERMINATED,
+                    cause=f"idle_{found.rule}",
+                    reason=found.why,
+                    now=now,
+                )
             case IdleAction.WARN if decided.ends_at and known.warned_of is None:
                 left_s = (decided.ends_at - now).total_seconds()
                 await transitions.expect_idle_end(
-                    tx, session, decided.ends_at, now=now,
-                    cause="idle_warning", reason=WARNING.format(format_duration(left_s)),
-                )  # fmt: skip
+                    tx,
+                    session,
+                    decided.ends_at,
+                    now=now,
+                    cause="idle_warning",
+                    reason=WARNING.format(format_duration(left_s)),
+                )
             case IdleAction.WARN | IdleAction.CLEAR:
                 await transitions.expect_idle_end(tx, session, decided.ends_at, now=now)

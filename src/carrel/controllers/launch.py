@@ -81,8 +81,12 @@ class Launch:
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
         # Of each engine: one that hangs takes no room from the others.
-        self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
-        self._starting = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
+        self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](
+            lambda: asyncio.Semaphore(concurrency)
+        )
+        self._starting = defaultdict[EngineId | None, asyncio.Semaphore](
+            lambda: asyncio.Semaphore(concurrency)
+        )
         self._in_hand = InHand[SessionId]()
 
     async def step(self) -> None:
@@ -125,7 +129,9 @@ class Launch:
     async def close(self) -> None:
         await self._in_hand.close()
 
-    async def _launch(self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]) -> None:
+    async def _launch(
+        self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
+    ) -> None:
         # Say that we are at it before waiting for room: others may be pulling for long.
         if not await self._begin(session, members):
             return
@@ -162,7 +168,9 @@ class Launch:
             await self._end(session, cause=NO_MOUNT, reason=str(error))
         return None
 
-    async def _wait_for_storage(self, session: Session, members: Sequence[PlacedContainer], reason: str) -> None:
+    async def _wait_for_storage(
+        self, session: Session, members: Sequence[PlacedContainer], reason: str
+    ) -> None:
         log.warning("launch.no_storage", session=session.id, error=reason)
         if session.started_at:
             # It has files of its own on its node: it stays there until the storage is back.
@@ -185,10 +193,14 @@ class Launch:
                 session, members, cause=NO_MOUNT, reason=reason, pause=timedelta(seconds=_STORAGE_PAUSE_S)
             )
 
-    async def _send_back(self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer) -> None:
+    async def _send_back(
+        self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer
+    ) -> None:
         """Nothing of it stays on its nodes; it waits for another place."""
         reason = f"Its node {leaving.node.name} is lost or is being emptied before it ran there."
-        await self._take_back(session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id)
+        await self._take_back(
+            session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id
+        )
 
     async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
         """False when it is no longer to be started."""
@@ -196,9 +208,14 @@ class Launch:
             if session.state != SessionState.SCHEDULED:
                 return await queries.lock(tx, session.id, *LAUNCHING)
             return await containers.change(
-                tx, session.id, [ContainerChange(one.row.id) for one in members], ContainerState.PREPARING,
-                states=[SessionState.SCHEDULED], cause="launch", now=self._tools.clock.now(),
-            )  # fmt: skip
+                tx,
+                session.id,
+                [ContainerChange(one.row.id) for one in members],
+                ContainerState.PREPARING,
+                states=[SessionState.SCHEDULED],
+                cause="launch",
+                now=self._tools.clock.now(),
+            )
 
     async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
         """Have the engine make one container run. Raises: FailedStart."""
@@ -224,9 +241,14 @@ class Launch:
         # 2. tell
         async with tools.transaction() as tx:
             await containers.change(
-                tx, session.id, [ContainerChange(member.row.id, address=observed.address)], ContainerState.RUNNING,
-                states=LAUNCHING, cause="started", now=tools.clock.now(),
-            )  # fmt: skip
+                tx,
+                session.id,
+                [ContainerChange(member.row.id, address=observed.address)],
+                ContainerState.RUNNING,
+                states=LAUNCHING,
+                cause="started",
+                now=tools.clock.now(),
+            )
 
     async def _report(
         self,
@@ -245,9 +267,14 @@ class Launch:
                 if progress.phase == "start" and not started:
                     started = True
                     await containers.change(
-                        tx, session, [ContainerChange(container)], ContainerState.STARTING, states=[SessionState.PREPARING],
-                        cause="image_ready", now=self._tools.clock.now(),
-                    )  # fmt: skip
+                        tx,
+                        session,
+                        [ContainerChange(container)],
+                        ContainerState.STARTING,
+                        states=[SessionState.PREPARING],
+                        cause="image_ready",
+                        now=self._tools.clock.now(),
+                    )
                 elif progress.phase == "pull":
                     shown = {"phase": "pull", "fraction": progress.fraction, "text": progress.text}
                     await transitions.show_progress(tx, session, LAUNCHING, progress=shown, reason=None)
@@ -259,11 +286,17 @@ class Launch:
             await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
 
-    async def _give_up(self, session: Session, members: Sequence[PlacedContainer], start: FailedStart) -> None:
+    async def _give_up(
+        self, session: Session, members: Sequence[PlacedContainer], start: FailedStart
+    ) -> None:
         """Another try later with nothing left of this one, or the end."""
         error, failed = start.error, await self._failed(session, _RETRY)
         log.warning(
-            "launch.refused", session=session.id, container=start.member.row.id, code=error.code, attempt=failed + 1
+            "launch.refused",
+            session=session.id,
+            container=start.member.row.id,
+            code=error.code,
+            attempt=failed + 1,
         )
         last = not error.retriable or failed + 1 >= MAX_ATTEMPTS
         if last:
@@ -282,9 +315,15 @@ class Launch:
     async def _end(self, session: Session, *, cause: str, reason: str) -> None:
         async with self._tools.transaction() as tx:
             await transitions.move(
-                tx, [session.id], SessionState.TERMINATING, sources=sorted(LAUNCHING),
-                outcome=SessionState.ERROR, cause=cause, reason=reason, now=self._tools.clock.now(),
-            )  # fmt: skip
+                tx,
+                [session.id],
+                SessionState.TERMINATING,
+                sources=sorted(LAUNCHING),
+                outcome=SessionState.ERROR,
+                cause=cause,
+                reason=reason,
+                now=self._tools.clock.now(),
+            )
 
     async def _take_back(
         self,
@@ -305,7 +344,6 @@ class Launch:
             await service.requeue(
                 tx, session.id, cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed
             )
-
 
     async def _remove(self, member: PlacedContainer) -> None:
         engine = await self._tools.engines.of(_engine_of(member))

@@ -23,15 +23,26 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
     runs = await _over(tx, SessionState.RUNNING, Session.time_limit_s, Session.started_at, now)
     for session, limit_s in runs:
         await transitions.move(
-            tx, [session], SessionState.TERMINATING, sources=[SessionState.RUNNING],
-            outcome=SessionState.TERMINATED, cause="time_limit", reason=TIME_LIMIT.format(_in_words(limit_s)), now=now,
-        )  # fmt: skip
+            tx,
+            [session],
+            SessionState.TERMINATING,
+            sources=[SessionState.RUNNING],
+            outcome=SessionState.TERMINATED,
+            cause="time_limit",
+            reason=TIME_LIMIT.format(_in_words(limit_s)),
+            now=now,
+        )
     waits = await _over(tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, WAITS_SINCE, now)
     for session, limit_s in waits:
         await transitions.move(
-            tx, [session], SessionState.CANCELLED, sources=[SessionState.PENDING],
-            cause="pending_timeout", reason=PENDING_TIMEOUT.format(_in_words(limit_s)), now=now,
-        )  # fmt: skip
+            tx,
+            [session],
+            SessionState.CANCELLED,
+            sources=[SessionState.PENDING],
+            cause="pending_timeout",
+            reason=PENDING_TIMEOUT.format(_in_words(limit_s)),
+            now=now,
+        )
 
 
 async def _over(

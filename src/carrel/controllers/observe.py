@@ -262,19 +262,37 @@ class Observe:
                 await transitions.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
             for ended in found.restart:
                 await containers.change(
-                    tx, ended.session.id, ended.containers, ContainerState.STARTING, states=[SessionState.RUNNING],
-                    cause="restarted", reason=ended.reason, now=now,
-                )  # fmt: skip
+                    tx,
+                    ended.session.id,
+                    ended.containers,
+                    ContainerState.STARTING,
+                    states=[SessionState.RUNNING],
+                    cause="restarted",
+                    reason=ended.reason,
+                    now=now,
+                )
             for ended in found.lost:
                 await containers.change(
-                    tx, ended.session.id, ended.containers, ContainerState.EXITED, states=[SessionState.RUNNING],
-                    cause="lost", reason=ended.reason, now=now,
-                )  # fmt: skip
+                    tx,
+                    ended.session.id,
+                    ended.containers,
+                    ContainerState.EXITED,
+                    states=[SessionState.RUNNING],
+                    cause="lost",
+                    reason=ended.reason,
+                    now=now,
+                )
             for session, rule in found.node_lost:
                 await transitions.move(
-                    tx, [session.id], SessionState.TERMINATING, sources=[SessionState.RUNNING, SessionState.STARTING],
-                    outcome=_OUTCOME[rule], cause="node_lost", reason=_LOST_WITH_NODE[rule], now=now,
-                )  # fmt: skip
+                    tx,
+                    [session.id],
+                    SessionState.TERMINATING,
+                    sources=[SessionState.RUNNING, SessionState.STARTING],
+                    outcome=_OUTCOME[rule],
+                    cause="node_lost",
+                    reason=_LOST_WITH_NODE[rule],
+                    now=now,
+                )
             for moved, address in found.moved:
                 await containers.relocate(tx, moved, address)
 
@@ -304,6 +322,12 @@ class Observe:
                     f": {session.reason}" if session.reason else "."
                 )
                 await transitions.move(
-                    tx, [session.id], SessionState.TERMINATING, sources=[session.state],
-                    outcome=SessionState.ERROR, cause="deadline", reason=reason, now=now,
-                )  # fmt: skip
+                    tx,
+                    [session.id],
+                    SessionState.TERMINATING,
+                    sources=[session.state],
+                    outcome=SessionState.ERROR,
+                    cause="deadline",
+                    reason=reason,
+                    now=now,
+                )

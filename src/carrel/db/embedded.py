@@ -123,10 +123,19 @@ class Embedded:
         fresh = self.root / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
         self._run(
-            [programs / "initdb", "-U", "carrel", "--auth=trust", "--encoding=UTF8", "--locale=C",
-             "--no-sync", "-D", fresh],
+            [
+                programs / "initdb",
+                "-U",
+                "carrel",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+                "-D",
+                fresh,
+            ],
             owner,
-        )  # fmt: skip
+        )
         os.rename(fresh, self.cluster)
 
     def _settle(self, owner: pwd.struct_passwd | None) -> None:
@@ -144,14 +153,35 @@ class Embedded:
 
     def _launch(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
         self._make_socket_dir(owner)
-        arguments: list[str | Path] = [programs / "pg_ctl", "-w", "-t", str(_START_S), "-s", "-D", self.cluster,
-                     "-l", self.log, "-o", f"-k {self.socket_dir}", "start"]  # fmt: skip
+        arguments: list[str | Path] = [
+            programs / "pg_ctl",
+            "-w",
+            "-t",
+            str(_START_S),
+            "-s",
+            "-D",
+            self.cluster,
+            "-l",
+            self.log,
+            "-o",
+            f"-k {self.socket_dir}",
+            "start",
+        ]
         self._run(arguments, owner)
         answer = self._run(
-            [programs / "psql", "-h", self.socket_dir, "-U", "carrel", "-d", "postgres", "-Atc",
-             "SELECT 1 FROM pg_database WHERE datname = 'carrel'"],
+            [
+                programs / "psql",
+                "-h",
+                self.socket_dir,
+                "-U",
+                "carrel",
+                "-d",
+                "postgres",
+                "-Atc",
+                "SELECT 1 FROM pg_database WHERE datname = 'carrel'",
+            ],
             owner,
-        )  # fmt: skip
+        )
         if answer.strip() != "1":
             self._run([programs / "createdb", "-h", self.socket_dir, "-U", "carrel", "carrel"], owner)
 
@@ -243,10 +273,18 @@ def _system_user() -> pwd.struct_passwd:
         return pwd.getpwnam(SYSTEM_USER)
     except KeyError:
         subprocess.run(
-            ["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent",
-             "--shell", "/usr/sbin/nologin", SYSTEM_USER],
+            [
+                "useradd",
+                "--system",
+                "--no-create-home",
+                "--home-dir",
+                "/nonexistent",
+                "--shell",
+                "/usr/sbin/nologin",
+                SYSTEM_USER,
+            ],
             check=True,
-        )  # fmt: skip
+        )
         return pwd.getpwnam(SYSTEM_USER)
 
 

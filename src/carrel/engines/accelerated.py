@@ -13,9 +13,7 @@ def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
     devices = tuple(device for mine, _ in found for device in mine)
     families = {device.family for device in devices}
     kinds = tuple(kind for _, mine in found for kind in mine if kind.family in families)
-    return replace(
-        node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)}
-    )
+    return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
 
 
 def attachment_of(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Attachment:

@@ -122,7 +122,9 @@ class EngineConformance:
         assert not error.retriable
         await harness.engine.remove(wanted.id, grace_s=0)
 
-    async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(self, harness: EngineHarness) -> None:
+    async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(
+        self, harness: EngineHarness
+    ) -> None:
         wanted, progress = spec(harness, image=f"{LOCAL_IMAGES}carrel/nowhere:1"), ProgressLog()
         error = await refused(ImageUnusable, harness.engine.ensure(wanted, progress))
         assert "no registry has it" in error.message
@@ -228,7 +230,9 @@ class EngineConformance:
         ran = await run(harness.engine, container, "sh", "-c", "echo out; echo err >&2; exit 3")
         assert ran == Ran(3, b"out\n", b"err\n")
 
-    async def test_exec_runs_as_the_work_user_at_home_with_the_environment(self, harness: EngineHarness) -> None:
+    async def test_exec_runs_as_the_work_user_at_home_with_the_environment(
+        self, harness: EngineHarness
+    ) -> None:
         container = await running(harness)
         ran = await run(
             harness.engine, container, "sh", "-c", "id -u; pwd; echo $HOME; echo $CONFORMANCE", env="x y"
@@ -264,7 +268,9 @@ class EngineConformance:
             assert not pouring.done()
             pouring.cancel()
 
-    async def test_a_command_that_is_not_there_says_so_and_ends_with_127(self, harness: EngineHarness) -> None:
+    async def test_a_command_that_is_not_there_says_so_and_ends_with_127(
+        self, harness: EngineHarness
+    ) -> None:
         container = await running(harness)
         for name in ("no-such-command", "/no/such"):
             ran = await run(harness.engine, container, name, "-x")

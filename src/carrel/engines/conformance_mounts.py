@@ -68,7 +68,9 @@ class MountConformance:
             assert (await run(harness.engine, container, "cat", f"{_AT}/log")).stdout == b"1"
             assert (await run(harness.engine, container, "cat", f"{_AT}/note")).exit_code == 1
 
-    async def test_a_link_in_a_directory_leads_to_nothing_of_the_machine(self, harness: EngineHarness) -> None:
+    async def test_a_link_in_a_directory_leads_to_nothing_of_the_machine(
+        self, harness: EngineHarness
+    ) -> None:
         with directory() as source, directory() as secret:
             (secret / "key").write_text("secret")
             (source / "link").symlink_to(secret)

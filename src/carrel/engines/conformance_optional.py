@@ -65,7 +65,9 @@ class OptionalConformance:
         assert found.size_bytes > 0
         assert await images.image(harness.image) == found
 
-    async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(self, harness: EngineHarness) -> None:
+    async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(
+        self, harness: EngineHarness
+    ) -> None:
         images = images_of(harness)
         for missing in (harness.pullable_image, harness.unknown_image):
             error = await refused(ImageUnusable, images.image(missing))
@@ -96,7 +98,9 @@ class OptionalConformance:
 
     # commit
 
-    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(self, harness: EngineHarness) -> None:
+    async def test_an_image_of_a_container_has_its_files_and_not_its_environment(
+        self, harness: EngineHarness
+    ) -> None:
         engine, images = committing(harness), images_of(harness)
         container = await running(harness, env={"SECRET": "hunter2"})
         await run(harness.engine, container, "sh", "-c", "echo kept >file")
@@ -112,7 +116,9 @@ class OptionalConformance:
             await harness.engine.remove(one, grace_s=0)
         await images.remove_image(reference)
 
-    async def test_nothing_is_committed_of_a_container_that_is_not_there(self, harness: EngineHarness) -> None:
+    async def test_nothing_is_committed_of_a_container_that_is_not_there(
+        self, harness: EngineHarness
+    ) -> None:
         engine = committing(harness)
         await refused(ContainerGone, engine.commit(new_id(), "localhost/conformance/none:1"))
 

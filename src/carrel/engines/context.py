@@ -1,6 +1,6 @@
 """What an engine is connected with besides its settings, and what a plug-in of an engine makes.
 
-    PLUGIN = Plugin(MySettings, lambda settings: lambda context: MyEngine(settings.url, context.installation))
+PLUGIN = Plugin(MySettings, lambda settings: lambda context: MyEngine(settings.url, context.installation))
 """
 
 from collections.abc import Callable, Sequence

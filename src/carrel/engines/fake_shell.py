@@ -36,8 +36,19 @@ Process = Generator[Step, bytes, int]
 
 _SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
 _PROGRAMS = {
-    "cat", "echo", "false", "head", "hostname", "id", "printenv", "pwd", "sleep", "stty", "touch", "true",
-}  # fmt: skip
+    "cat",
+    "echo",
+    "false",
+    "head",
+    "hostname",
+    "id",
+    "printenv",
+    "pwd",
+    "sleep",
+    "stty",
+    "touch",
+    "true",
+}
 _NO_PROGRAMS = {"/etc/passwd"}
 _CHUNK_BYTES = 32 * 1024
 

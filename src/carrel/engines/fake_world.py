@@ -162,9 +162,7 @@ class FakeWorld:
     def equip(self, node: str, accelerators: Accelerators) -> None:
         """Put accelerators into a node."""
         self.accelerators[node] = accelerators
-        self.nodes = [
-            node_with([accelerators], one) if one.name == node else one for one in self.nodes
-        ]
+        self.nodes = [node_with([accelerators], one) if one.name == node else one for one in self.nodes]
 
     # Faults
 
@@ -267,7 +265,9 @@ class FakeWorld:
         container.paused, container.held = False, []
         if container.spec.command != IDLE:
             spec = container.spec
-            around = fake_shell.ProcessEnvironment(self.environment(container), spec.hostname, mounts=spec.mounts)
+            around = fake_shell.ProcessEnvironment(
+                self.environment(container), spec.hostname, mounts=spec.mounts
+            )
             self._step(container, fake_shell.run(container.spec.command, around), container.starts)
         self.hint(container.spec.id)
 

@@ -78,9 +78,12 @@ def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
     given = rights.accepted(folder.id)
     since = func.coalesce(FolderShare.accepted_at, FolderShare.created_at)
     shared = select(
-        FolderShare.user_id.label("user_id"), FolderShare.permission.label("permission"),
-        literal("share").label("via"), cast(null(), String).label("project_id"), since.label("since"),
-    ).where(given, FolderShare.user_id.is_not(None))  # fmt: skip
+        FolderShare.user_id.label("user_id"),
+        FolderShare.permission.label("permission"),
+        literal("share").label("via"),
+        cast(null(), String).label("project_id"),
+        since.label("since"),
+    ).where(given, FolderShare.user_id.is_not(None))
     by_project = (
         select(
             Membership.user_id,
@@ -97,18 +100,31 @@ def _ways(folder: VFolder) -> list[Select[*tuple[Any, ...]]]:
     joined = func.greatest(literal(began), Membership.since)
     if folder.owner_id is not None:
         ways.append(
-            select(literal(folder.owner_id), literal(Permission.DELETE.value), literal("owner"),
-                   cast(null(), String), literal(began))
-        )  # fmt: skip
+            select(
+                literal(folder.owner_id),
+                literal(Permission.DELETE.value),
+                literal("owner"),
+                cast(null(), String),
+                literal(began),
+            )
+        )
     else:
         ways.append(
-            select(Membership.user_id, literal(folder.permission), literal("project"), Membership.project_id,
-                   joined)
-            .where(Membership.project_id == folder.project_id, ~Membership.admin)
-        )  # fmt: skip
+            select(
+                Membership.user_id,
+                literal(folder.permission),
+                literal("project"),
+                Membership.project_id,
+                joined,
+            ).where(Membership.project_id == folder.project_id, ~Membership.admin)
+        )
         ways.append(
-            select(Membership.user_id, literal(Permission.DELETE.value), literal("project"),
-                   Membership.project_id, joined)
-            .where(Membership.project_id == folder.project_id, Membership.admin)
-        )  # fmt: skip
+            select(
+                Membership.user_id,
+                literal(Permission.DELETE.value),
+                literal("project"),
+                Membership.project_id,
+                joined,
+            ).where(Membership.project_id == folder.project_id, Membership.admin)
+        )
     return ways

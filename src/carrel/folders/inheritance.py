@@ -119,9 +119,14 @@ async def _require_free(tx: AsyncSession, actor: Actor, person: User, folder: VF
 
 async def _delete(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder) -> None:
     audit.record(
-        tx, actor, "vfolder.remove", folder.id, name=folder.name, target=target(folder),
+        tx,
+        actor,
+        "vfolder.remove",
+        folder.id,
+        name=folder.name,
+        target=target(folder),
         details={"before": {"state": folder.state, "used_bytes": folder.used_bytes}},
-    )  # fmt: skip
+    )
     await begin_removal(tx, clock, actor, folder)
 
 

@@ -50,9 +50,12 @@ async def _mounts(
     """known: somebody of whom the actor knows that it is theirs."""
     whose = administers(actor, folder)
     seen = reaches(
-        actor, "session.read",
-        owner=FolderMount.owner_id, domain=_SESSIONS.c.domain_id, project=_SESSIONS.c.project_id,
-    )  # fmt: skip
+        actor,
+        "session.read",
+        owner=FolderMount.owner_id,
+        domain=_SESSIONS.c.domain_id,
+        project=_SESSIONS.c.project_id,
+    )
     rows = await tx.execute(
         select(FolderMount, _SESSIONS.c.name, User.email, seen.label("seen"))
         .join(_SESSIONS, and_(_SESSIONS.c.id == FolderMount.session_id))

@@ -187,9 +187,13 @@ async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None,
     await done(tx, task, advance, now)
     await folder_changed(tx, "vfolder.removed", folder)
     audit.record_own(
-        tx, "vfolder.remove", folder.id, name=folder.name, target=target(folder),
+        tx,
+        "vfolder.remove",
+        folder.id,
+        name=folder.name,
+        target=target(folder),
         details={"task": task, "outcome": "gone"},
-    )  # fmt: skip
+    )
     await tx.flush()
     await tx.delete(folder)
     await tx.flush()
@@ -201,9 +205,13 @@ async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
     wanted = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
     for folder in (await tx.execute(wanted.with_for_update(skip_locked=True))).scalars().all():
         audit.record_own(
-            tx, "vfolder.remove", folder.id, name=folder.name, target=target(folder),
+            tx,
+            "vfolder.remove",
+            folder.id,
+            name=folder.name,
+            target=target(folder),
             details={"reason": f"It was in the trash for {days} days.", "used_bytes": folder.used_bytes},
-        )  # fmt: skip
+        )
         await begin_removal(tx, clock, None, folder)
 
 

@@ -124,10 +124,12 @@ async def list_invitations(services: ServicesOf[MailServices], actor: CurrentAct
 
 
 @router.post(
-    "/invitations/{share}/accept", operation_id="invitations.accept",
-    summary="Accept an invitation to a folder", openapi_extra=names("vfolder.join"),
+    "/invitations/{share}/accept",
+    operation_id="invitations.accept",
+    summary="Accept an invitation to a folder",
+    openapi_extra=names("vfolder.join"),
     status_code=204,
-)  # fmt: skip
+)
 async def accept(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
     """Take a folder that somebody offers you."""
     database: Database = services.database
@@ -139,10 +141,12 @@ async def accept(services: ServicesOf[MailServices], actor: CurrentActor, share:
 
 
 @router.post(
-    "/invitations/{share}/decline", operation_id="invitations.decline",
-    summary="Decline an invitation to a folder", openapi_extra=names("vfolder.join"),
+    "/invitations/{share}/decline",
+    operation_id="invitations.decline",
+    summary="Decline an invitation to a folder",
+    openapi_extra=names("vfolder.join"),
     status_code=204,
-)  # fmt: skip
+)
 async def decline(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
     """Refuse a folder that somebody offers you."""
     async with services.database.transaction() as tx:

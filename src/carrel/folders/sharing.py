@@ -135,7 +135,9 @@ async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
         )
     before = {"permission": found.permission}
     await _part(tx, actor, folder, found, before=before, left=True)
-    still = [each for each in await _beyond(tx, actor, folder) if each.owner and each.owner.id == actor.user_id]
+    still = [
+        each for each in await _beyond(tx, actor, folder) if each.owner and each.owner.id == actor.user_id
+    ]
     return ShareChanged(share=None, still_mounted=still)
 
 

@@ -93,8 +93,14 @@ async def find(
     """
     administered = select(VFolder.id).where(
         concerning(VFolder.id),
-        reaches(actor, "vfolder.update", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id),
-    )  # fmt: skip
+        reaches(
+            actor,
+            "vfolder.update",
+            owner=VFolder.owner_id,
+            domain=VFolder.domain_id,
+            project=VFolder.project_id,
+        ),
+    )
     seen = or_(
         FolderTask.actor_id == actor.user_id,
         reaches(actor, "vfolder.read", domain=FolderTask.domain_id),

@@ -197,7 +197,9 @@ class Authorization:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer
 
-    def _remember(self, key: tuple[SessionApp, str], route: Route, expires_at: datetime, now: datetime) -> None:
+    def _remember(
+        self, key: tuple[SessionApp, str], route: Route, expires_at: datetime, now: datetime
+    ) -> None:
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.clear()
         left_s = min(REMEMBERED_S, (expires_at - now).total_seconds())

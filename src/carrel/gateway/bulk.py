@@ -113,9 +113,11 @@ class _Mover:
         try:
             while self._in_pipe:
                 gone = os.splice(
-                    self._out, self._target, self._in_pipe,
+                    self._out,
+                    self._target,
+                    self._in_pipe,
                     flags=_FLAGS,
-                )  # fmt: skip
+                )
                 self._in_pipe -= gone
                 self._moved += gone
                 metrics.TO_CLIENT.inc(gone)

@@ -18,15 +18,31 @@ _OUR_TOKENS = b"carrel_"
 _APP_TOKENS = b"carrel_app_"
 _APP_AUTHORIZATION = b"x-carrel-authorization"
 _HOP_BY_HOP = frozenset(
-    {b"connection", b"keep-alive", b"proxy-connection", b"proxy-authenticate", b"proxy-authorization", b"te",
-     b"trailer", b"transfer-encoding", b"upgrade"}
-)  # fmt: skip
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-connection",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
 # Besides: who the client is, which only we may say, and what the control plane's page says to its server.
 _NOT_TO_APPS = _HOP_BY_HOP | {
-    b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port",
-    b"x-forwarded-server", b"x-real-ip", b"x-carrel-csrf", b"content-length",
+    b"forwarded",
+    b"x-forwarded-for",
+    b"x-forwarded-host",
+    b"x-forwarded-proto",
+    b"x-forwarded-port",
+    b"x-forwarded-server",
+    b"x-real-ip",
+    b"x-carrel-csrf",
+    b"content-length",
     _APP_AUTHORIZATION,
-}  # fmt: skip
+}
 _LOOKED_AT = _NOT_TO_APPS | {b"cookie", b"authorization"}
 _NOT_TO_BROWSERS = _HOP_BY_HOP | {b"content-length", b"x-carrel-error"}
 _FOR_THE_WHOLE_HOST = frozenset({b"clear-site-data", b"strict-transport-security"})

@@ -20,7 +20,9 @@ _BYTES = Counter("carrel_gateway_bytes_total", "Bytes passed on, heads included.
 TO_APP = _BYTES.labels("to_app")
 TO_CLIENT = _BYTES.labels("to_client")
 _CONNECTIONS = Gauge(
-    "carrel_gateway_connections_open", "Open connections: of clients, and to apps (idle ones included).", ("side",)
+    "carrel_gateway_connections_open",
+    "Open connections: of clients, and to apps (idle ones included).",
+    ("side",),
 )
 CLIENT_CONNECTIONS = _CONNECTIONS.labels("client")
 APP_CONNECTIONS = _CONNECTIONS.labels("app")

@@ -51,10 +51,12 @@ NOT_RUNNING = Denial(
     "It is starting again. Reload this page in a moment.",
 )
 NOT_ANSWERING = Denial(
-    502, "gateway.not_answering", "The app does not answer",
+    502,
+    "gateway.not_answering",
+    "The app does not answer",
     "It may have stopped, or may still be starting. Reload this page in a moment, or open the app again "
     "from its session.",
-)  # fmt: skip
+)
 BROKEN_ANSWER = Denial(
     502, "gateway.broken_answer", "The app's answer makes no sense", "What it sent is not an HTTP response."
 )

@@ -135,9 +135,13 @@ class Proxy:
         )
         if not isinstance(issued, Denial):
             response.set_cookie(
-                door.grant.decode(), issued.token, max_age=int(GRANT_LIFETIME.total_seconds()),
-                httponly=True, samesite="Lax", secure=door.scheme == "https",
-            )  # fmt: skip
+                door.grant.decode(),
+                issued.token,
+                max_age=int(GRANT_LIFETIME.total_seconds()),
+                httponly=True,
+                samesite="Lax",
+                secure=door.scheme == "https",
+            )
         return response
 
     async def _forward(

@@ -84,7 +84,9 @@ def cookies_named(connection: HTTPConnection, name: str) -> list[str]:
     pairs = (
         part.partition("=") for header in connection.headers.getlist("cookie") for part in header.split(";")
     )
-    return list(dict.fromkeys(value.strip() for key, _, value in pairs if key.strip() == name))[:_MOST_COOKIES]
+    return list(dict.fromkeys(value.strip() for key, _, value in pairs if key.strip() == name))[
+        :_MOST_COOKIES
+    ]
 
 
 def set_cookie(connection: HTTPConnection, response: Response, token: str, lifetime: timedelta) -> None:

@@ -19,7 +19,9 @@ from typing import NamedTuple
 from prometheus_client import Counter as Metric
 
 _REFUSED = Metric(
-    "carrel_http_refused_total", "Connections that were refused before there was a request, by the code.", ("code",)
+    "carrel_http_refused_total",
+    "Connections that were refused before there was a request, by the code.",
+    ("code",),
 )
 
 
@@ -198,9 +200,16 @@ def refusal(status: int, why: "NoRequest | None" = None) -> bytes:
     _REFUSED.labels(code).inc()
     phrase = HTTPStatus(status).phrase
     problem = {
-        "type": "about:blank", "title": phrase, "status": status, "code": code, "detail": detail, "hint": hint,
-        "field": None, "details": {}, "request_id": "",
-    }  # fmt: skip
+        "type": "about:blank",
+        "title": phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+        "hint": hint,
+        "field": None,
+        "details": {},
+        "request_id": "",
+    }
     body = json.dumps(problem).encode()
     retry = "Retry-After: 5\r\n" if status in (429, 503) else ""
     head = (
@@ -220,7 +229,9 @@ class NoRequest(NamedTuple):
 
 _REFUSALS = {
     400: NoRequest(
-        "http.bad_request", "This is not a valid HTTP request.", "Check the request line, headers and framing."
+        "http.bad_request",
+        "This is not a valid HTTP request.",
+        "Check the request line, headers and framing.",
     ),
     408: NoRequest(
         "http.too_slow", "The request did not arrive in time.", "Send it again, over a faster connection."

@@ -61,7 +61,10 @@ class Problem(BaseModel):
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Problem, "description": "Refused: `code` says why, `hint` what to do"},
-    "5XX": {"model": Problem, "description": "The server failed, or something that it depends on does not answer"},
+    "5XX": {
+        "model": Problem,
+        "description": "The server failed, or something that it depends on does not answer",
+    },
 }
 """What every route may answer."""
 

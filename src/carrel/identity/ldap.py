@@ -144,7 +144,9 @@ class LdapDirectory:
                 step = "search"
                 found = self._search(searching, account.user_base, "(objectClass=*)", [], most=1)
                 if not found:
-                    raise misconfigured(account.name, f"there is nothing to be seen below {account.user_base}")
+                    raise misconfigured(
+                        account.name, f"there is nothing to be seen below {account.user_base}"
+                    )
                 yield TestStep(step, True, f"People are searched for below {account.user_base}.")
                 if login:
                     step = "person"
@@ -182,13 +184,21 @@ class LdapDirectory:
         account = self._account
         # Each time anew: one that failed once is not tried again for a while by the same object.
         server = ldap3.Server(
-            account.host, port=self._port, use_ssl=account.tls == "tls", tls=self._tls, get_info=ldap3.NONE,
+            account.host,
+            port=self._port,
+            use_ssl=account.tls == "tls",
+            tls=self._tls,
+            get_info=ldap3.NONE,
             connect_timeout=_CONNECT_S,
-        )  # fmt: skip
+        )
         return ldap3.Connection(
-            server, receive_timeout=int(TIMEOUT_S), auto_referrals=False, read_only=True, check_names=False,
+            server,
+            receive_timeout=int(TIMEOUT_S),
+            auto_referrals=False,
+            read_only=True,
+            check_names=False,
             raise_exceptions=False,
-        )  # fmt: skip
+        )
 
     def _bind(self, connection: ldap3.Connection) -> None:
         account = self._account
@@ -218,16 +228,22 @@ class LdapDirectory:
         account = self._account
         wanted = account.user_filter.replace("{login}", escape_filter_chars(login))
         attributes = [
-            account.subject_attribute, account.email_attribute, account.name_attribute,
-            account.groups_attribute, "uid",
-        ]  # fmt: skip
+            account.subject_attribute,
+            account.email_attribute,
+            account.name_attribute,
+            account.groups_attribute,
+            "uid",
+        ]
         found = self._search(connection, account.user_base, wanted, attributes, most=2)
         return found[0] if len(found) == 1 else None
 
     def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
         """Every group of a person, each by its whole name and by the first value of it, see `group_key`."""
         account = self._account
-        names = [value.decode("utf-8", "replace") for value in person.values.get(account.groups_attribute.lower(), [])]
+        names = [
+            value.decode("utf-8", "replace")
+            for value in person.values.get(account.groups_attribute.lower(), [])
+        ]
         if account.group_base:
             wanted = account.group_filter.replace("{dn}", escape_filter_chars(person.dn))
             wanted = wanted.replace("{uid}", escape_filter_chars(person.text("uid")))
@@ -240,9 +256,12 @@ class LdapDirectory:
         self, connection: ldap3.Connection, base: str, wanted: str, attributes: list[str], *, most: int
     ) -> list[_Entry]:
         connection.search(
-            base, wanted, attributes=[*dict.fromkeys(attributes)] or ["1.1"], size_limit=most,
+            base,
+            wanted,
+            attributes=[*dict.fromkeys(attributes)] or ["1.1"],
+            size_limit=most,
             time_limit=int(TIMEOUT_S),
-        )  # fmt: skip
+        )
         if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT):
             said = connection.result["description"]
             raise misconfigured(self._account.name, f"it does not let {base} be searched ({said})")

@@ -121,7 +121,9 @@ class OpenIdProvider:
             published = await self._discover()
             steps.append(TestStep("discovery", True, f"{self._account.issuer} describes itself."))
             keys = await self._key_set(published, fresh=True)
-            steps.append(TestStep("keys", True, f"It published {len(keys.keys)} keys that sign what it says."))
+            steps.append(
+                TestStep("keys", True, f"It published {len(keys.keys)} keys that sign what it says.")
+            )
         except CarrelError as error:
             steps.append(TestStep("keys" if steps else "discovery", False, error.message))
         return steps
@@ -281,10 +283,14 @@ class OpenIdProvider:
             async with (
                 aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S)) as session,
                 session.request(
-                    method, url, headers={"Accept": "application/json", **(headers or {})}, data=form,
-                    ssl=self._context, allow_redirects=False,
+                    method,
+                    url,
+                    headers={"Accept": "application/json", **(headers or {})},
+                    data=form,
+                    ssl=self._context,
+                    allow_redirects=False,
                 ) as answer,
-            ):  # fmt: skip
+            ):
                 body = await answer.content.read(_MAX_BYTES + 1)
                 while len(body) <= _MAX_BYTES and (more := await answer.content.read(_MAX_BYTES)):
                     body += more

@@ -35,7 +35,9 @@ async def ceilings(
     found |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
-        found[f"{row.kind}:{row.id}"] = _scope(row.kind, _LABELS[row.kind].format(row.name), row.limits, slots)
+        found[f"{row.kind}:{row.id}"] = _scope(
+            row.kind, _LABELS[row.kind].format(row.name), row.limits, slots
+        )
     return found
 
 

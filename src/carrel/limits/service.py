@@ -57,9 +57,13 @@ async def _add(
     limits: dict[str, Any],
 ) -> PolicyId:
     policy = ResourcePolicy(
-        id=PolicyId(new_id()), kind=kind, name=name, description=description, limits=limits,
+        id=PolicyId(new_id()),
+        kind=kind,
+        name=name,
+        description=description,
+        limits=limits,
         created_at=clock.now(),
-    )  # fmt: skip
+    )
     tx.add(policy)
     await _flush(tx, policy)
     after = {"kind": kind, "name": name, "description": description, "limits": limits}

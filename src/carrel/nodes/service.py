@@ -149,7 +149,8 @@ def _row(info: NodeInfo) -> dict[str, object]:
         "slots": dict(info.slots),
         "reserved": _reserved(info.slots),
         "devices": [
-            {**asdict(device), "slots": thousandths_of(info.slot_kinds, device.family)} for device in info.devices
+            {**asdict(device), "slots": thousandths_of(info.slot_kinds, device.family)}
+            for device in info.devices
         ],
         "images": sorted(info.images),
         "labels": dict(info.labels),
@@ -199,8 +200,7 @@ async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]
     )
     return {
         row.id: NodeLoss(row.on_node_loss)
-        if row.forgotten_at
-        or (row.down_since and now - row.down_since > timedelta(seconds=row.node_loss_s))
+        if row.forgotten_at or (row.down_since and now - row.down_since > timedelta(seconds=row.node_loss_s))
         else None
         for row in rows
     }
@@ -317,5 +317,6 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
 
 def _devices(node: Node, used: Mapping[str, int]) -> list[DeviceSnapshot]:
     return [
-        DeviceSnapshot(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"]) for one in node.devices
+        DeviceSnapshot(one["id"], one["family"], used.get(one["id"], 0), slots=one["slots"])
+        for one in node.devices
     ]

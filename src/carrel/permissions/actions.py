@@ -143,7 +143,9 @@ ACTIONS = {
         # tenants and people
         _of_domain("domain.read", "See a domain, its ceilings and what it may use."),
         _of_all("domain.create", "Make a domain."),
-        _of_all("domain.update", "Rename a domain, enable or disable it, set its ceilings and what it may use."),
+        _of_all(
+            "domain.update", "Rename a domain, enable or disable it, set its ceilings and what it may use."
+        ),
         _of_all("domain.remove", "Remove a domain that holds nothing."),
         _member("project.read", "See a project and who is in it."),
         _of_domain("project.create", "Make a project."),
@@ -152,7 +154,9 @@ ACTIONS = {
         _of_project("project.enrol", "Add people to a project, remove them, appoint its administrators."),
         Action("user.read", "See a user.", Scope.OWN, Scope.PROJECT, Scope.DOMAIN),
         _of_domain("user.create", "Make users, one or many."),
-        _of_domain("user.update", "Change users: name, state, role, projects, whether they must change the password."),
+        _of_domain(
+            "user.update", "Change users: name, state, role, projects, whether they must change the password."
+        ),
         _of_domain("user.recover", "Make a one-time link with which somebody sets a new password."),
         _of_all("user.purge", "Delete an inactive user for good."),
         _of_all("user.appoint", "Make somebody an administrator of a domain or of everything."),
@@ -178,16 +182,23 @@ ACTIONS = {
         _shared("resource.read", "See what is left to start sessions with."),
         _shared("group.read", "See the resource groups that you may use, and what they have."),
         _of_all("group.create", "Make a resource group."),
-        _of_all("group.update", "Change a resource group, who may use it, and the weights of its fair share."),
+        _of_all(
+            "group.update", "Change a resource group, who may use it, and the weights of its fair share."
+        ),
         _of_all("group.remove", "Remove a resource group that holds nothing."),
-        _shared("node.read", "See the nodes of resource groups that you may use, where the installation shows them."),
+        _shared(
+            "node.read",
+            "See the nodes of resource groups that you may use, where the installation shows them.",
+        ),
         _of_all("node.update", "Move a node to another group, close it, empty it, reserve some of it."),
         _of_all("engine.read", "See the engines that run containers, and how each is set up."),
         _of_all("engine.update", "Add, change, check or remove an engine."),
         _shared("preset.read", "See the presets that sessions can be started with."),
         _of_all("preset.update", "Make, change or remove a preset."),
         _shared("queue.read", "See how many wait in the resource groups that you may use, and why yours do."),
-        _of_domain("share.read", "See who has had how much of a resource group, and what they are entitled to."),
+        _of_domain(
+            "share.read", "See who has had how much of a resource group, and what they are entitled to."
+        ),
         _of_all("scheduler.export", "Save what was asked for and how it is served, to replay it."),
         # folders
         _shared("storage_host.read", "See the storage hosts that you may keep folders on."),
@@ -206,7 +217,9 @@ ACTIONS = {
         _member("session.create", "Start a session in a project of yours."),
         _own("session.read", "See a session, its history, its logs and its resource use."),
         _own("session.update", "Rename a session, and say how soon it is to start."),
-        _of_project("session.prioritise", "Let a session of the project go before others, above what its owner may."),
+        _of_project(
+            "session.prioritise", "Let a session of the project go before others, above what its owner may."
+        ),
         _of_all("session.designate", "Choose the node that a session runs on."),
         _own("session.keep", "Say that a session is in use although it looks idle."),
         _of_project("session.exempt", "Let a session of the project never count as idle."),

@@ -59,7 +59,9 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     admitted = await _admitted(tx, actor, project, image, spec)
     refused = admitted if isinstance(admitted, CarrelError) else None
     # What is left is of interest to who is refused, too; the node and the time that they may not have are not.
-    possible = admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
+    possible = (
+        admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
+    )
     asked = _pending(actor, project, group, image, possible, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
@@ -108,7 +110,12 @@ async def _admitted(
 
 
 def _pending(
-    actor: Actor, project: ProjectId, group: ResourceGroup, image: Image | None, spec: SessionSpec, now: datetime
+    actor: Actor,
+    project: ProjectId,
+    group: ResourceGroup,
+    image: Image | None,
+    spec: SessionSpec,
+    now: datetime,
 ) -> PendingSession:
     """As it would be in the queue."""
     path = (actor.domain_id, project, actor.user_id)

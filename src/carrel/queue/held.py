@@ -58,10 +58,13 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
     """What the sessions hold that the actor may see."""
     where = [
         reaches(
-            actor, "session.read",
-            owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id,
+            actor,
+            "session.read",
+            owner=Session.owner_id,
+            domain=Session.domain_id,
+            project=Session.project_id,
         )
-    ]  # fmt: skip
+    ]
     if wanted.domain:
         where.append(is_domain(wanted.domain))
     if wanted.project:

@@ -114,7 +114,9 @@ def _node(node: Node) -> NodesOfPolicy:
         slots=nodes.offered(node),
         devices=[
             DevicesOfNode(
-                family=family, count=n, set=near,
+                family=family,
+                count=n,
+                set=near,
                 slots=None if slots[family] == usual_slots(family) else slots[family],
             )
             for (family, near), n in sorted(sets.items())
@@ -154,7 +156,9 @@ async def _users(tx: AsyncSession, slots: frozenset[str]) -> Mapping[str, Slots]
     rows = await tx.execute(select(User.id, User.domain_id).where(User.state != UserState.PURGED))
     people = {row.id: scopes_of(None, (row.domain_id, "", row.id)) for row in rows}
     found = await ceilings(tx, {scopes: ("", "", id_) for id_, scopes in people.items()}, slots)
-    limits = {id_: _least(found[scopes[0]].ceiling, found[scopes[1]].ceiling) for id_, scopes in people.items()}
+    limits = {
+        id_: _least(found[scopes[0]].ceiling, found[scopes[1]].ceiling) for id_, scopes in people.items()
+    }
     usual = Counter(tuple(sorted(each.items())) for each in limits.values()).most_common(1)
     for_all = dict(usual[0][0]) if usual else {}
     return {ANYBODY: for_all, **{id_: each for id_, each in limits.items() if each != for_all}}

@@ -110,9 +110,16 @@ _WAITING = text(f"""
 """)  # noqa: S608 - no input in it
 
 _HOLDERS = select(
-    Session.id, Session.slots, Session.group_id, Session.domain_id, Session.project_id, Session.owner_id,
-    Session.access_key, Session.time_limit_s, Session.started_at,
-)  # fmt: skip
+    Session.id,
+    Session.slots,
+    Session.group_id,
+    Session.domain_id,
+    Session.project_id,
+    Session.owner_id,
+    Session.access_key,
+    Session.time_limit_s,
+    Session.started_at,
+)
 
 
 _AGAIN = "It waits to be tried again."
@@ -191,13 +198,22 @@ def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozen
 def _node(node: Any) -> NodeSnapshot:
     closed = "not ready" if node.state != NodeState.READY else "cordoned" if node.cordoned else ""
     return NodeSnapshot(
-        node.id, node.name, nodes.offered(node), node.held, node.group_id, closed,
+        node.id,
+        node.name,
+        nodes.offered(node),
+        node.held,
+        node.group_id,
+        closed,
         architecture(node.architecture),
-        devices=tuple([
-            DeviceSnapshot(one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"])
-            for one in node.devices
-        ]),
-    )  # fmt: skip
+        devices=tuple(
+            [
+                DeviceSnapshot(
+                    one["id"], one["family"], node.on_devices.get(one["id"], 0), one["set"], one["slots"]
+                )
+                for one in node.devices
+            ]
+        ),
+    )
 
 
 _HELD = text("""
@@ -250,10 +266,16 @@ async def _group(
         paths = {one.path for one in waiting if one.group == group.id}
         shares = await fair_shares(tx, group, holdings, now, paths)
     return GroupSnapshot(
-        group.id, group.name, QueueOrder(group.scheduler), Strategy(group.placement), tuple(group.slot_priority),
-        timedelta(seconds=group.patience_s), shares, await _last_node(tx, group),
+        group.id,
+        group.name,
+        QueueOrder(group.scheduler),
+        Strategy(group.placement),
+        tuple(group.slot_priority),
+        timedelta(seconds=group.patience_s),
+        shares,
+        await _last_node(tx, group),
         timedelta(seconds=group.half_life_s),
-    )  # fmt: skip
+    )
 
 
 def _held(
@@ -294,9 +316,11 @@ async def fair_shares(
     The mean weighs each moment by 2^(-age / half-life), over all the past: the ledger is the only source.
     """
     bound = {
-        "group": group.id, "now": now, "rate": math.log(2) / group.half_life_s,
+        "group": group.id,
+        "now": now,
+        "rate": math.log(2) / group.half_life_s,
         "since": now - timedelta(seconds=PAST_HALF_LIVES * group.half_life_s),
-    }  # fmt: skip
+    }
     past: defaultdict[tuple[str, ...], defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for row in await tx.execute(_PAST, bound):
         path = (row.domain_id, row.project_id, row.owner_id)

@@ -165,11 +165,16 @@ def _nodes(said: NodesOfPolicy) -> list[NodeSnapshot]:
         slots[slot] = devices.capacity(there, slot)
     return [
         NodeSnapshot(
-            NodeId(name), name, slots, group=GroupId(said.group), closed=said.closed,
-            architecture=said.architecture, devices=there,
+            NodeId(name),
+            name,
+            slots,
+            group=GroupId(said.group),
+            closed=said.closed,
+            architecture=said.architecture,
+            devices=there,
         )
         for name in _names(said)
-    ]  # fmt: skip
+    ]
 
 
 def _names(said: NodesOfPolicy) -> list[str]:

@@ -12,12 +12,13 @@ from carrel.core.clock import Clock
 from carrel.db.database import Database
 from carrel.db.scope import reaches
 from carrel.nodes.groups import service as groups
+from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.queue import loading
 from carrel.queue.schemas import QueuedView, QueueQuery, QueueView, ShareNode, SharesView
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import PendingSession, Plan, ShareSnapshot, Snapshot
-from carrel.sessions.schemas import OwnerRef, SessionGroupRef
+from carrel.sessions.schemas import OwnerRef
 from carrel.tables.groups import ResourceGroup, ScopeKind
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
@@ -66,7 +67,7 @@ async def queue(
     end = begin + len(shown)
     named = await _named(tx, actor, [refusal.session for refusal in shown])
     return QueueView(
-        group=SessionGroupRef(id=group.id, name=group.name),
+        group=GroupRef(id=group.id, name=group.name),
         scheduler=group.scheduler,
         length=len(refusals),
         items=[
@@ -137,7 +138,7 @@ async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Shar
     names = await _names(tx, views)
     tree = _tree((), views, capacity, names, _counted(waiting))
     return SharesView(
-        group=SessionGroupRef(id=group.id, name=group.name),
+        group=GroupRef(id=group.id, name=group.name),
         scheduler=group.scheduler,
         half_life_s=group.half_life_s,
         capacity=capacity,

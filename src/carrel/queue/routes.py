@@ -10,6 +10,7 @@ from carrel.core.errors import Forbidden, NotFound
 from carrel.core.units import format_slot
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
+from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor
 from carrel.queue import check as checking
 from carrel.queue import queue, service
@@ -36,7 +37,6 @@ from carrel.scheduling.estimate import StartEstimate
 from carrel.scheduling.reasons import Blocked
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
-from carrel.sessions.schemas import SessionGroupRef
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import SessionState
@@ -152,8 +152,8 @@ async def show_shares(
         return await queue.shares(tx, services.clock, actor, wanted.group)
 
 
-def _group(group: ResourceGroup) -> SessionGroupRef:
-    return SessionGroupRef(id=group.id, name=group.name)
+def _group(group: ResourceGroup) -> GroupRef:
+    return GroupRef(id=group.id, name=group.name)
 
 
 def _verdict(estimate: StartEstimate) -> Verdict:
@@ -192,7 +192,9 @@ async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None
     return found
 
 
-async def _change(tx: AsyncSession, actor: Actor, change: SuggestedChange, others: Sequence[Session]) -> ChangeView:
+async def _change(
+    tx: AsyncSession, actor: Actor, change: SuggestedChange, others: Sequence[Session]
+) -> ChangeView:
     """In words, and as a command where one does it. others: of one owner, to be ended."""
     group = await tx.get_one(ResourceGroup, change.group) if change.group else None
     names = [other.name for other in others]

@@ -9,9 +9,10 @@ from pydantic import BaseModel, Field
 
 from carrel.core.ids import PresetId, SessionId
 from carrel.http.query import QueryInt
+from carrel.nodes.groups.schemas import GroupRef
 from carrel.scheduling.changes import Kind
 from carrel.scheduling.snapshot import Cause, QueueOrder
-from carrel.sessions.schemas import OwnerRef, SessionGroupRef
+from carrel.sessions.schemas import OwnerRef
 from carrel.sessions.spec import SchedulingSpec
 from carrel.tenancy.schemas import ProjectRef
 
@@ -56,7 +57,7 @@ class ChangeView(BaseModel):
     cost: float
     text: str
     slots: dict[str, int]
-    group: SessionGroupRef | None
+    group: GroupRef | None
     sessions: list[SessionId]
     command: str
 
@@ -70,7 +71,7 @@ class WhyView(BaseModel):
 
     session: SessionId
     waiting: bool
-    group: SessionGroupRef
+    group: GroupRef
     position: int | None
     queue_length: int
     cause: Cause | None
@@ -105,7 +106,7 @@ class ScopeRoom(BaseModel):
     used: dict[str, int]
 
 
-class GroupRoom(SessionGroupRef):
+class GroupRoom(GroupRef):
     """A resource group that one may use, and what would happen there."""
 
     verdict: Verdict
@@ -127,7 +128,7 @@ class CheckView(BaseModel):
     reason: str
     code: str
     field: str | None
-    group: SessionGroupRef
+    group: GroupRef
     project: ProjectRef
     position: int | None
     limits: list[LimitView]
@@ -158,7 +159,7 @@ class QueuedView(BaseModel):
 class QueueView(BaseModel):
     """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
 
-    group: SessionGroupRef
+    group: GroupRef
     scheduler: QueueOrder
     length: int
     items: list[QueuedView]
@@ -184,7 +185,7 @@ class ShareNode(BaseModel):
 
 
 class SharesView(BaseModel):
-    group: SessionGroupRef
+    group: GroupRef
     scheduler: QueueOrder
     half_life_s: int
     capacity: dict[str, int]

@@ -72,7 +72,10 @@ async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[Gro
 
 
 def explain(
-    snapshot: Snapshot, one: PendingSession, usable: Iterable[GroupId] = (), least: Mapping[str, int] | None = None
+    snapshot: Snapshot,
+    one: PendingSession,
+    usable: Iterable[GroupId] = (),
+    least: Mapping[str, int] | None = None,
 ) -> Answer:
     """Pure. one: among those who wait in the snapshot."""
     planning = Planning(snapshot)

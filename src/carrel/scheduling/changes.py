@@ -140,7 +140,11 @@ def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:
             fewer = [kept for kept in own if kept is not other]
             if _starts(snapshot, one, one, fewer):
                 own = fewer
-        yield SuggestedChange(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)), one, own
+        yield (
+            SuggestedChange(Kind.END_OWN, float(len(own)), sessions=tuple(other.id for other in own)),
+            one,
+            own,
+        )
 
 
 def _size(nodes: Sequence[NodeSnapshot], running: RunningSession) -> tuple[float, str]:

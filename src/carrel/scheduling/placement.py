@@ -141,13 +141,17 @@ class Room:
             index = self.best(request.whole)
         else:
             asked = self._known(request.container)
-            nodes = self._ranking.order(asked, with_room(self._capacity, asked.kind.admits, asked.container.slots))
+            nodes = self._ranking.order(
+                asked, with_room(self._capacity, asked.kind.admits, asked.container.slots)
+            )
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
     def _on_many(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         asked = self._known(request.container)
-        if not self._fit_together(request, with_room(self._capacity, asked.kind.admits, asked.container.slots)):
+        if not self._fit_together(
+            request, with_room(self._capacity, asked.kind.admits, asked.container.slots)
+        ):
             return None
         parts = []
         for _ in range(request.count):
@@ -276,7 +280,9 @@ class Room:
         spare = self._spare.get(wanted)
         if spare is None:
             counts = [float(_unused(families, wanted)) for families in self._capacity.families]
-            spare = self._spare[wanted] = UnusedAccelerators(counts, np.array(counts), min(counts, default=0.0))
+            spare = self._spare[wanted] = UnusedAccelerators(
+                counts, np.array(counts), min(counts, default=0.0)
+            )
         return spare
 
     def _is_too_much(self, asked: RequirementsState) -> bool:
@@ -301,7 +307,11 @@ class Room:
 
 def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
     """How many families of accelerators have none of the wanted slots. families: slot -> family."""
-    return len(set(families.values()) - {families[slot] for slot in wanted if slot in families}) if families else 0
+    return (
+        len(set(families.values()) - {families[slot] for slot in wanted if slot in families})
+        if families
+        else 0
+    )
 
 
 def _about(container: ContainerRequirements) -> _About:

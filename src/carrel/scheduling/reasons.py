@@ -57,7 +57,10 @@ def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
     for slot, amount in slots.items():
         largest = max(offer.get(slot, 0) for offer in offers)
         if amount > largest:
-            return slot, f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}."
+            return (
+                slot,
+                f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}.",
+            )
     return "", "No node has all of that together."
 
 
@@ -85,7 +88,9 @@ def _limit_sentence(limit: ScopeLimit) -> str:
     if limit.slot == SESSIONS:
         return f"{whom} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."
     if limit.slot == CONTAINERS:
-        return f"{whom} may have {_counted(limit.ceiling, 'container')} in a session; this needs {limit.asked}."
+        return (
+            f"{whom} may have {_counted(limit.ceiling, 'container')} in a session; this needs {limit.asked}."
+        )
     most, used = format_slot(limit.slot, limit.ceiling), format_slot(limit.slot, limit.used)
     return (
         f"{whom} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."

@@ -90,8 +90,11 @@ def _needed(slots: Amounts, units: Units) -> Amounts:
     for slot, _ in slots:
         family, unit = units.get(slot, ("", WHOLE))
         if unit < WHOLE:
-            others = [(units[other][1], amount) for other, amount in slots if other != slot and other in units
-                      and units[other][0] == family]  # fmt: skip
+            others = [
+                (units[other][1], amount)
+                for other, amount in slots
+                if other != slot and other in units and units[other][0] == family
+            ]
             amounts[slot] += sum(other * amount for other, amount in others) // unit
     return tuple(amounts.items())
 

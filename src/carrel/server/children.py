@@ -101,7 +101,9 @@ class Child(ABC):
 class ForkServer(Child):
     """See `carrel.server.fork_server`. module: what it loads and its roles run."""
 
-    def __init__(self, environment: dict[str, str], log: Path, *, module: str = "carrel.server.processes") -> None:
+    def __init__(
+        self, environment: dict[str, str], log: Path, *, module: str = "carrel.server.processes"
+    ) -> None:
         super().__init__("fork server", log)
         self._environment = environment
         self._module = module
@@ -128,7 +130,14 @@ class ForkServer(Child):
 
     def _launch(self, ours: socket.socket, theirs: socket.socket, log: BinaryIO) -> Process:
         return subprocess.Popen(
-            [sys.executable, "-m", "carrel.server.fork_server", str(os.getpid()), str(theirs.fileno()), self._module],
+            [
+                sys.executable,
+                "-m",
+                "carrel.server.fork_server",
+                str(os.getpid()),
+                str(theirs.fileno()),
+                self._module,
+            ],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -99,10 +99,11 @@ async def settle(
         await engine.claim.require()
     except ClaimedElsewhere as error:
         raise Conflict(
-            "setup.claimed", f"{error.message} This is a copy of it, or it was moved here.",
+            "setup.claimed",
+            f"{error.message} This is a copy of it, or it was moved here.",
             hint="If it was moved and does not run there any more: carrel up --adopt. If this is a copy that shall run "
             "beside it: carrel up --as-copy.",
-        ) from None  # fmt: skip
+        ) from None
     except EngineUnavailable as error:
         if mode is not Mode.PLAIN:
             raise Unavailable(

@@ -60,8 +60,11 @@ def _wrong_setting(error: ValueError) -> CarrelError:
         raise error
     first = error.errors()[0]
     name = f"CARREL_{str(first['loc'][0]).upper()}" if first["loc"] else "settings"
-    return Invalid("setup.setting", f"{name}={first['input']}: {first['msg']}.",
-                   hint="See docs/reference/settings.md; unset it for its default.")  # fmt: skip
+    return Invalid(
+        "setup.setting",
+        f"{name}={first['input']}: {first['msg']}.",
+        hint="See docs/reference/settings.md; unset it for its default.",
+    )
 
 
 def complain(error: CarrelError) -> int:

@@ -147,7 +147,11 @@ def application() -> FastAPI:
     app.mount(webdav.MOUNT, webdav.LazyWebDav())
     # Where scrapers look by themselves.
     app.add_api_route(
-        "/metrics", metrics.show, include_in_schema=False, openapi_extra=names("metrics.read"), response_class=Response
+        "/metrics",
+        metrics.show,
+        include_in_schema=False,
+        openapi_extra=names("metrics.read"),
+        response_class=Response,
     )
     page.install(app)
     app.add_middleware(NoteRefusals)

@@ -108,13 +108,17 @@ def _up(up: argparse.ArgumentParser) -> None:
     up.add_argument("--host", type=host, metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
     up.add_argument("--port", type=port, metavar="N", help="port of the page and the API (default 8700)")
     up.add_argument(
-        "--apps-domain", type=domain, metavar="DOMAIN",
+        "--apps-domain",
+        type=domain,
+        metavar="DOMAIN",
         help="apps are at <app>-<session>.DOMAIN (default localhost)",
-    )  # fmt: skip
+    )
     up.add_argument(
-        "--app-ports", type=port_range, metavar="FIRST-LAST",
+        "--app-ports",
+        type=port_range,
+        metavar="FIRST-LAST",
         help="ports of apps for those who come by an address, where names do not work",
-    )  # fmt: skip
+    )
     up.add_argument(
         "--tls-cert",
         type=readable,
@@ -128,21 +132,24 @@ def _up(up: argparse.ArgumentParser) -> None:
     up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
     _place(up)
     up.add_argument(
-        "--show-password", action="store_true",
+        "--show-password",
+        action="store_true",
         help="print the first administrator's password, also where no terminal shows it",
-    )  # fmt: skip
+    )
 
 
 def _place(command: argparse.ArgumentParser) -> None:
     which = command.add_mutually_exclusive_group()
     which.add_argument(
-        "--adopt", action="store_true",
+        "--adopt",
+        action="store_true",
         help="the installation was moved here: take its sessions over, unless it still runs where it was",
-    )  # fmt: skip
+    )
     which.add_argument(
-        "--as-copy", action="store_true",
+        "--as-copy",
+        action="store_true",
         help="this is a copy of an installation: run beside it, and leave its sessions alone",
-    )  # fmt: skip
+    )
 
 
 def _status(status: argparse.ArgumentParser) -> None:
@@ -161,9 +168,11 @@ def _backup(backup: argparse.ArgumentParser) -> None:
     backup.add_argument("backup", type=Path, metavar="BACKUP", help="a directory that is not there yet")
     _data_dir(backup)
     backup.add_argument(
-        "--folders", choices=("snapshot", "copy", "none"), default="snapshot",
+        "--folders",
+        choices=("snapshot", "copy", "none"),
+        default="snapshot",
         help="from snapshots where the storage makes them, else as they lie (default); as they lie; or not at all",
-    )  # fmt: skip
+    )
     backup.add_argument(
         "--verify", action="store_true", help="read a backup and compare it with its checksums"
     )

@@ -43,7 +43,9 @@ _DATABASE_UP = Gauge("carrel_database_up", "1 when the database answered this sc
     summary="Show Prometheus metrics",
     openapi_extra=names("metrics.read"),
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}},
+    responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The metrics"}
+    },
 )
 async def show(services: ServicesOf[Services], actor: CurrentActor) -> Response:
     """Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for."""
@@ -111,7 +113,9 @@ def _name(by: By, holder: Holder) -> str:
 
 async def _capacity(tx: AsyncSession) -> Metric:
     gauge = GaugeMetricFamily(
-        "carrel_capacity", "What sessions may use of a node, in base units.", labels=("node", "engine", "slot")
+        "carrel_capacity",
+        "What sessions may use of a node, in base units.",
+        labels=("node", "engine", "slot"),
     )
     known = select(Node, EngineRow.name).join(EngineRow, EngineRow.id == Node.engine_id).where(IS_KNOWN)
     for node, engine in await tx.execute(known.order_by(Node.name, EngineRow.name)):
@@ -132,7 +136,9 @@ async def _sessions(tx: AsyncSession) -> Metric:
 async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
     """Sessions that are not due yet do not wait."""
     length = GaugeMetricFamily(
-        "carrel_scheduler_queue_length", "Sessions of a resource group that wait for a node.", labels=("group",)
+        "carrel_scheduler_queue_length",
+        "Sessions of a resource group that wait for a node.",
+        labels=("group",),
     )
     oldest = GaugeMetricFamily(
         "carrel_pending_oldest_seconds",

@@ -31,7 +31,9 @@ class InstallationPart:
 
 async def look(settings: Settings, database: Database, engines: Engines) -> list[InstallationPart]:
     """Each part's state, asked now, at most three seconds each."""
-    asked = await asyncio.gather(_database(settings, database), _local_engine(settings, engines), _gateway(settings))
+    asked = await asyncio.gather(
+        _database(settings, database), _local_engine(settings, engines), _gateway(settings)
+    )
     return [*asked, _disk(settings)]
 
 

@@ -39,10 +39,17 @@ log = structlog.get_logger()
 _GATEWAY_NICENESS = 5
 _RETRY_S = 0.2
 _LOADED = (
-    "carrel.server.starting", "carrel.apps.keepalive", "carrel.http.sendfile", "uvicorn.lifespan.off",
-    "carrel.server.compose", "carrel.server.engines", "carrel.engines.docker", "carrel.accelerators.fake",
-    "carrel.gateway.serve", "encodings.idna",
-)  # fmt: skip
+    "carrel.server.starting",
+    "carrel.apps.keepalive",
+    "carrel.http.sendfile",
+    "uvicorn.lifespan.off",
+    "carrel.server.compose",
+    "carrel.server.engines",
+    "carrel.engines.docker",
+    "carrel.accelerators.fake",
+    "carrel.gateway.serve",
+    "encodings.idna",
+)
 _KEEP_ALIVE_S = 75
 """Longer than proxies keep their idle connections to us, so that they never use one that we are closing."""
 

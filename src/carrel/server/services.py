@@ -12,7 +12,9 @@ from carrel.signin.providers.services import ProviderServices
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApiServices(AccessServices, EngineServices, EventServices, FileServices, ProviderServices, QueueServices):
+class ApiServices(
+    AccessServices, EngineServices, EventServices, FileServices, ProviderServices, QueueServices
+):
     """Every room's services. Made in `compose.api`, and nowhere else."""
 
     settings: Settings

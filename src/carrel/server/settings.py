@@ -43,10 +43,16 @@ class Settings(BaseSettings):
     )
     apps_domain: str = Field(default="localhost", description="Apps are at <app>-<session>.<this domain>.")
     public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
-    apps_url: str = Field(default="", description="Scheme and port of apps behind a proxy of yours, such as "
-                          "https://apps.example.org; empty: http, apps_domain and gateway_port.")  # fmt: skip
-    app_ports: str = Field(default="", description="Ports of apps where their names cannot be resolved, such as "
-                           "8710-8749; empty: forty above `port`, where they are needed.")  # fmt: skip
+    apps_url: str = Field(
+        default="",
+        description="Scheme and port of apps behind a proxy of yours, such as "
+        "https://apps.example.org; empty: http, apps_domain and gateway_port.",
+    )
+    app_ports: str = Field(
+        default="",
+        description="Ports of apps where their names cannot be resolved, such as "
+        "8710-8749; empty: forty above `port`, where they are needed.",
+    )
     tls_cert: str = Field(
         default="",
         description="Certificate (PEM, with those of its authorities behind it) with which the page, the API and apps "
@@ -71,8 +77,11 @@ class Settings(BaseSettings):
         description="Connections that one client address may have open to the page and the API, and as many to apps; "
         "0: any number. This machine and trusted_proxies have no such limit.",
     )
-    installation: str = Field(default="", description="Label that marks our containers in the engine; empty: one that "
-                              "no other installation has.")  # fmt: skip
+    installation: str = Field(
+        default="",
+        description="Label that marks our containers in the engine; empty: one that "
+        "no other installation has.",
+    )
     fake_accelerators: int = Field(
         default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
     )

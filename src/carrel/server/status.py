@@ -47,8 +47,11 @@ def down(options: argparse.Namespace) -> int:
         deadline = time.monotonic() + _STOP_S
         while running_pid(settings.data_dir):
             if time.monotonic() > deadline:
-                raise Unavailable("setup.not_stopping", f"The process {pid} does not stop.",
-                                  hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.")  # fmt: skip
+                raise Unavailable(
+                    "setup.not_stopping",
+                    f"The process {pid} does not stop.",
+                    hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.",
+                )
             time.sleep(0.05)
     embedded.stop()
     say(f"Carrel is stopped. {_withdraw(settings, label)}")
@@ -101,16 +104,20 @@ def _look(options: argparse.Namespace) -> list[Line]:
     engine = version(engine_url)
     room = disk.look(settings.data_dir)
     api_answers = answers(host, settings.port, "/api/v1/health", scheme=settings.scheme)
-    gateway_answers = answers(host, settings.effective_gateway_port, "/.carrel/health", scheme=settings.scheme)
+    gateway_answers = answers(
+        host, settings.effective_gateway_port, "/.carrel/health", scheme=settings.scheme
+    )
     return [
-        _line("supervisor", running_pid(settings.data_dir) is not None, version_started, str(settings.data_dir)),
+        _line(
+            "supervisor", running_pid(settings.data_dir) is not None, version_started, str(settings.data_dir)
+        ),
         _line("api", api_answers, version_started, settings.effective_public_url),
         _line("gateway", gateway_answers, version_started, settings.effective_apps_url),
         _database(database_url),
         _line("engine", engine is not None, engine or "", engine_url),
         Line("disk", room.state, room.text, str(settings.data_dir)),
         *_kernel(engine_url),
-    ]  # fmt: skip
+    ]
 
 
 def _kernel(engine_url: str) -> list[Line]:

@@ -64,16 +64,19 @@ def uninstall(options: argparse.Namespace) -> int:
         )
     if not options.yes and not sys.stdin.isatty():
         raise Unavailable(
-            "setup.needs_consent", "Nothing was removed, since there is no terminal to ask at.",
+            "setup.needs_consent",
+            "Nothing was removed, since there is no terminal to ask at.",
             hint="Add --yes.",
-        )  # fmt: skip
+        )
     if not consenting(options.yes)("remove all of this"):
         say("Nothing was removed.")
         return 1
     # 2. In the order in which each needs the next.
     status.down(options)
     if found.label is not None:
-        asyncio.run(_clear_engine(installation, engine_url, found.label, () if found.others else found.images))
+        asyncio.run(
+            _clear_engine(installation, engine_url, found.label, () if found.others else found.images)
+        )
     if found.link:
         found.link.unlink(missing_ok=True)
     if options.data:

@@ -137,7 +137,9 @@ def _warn_of_low_limits(engine_url: str) -> None:
     from carrel.server import kernel_limits
 
     if remedy := kernel_limits.remedy(engine_url):
-        say("carrel: limits of the kernel are low, so one session could use them up for all; this raises them:")
+        say(
+            "carrel: limits of the kernel are low, so one session could use them up for all; this raises them:"
+        )
         say(f"  {remedy}")
 
 
@@ -331,8 +333,12 @@ def _start_supervisor(data_dir: Path) -> "subprocess.Popen[bytes]":
     with (data_dir / "logs" / "supervisor.err").open("ab") as log:
         return subprocess.Popen(
             _supervisor_command(data_dir),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
 
 
 def _wait_until_ready(settings: Settings, supervisor: int) -> None:

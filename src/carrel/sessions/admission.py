@@ -233,7 +233,11 @@ def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
     if slot:
         details = {"slot": slot, "asked": slots[slot], "largest": max(offer.get(slot, 0) for offer in offers)}
     return Refused(
-        "session.too_large", told, hint="Ask for less.", field=f"slots.{slot}" if slot else "slots", details=details
+        "session.too_large",
+        told,
+        hint="Ask for less.",
+        field=f"slots.{slot}" if slot else "slots",
+        details=details,
     )
 
 

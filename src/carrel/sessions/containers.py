@@ -65,7 +65,9 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionI
 
 def _is_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
     # Written out, so that a plan that is made once can use the index of the live ones.
-    return Session.state.in_(bindparam("states", sorted(map(str, states)), expanding=True, literal_execute=True))
+    return Session.state.in_(
+        bindparam("states", sorted(map(str, states)), expanding=True, literal_execute=True)
+    )
 
 
 async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[ContainerId]:
@@ -86,7 +88,9 @@ async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
 
 async def engine_of(tx: AsyncSession, container: ContainerId) -> EngineId | None:
     """The engine on which the container is placed; None while it waits for a place."""
-    found = select(Node.engine_id).join(Container, Container.node_id == Node.id).where(Container.id == container)
+    found = (
+        select(Node.engine_id).join(Container, Container.node_id == Node.id).where(Container.id == container)
+    )
     return (await tx.execute(found)).scalar()
 
 
@@ -203,9 +207,15 @@ async def change(
     after = derive(before.kind, members, outcome)
     if after.state != before.state:
         await transitions.move(
-            tx, [session], after.state, sources=[SessionState(before.state)], outcome=after.outcome,
-            cause=cause, reason=reason or (before.reason if outcome else None), now=now,
-        )  # fmt: skip
+            tx,
+            [session],
+            after.state,
+            sources=[SessionState(before.state)],
+            outcome=after.outcome,
+            cause=cause,
+            reason=reason or (before.reason if outcome else None),
+            now=now,
+        )
     return True
 
 

@@ -53,20 +53,38 @@ async def keep_or_end(
     ids = [each.id for each in live]
     now = clock.now()
     moved = await transitions.move(
-        tx, ids, SessionState.CANCELLED, sources=[SessionState.PENDING],
-        cause="user", reason=reason, actor=actor.user_id, now=now,
-    )  # fmt: skip
+        tx,
+        ids,
+        SessionState.CANCELLED,
+        sources=[SessionState.PENDING],
+        cause="user",
+        reason=reason,
+        actor=actor.user_id,
+        now=now,
+    )
     await transitions.keep_ended(tx, ids, reason=reason)
     moved += await transitions.move(
-        tx, ids, SessionState.TERMINATING, sources=PLACED, outcome=SessionState.CANCELLED,
-        cause="user", reason=reason, actor=actor.user_id, now=now,
-    )  # fmt: skip
+        tx,
+        ids,
+        SessionState.TERMINATING,
+        sources=PLACED,
+        outcome=SessionState.CANCELLED,
+        cause="user",
+        reason=reason,
+        actor=actor.user_id,
+        now=now,
+    )
     for each in live:
         if each.id in moved:
             audit.record(
-                tx, actor, "session.remove", each.id, name=each.name, target=each.target,
+                tx,
+                actor,
+                "session.remove",
+                each.id,
+                name=each.name,
+                target=each.target,
                 details={"reason": reason},
-            )  # fmt: skip
+            )
     return moved
 
 
@@ -79,7 +97,9 @@ async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[LiveSessio
         .order_by(Session.id)
         .with_for_update(of=Session)
     )
-    return [LiveSession(s.id, s.name, email, Target(s.owner_id, s.project_id, s.domain_id)) for s, email in rows]
+    return [
+        LiveSession(s.id, s.name, email, Target(s.owner_id, s.project_id, s.domain_id)) for s, email in rows
+    ]
 
 
 def _needs_choice(code: str, live: Sequence[LiveSession]) -> Conflict:

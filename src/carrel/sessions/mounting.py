@@ -107,17 +107,24 @@ async def hold(tx: AsyncSession, session: Session, planned: MountPlan, now: date
     for position, each in enumerate(planned.mounts):
         tx.add(
             FolderMount(
-                session_id=session.id, position=position,
-                folder_id=each.folder.id, folder_name=each.folder.name, owner_id=session.owner_id,
-                path=each.path, subpath=each.subpath, read_only=each.read_only,
+                session_id=session.id,
+                position=position,
+                folder_id=each.folder.id,
+                folder_name=each.folder.name,
+                owner_id=session.owner_id,
+                path=each.path,
+                subpath=each.subpath,
+                read_only=each.read_only,
             )
-        )  # fmt: skip
+        )
     await tx.flush()
     for word, sentence in planned.warnings:
         await transitions.warn(tx, session.id, cause=word, reason=sentence, now=now)
 
 
-async def held_by(tx: AsyncSession, sessions: Iterable[SessionId]) -> Mapping[SessionId, Sequence[MountedFolder]]:
+async def held_by(
+    tx: AsyncSession, sessions: Iterable[SessionId]
+) -> Mapping[SessionId, Sequence[MountedFolder]]:
     """What each of these sessions mounts; those that mount nothing are left out."""
     rows = await tx.execute(
         select(FolderMount, VFolder)
@@ -255,7 +262,9 @@ async def _require_room(tx: AsyncSession, planned: PlannedMount) -> None:
         raise
 
 
-async def _with_room(tx: AsyncSession, own: Sequence[PlannedMount]) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
+async def _with_room(
+    tx: AsyncSession, own: Sequence[PlannedMount]
+) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
     """Those that come by themselves, without the right to write when their owner's quota is used up."""
     if all(each.read_only for each in own):
         return list(own), []

@@ -5,9 +5,10 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from carrel.core.ids import ContainerId, FolderId, GroupId, SessionId
+from carrel.core.ids import ContainerId, FolderId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
+from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
 from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
 from carrel.tenancy.schemas import ProjectRef
@@ -46,11 +47,6 @@ class SessionRename(BaseModel):
     name: SessionName
 
 
-class SessionGroupRef(BaseModel):
-    id: GroupId
-    name: str
-
-
 class OwnerRef(BaseModel):
     id: str
     email: str
@@ -80,7 +76,7 @@ class SessionView(BaseModel):
     image_name: str | None
     project: ProjectRef
     owner: OwnerRef
-    group: SessionGroupRef
+    group: GroupRef
     priority: int
     time_limit_s: int | None
     slots: dict[str, int]

@@ -102,7 +102,12 @@ async def _enqueue(
 
 
 def _row(
-    actor: Actor, project: ProjectId, admitted: AdmittedSpec, image: Image | None, key: str | None, now: datetime
+    actor: Actor,
+    project: ProjectId,
+    admitted: AdmittedSpec,
+    image: Image | None,
+    key: str | None,
+    now: datetime,
 ) -> Session:
     spec = admitted.spec
     return Session(
@@ -150,9 +155,12 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
             return project.id
     if wanted is None:
         raise Invalid(
-            "invalid.project", "You are in several projects.", hint="Say which one.", field="project",
+            "invalid.project",
+            "You are in several projects.",
+            hint="Say which one.",
+            field="project",
             details={"projects": [project.name for project in projects]},
-        )  # fmt: skip
+        )
     raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
 
 
@@ -228,9 +236,15 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
     now = clock.now()
     cause, reason = "user", f"Ended by {actor.email}."
     cancelled = await transitions.move(
-        tx, [session.id], SessionState.CANCELLED, sources=[SessionState.PENDING],
-        cause=cause, reason=reason, actor=actor.user_id, now=now,
-    )  # fmt: skip
+        tx,
+        [session.id],
+        SessionState.CANCELLED,
+        sources=[SessionState.PENDING],
+        cause=cause,
+        reason=reason,
+        actor=actor.user_id,
+        now=now,
+    )
     if not cancelled:
         await transitions.terminate(
             tx, session.id, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
@@ -249,9 +263,12 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
             before = session.name
             await transitions.rename(tx, session.id, name)
             note(
-                tx, actor, "session.update", session,
+                tx,
+                actor,
+                "session.update",
+                session,
                 details={"before": {"name": before}, "after": {"name": name}},
-            )  # fmt: skip
+            )
             return session.id
     except IntegrityError:
         raise _name_taken(name) from None
@@ -290,9 +307,14 @@ async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: st
     if outcome is None:
         return
     await transitions.move(
-        tx, [session], SessionState(outcome), sources=[SessionState.TERMINATING],
-        cause=cause, reason=reason, now=now,
-    )  # fmt: skip
+        tx,
+        [session],
+        SessionState(outcome),
+        sources=[SessionState.TERMINATING],
+        cause=cause,
+        reason=reason,
+        now=now,
+    )
     await nodes.release(tx, containers.ids_of(session), now)
 
 
@@ -326,9 +348,16 @@ async def requeue(
     blamed: the node where it could not start; None: it leaves all of them.
     """
     moved = await transitions.move(
-        tx, [session], SessionState.PENDING, sources=LAUNCHING,
-        cause=cause, reason=reason, now=now, not_before=not_before, blamed=blamed,
-    )  # fmt: skip
+        tx,
+        [session],
+        SessionState.PENDING,
+        sources=LAUNCHING,
+        cause=cause,
+        reason=reason,
+        now=now,
+        not_before=not_before,
+        blamed=blamed,
+    )
     if moved:
         await nodes.release(tx, containers.ids_of(session), now)
 

@@ -81,7 +81,9 @@ class SlotRequest(BaseModel):
 
     @model_validator(mode="after")
     def _others_are_accelerators(self) -> Self:
-        if wrong := next((slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None):
+        if wrong := next(
+            (slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None
+        ):
             raise broken(
                 f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
             )
@@ -146,9 +148,9 @@ class SessionSpec(SchedulingSpec):
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
     name: SessionName | None = None
     description: Description = ""
-    env: Annotated[
-        Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})
-    ] = field(default_factory=dict)
+    env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
+        field(default_factory=dict)
+    )
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored: what is left out, or as usual, is not in it."""

@@ -251,9 +251,16 @@ async def terminate(
     """
     await keep_ended(tx, [session], reason=reason)
     await move(
-        tx, [session], SessionState.TERMINATING, outcome=SessionState.CANCELLED,
-        cause=cause, reason=reason, actor=actor, force=force, now=now,
-    )  # fmt: skip
+        tx,
+        [session],
+        SessionState.TERMINATING,
+        outcome=SessionState.CANCELLED,
+        cause=cause,
+        reason=reason,
+        actor=actor,
+        force=force,
+        now=now,
+    )
     if force:
         await tx.execute(_FORCE, {"id": session, "topic": topic(SessionState.TERMINATING)})
 
@@ -326,7 +333,7 @@ async def show_progress(
             "sources": _words(states),
             "event": "session.updated",
         },
-    )  # fmt: skip
+    )
 
 
 async def warn(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> bool:

@@ -40,7 +40,9 @@ class SimulatedInstallation:
         known = sorted(set(paths))
         levels = {path[:length] for path in known for length in (1, 2, 3)}
         groups = tuple(
-            replace(group, shares={path: ShareSnapshot(weight=self.weight(group.id, path)) for path in levels})
+            replace(
+                group, shares={path: ShareSnapshot(weight=self.weight(group.id, path)) for path in levels}
+            )
             if group.order is QueueOrder.FAIR_SHARE
             else group
             for group in self.groups

@@ -119,7 +119,8 @@ def report(replay: Replay) -> Report:
         queue=_queue(sweep, stays, edges),
         fairness=Fairness(
             use=jain(
-                max((one.slot_seconds[slot] / most for slot, most in capacity.items()), default=0.0) / one.weight
+                max((one.slot_seconds[slot] / most for slot, most in capacity.items()), default=0.0)
+                / one.weight
                 for one in projects
             ),
             shares=jain(one.share for one in projects if one.share is not None),
@@ -205,7 +206,11 @@ def _capacity(installation: SimulatedInstallation) -> dict[str, int]:
 
 
 def _project(
-    installation: SimulatedInstallation, path: tuple[str, str], stays: Sequence[Stay], sweep: _Sweep, capacity: Slots
+    installation: SimulatedInstallation,
+    path: tuple[str, str],
+    stays: Sequence[Stay],
+    sweep: _Sweep,
+    capacity: Slots,
 ) -> ProjectReport:
     held = {slot: sweep.held(stays, slot) for slot in capacity}
     waiting = sweep.waiting(stays) > 0

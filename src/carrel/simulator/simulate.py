@@ -139,10 +139,17 @@ class _Replaying:
         while self._coming and self._coming[-1].at <= now:
             one = self._coming.pop()
             waits = self._waiting[one.id] = PendingSession(
-                id=one.id, slots=one.slots, since=one.at, group=one.group, path=one.path,
-                scopes=self._installation.scopes(one.path), priority=one.priority, count=one.count, mode=one.mode,
+                id=one.id,
+                slots=one.slots,
+                since=one.at,
+                group=one.group,
+                path=one.path,
+                scopes=self._installation.scopes(one.path),
+                priority=one.priority,
+                count=one.count,
+                mode=one.mode,
                 lasts=one.limit,
-            )  # fmt: skip
+            )
             came.append(waits)
             if (patience := self._installation.pending.get(one.group)) is not None:
                 heapq.heappush(self._leaves, (one.at + patience, next(self._numbers), one.id))
@@ -156,7 +163,9 @@ class _Replaying:
         change with time; several groups may be asked by turns in another order, if it is not by arrival.)
         """
         orders = {group.order for group in self._installation.groups}
-        if orders != {QueueOrder.FIFO} and (len(self._installation.groups) > 1 or QueueOrder.FAIR_SHARE in orders):
+        if orders != {QueueOrder.FIFO} and (
+            len(self._installation.groups) > 1 or QueueOrder.FAIR_SHARE in orders
+        ):
             return False
         patience = {group.id: group.patience for group in self._installation.groups}
         now = self._cluster.now

@@ -17,8 +17,18 @@ _CORE = 1000
 _KIB = 1024
 _FIELDS = 18
 _JOB, _SUBMIT, _RUN, _ALLOCATED, _MEM_USED, _REQUESTED, _LIMIT, _MEM_ASKED, _STATUS, _USER, _GROUP = (
-    0, 1, 3, 4, 6, 7, 8, 9, 10, 11, 12,
-)  # fmt: skip
+    0,
+    1,
+    3,
+    4,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+)
 _PARTS = (2, 3, 4)
 """Of a job that was interrupted: each of its runs. The whole of it has a line of its own."""
 

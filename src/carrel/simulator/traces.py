@@ -76,9 +76,11 @@ def read(lines: Iterable[str]) -> Iterator[TraceEntry]:
 def unreadable(number: int, what: str) -> Invalid:
     """What is said of a line that makes no sense. what: such as "has no at"."""
     return Invalid(
-        "trace.unreadable", f"Line {number} of the trace {what}.",
-        hint="What a line holds is described under \"What if\" in the documentation.", field="trace",
-    )  # fmt: skip
+        "trace.unreadable",
+        f"Line {number} of the trace {what}.",
+        hint='What a line holds is described under "What if" in the documentation.',
+        field="trace",
+    )
 
 
 def _arrival(said: Mapping[str, Any], number: int) -> TraceEntry:

@@ -27,7 +27,9 @@ _LONGEST_PAUSE = timedelta(minutes=30)
 _Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 
 
-async def put(tx: AsyncSession, seal: SecretBox, to: str, letter: Letter, now: datetime, lifetime: timedelta) -> None:
+async def put(
+    tx: AsyncSession, seal: SecretBox, to: str, letter: Letter, now: datetime, lifetime: timedelta
+) -> None:
     """Have a letter sent soon after this transaction commits; without a mail server: no-op."""
     if not (await site.settings(tx)).sends_mail:
         return
@@ -65,9 +67,13 @@ def server_of(account: site.MailAccount) -> MailServer | None:
     if wanted.mail_sender is None or not wanted.mail_host:
         return None
     return MailServer(
-        wanted.mail_host, wanted.mail_port, wanted.mail_tls.value, wanted.mail_sender,
-        user=wanted.mail_user, password=account.password or "",
-    )  # fmt: skip
+        wanted.mail_host,
+        wanted.mail_port,
+        wanted.mail_tls.value,
+        wanted.mail_sender,
+        user=wanted.mail_user,
+        password=account.password or "",
+    )
 
 
 async def _try(server: MailServer, seal: SecretBox, row: QueuedLetter) -> MailError | None:
@@ -93,7 +99,9 @@ async def _settle(tx: AsyncSession, row: QueuedLetter, error: MailError | None, 
         # A day's tries double to more than a length of time can be.
         pause = min(_FIRST_PAUSE * 2 ** min(row.tries, 10), _LONGEST_PAUSE)
         await tx.execute(
-            update(QueuedLetter).where(QueuedLetter.next_at < now + _FIRST_PAUSE).values(next_at=now + _FIRST_PAUSE)
+            update(QueuedLetter)
+            .where(QueuedLetter.next_at < now + _FIRST_PAUSE)
+            .values(next_at=now + _FIRST_PAUSE)
         )
         await tx.execute(
             update(QueuedLetter)

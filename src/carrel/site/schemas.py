@@ -54,9 +54,12 @@ class SiteSettings(BaseModel):
         default=10, ge=8, le=128, description="Characters of a password, at least."
     )
     password_classes: int = Field(
-        default=2, ge=1, le=4, description="How many of these a password must have: small letters, capital "
+        default=2,
+        ge=1,
+        le=4,
+        description="How many of these a password must have: small letters, capital "
         "letters, digits, other characters.",
-    )  # fmt: skip
+    )
     password_refuse_common: bool = Field(default=True, description="Refuse passwords that are easy to guess.")
     password_history: int = Field(
         default=5, ge=0, le=24, description="How many of somebody's former passwords may not come back."
@@ -110,7 +113,8 @@ class SiteSettings(BaseModel):
         description="Requests in 15 minutes, of each sign-in, keypair and token.",
     )
     nodes_visible: bool = Field(
-        default=False, description="Whether everybody sees the nodes of the resource groups that they may use."
+        default=False,
+        description="Whether everybody sees the nodes of the resource groups that they may use.",
     )
     audit_retention_days: int = Field(
         default=0, ge=0, le=36_500, description="How long the audit trail is kept; 0: for ever."

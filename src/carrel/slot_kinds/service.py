@@ -29,7 +29,8 @@ async def known(tx: AsyncSession) -> dict[str, SlotKind]:
 async def learn(tx: AsyncSession, kinds: Iterable[SlotKind]) -> None:
     """Remember what nodes declare; the latest declaration of a name counts. Twice: nothing is written."""
     rows = [
-        {**asdict(kind), "allowed": list(kind.allowed)} for kind in {kind.name: kind for kind in kinds}.values()
+        {**asdict(kind), "allowed": list(kind.allowed)}
+        for kind in {kind.name: kind for kind in kinds}.values()
     ]
     if not rows:
         return

@@ -122,8 +122,16 @@ class BtrfsBackend(PosixBackend):
             counted = ioctls.members(scope, wrong)
             for one in self._subvolumes(scope, new):
                 if one in counted:
-                    _run("qgroup", "remove", "--no-rescan", f"0/{one}", f"1/{wrong}", _path(scope),
-                         keep=(scope,), may_say=(errno.ENOENT,))  # fmt: skip
+                    _run(
+                        "qgroup",
+                        "remove",
+                        "--no-rescan",
+                        f"0/{one}",
+                        f"1/{wrong}",
+                        _path(scope),
+                        keep=(scope,),
+                        may_say=(errno.ENOENT,),
+                    )
                 self._assign(scope, one, right)
             self._count_anew_if_needed(scope)
 
@@ -135,8 +143,16 @@ class BtrfsBackend(PosixBackend):
             with made(scope, _SNAPSHOTS + place.folder) as above:
                 if not _is_there(above, name):
                     group = f"1/{self._group_of(scope, place.scope)}"
-                    _run("subvolume", "snapshot", "-r", "-i", group, _path(folder), _path(above, name),
-                         keep=(folder, above))  # fmt: skip
+                    _run(
+                        "subvolume",
+                        "snapshot",
+                        "-r",
+                        "-i",
+                        group,
+                        _path(folder),
+                        _path(above, name),
+                        keep=(folder, above),
+                    )
             self._count_anew_if_needed(scope)
 
     def snapshots(self, place: FolderLocation) -> Sequence[str]:
@@ -182,8 +198,14 @@ class BtrfsBackend(PosixBackend):
         """Everything that is in the files of a folder, into a new subvolume with an empty stage."""
         inherit = ("-i", f"1/{group}")
         if not ioctls.nested(source, ioctls.subvolume(source)):
-            _run("subvolume", "snapshot", *inherit, _path(source), _path(target_parent, name),
-                 keep=(source, target_parent))  # fmt: skip
+            _run(
+                "subvolume",
+                "snapshot",
+                *inherit,
+                _path(source),
+                _path(target_parent, name),
+                keep=(source, target_parent),
+            )
             with opened(target_parent, name) as copy:
                 remove_tree(copy, STAGE, _silent)
         else:
@@ -218,13 +240,27 @@ class BtrfsBackend(PosixBackend):
             return
         for one in ioctls.members(scope, number):
             if not ioctls.exists(scope, one):
-                _run("qgroup", "destroy", f"0/{one}", _path(scope), keep=(scope,),
-                     may_say=(errno.ENOENT, errno.EBUSY))  # fmt: skip
+                _run(
+                    "qgroup",
+                    "destroy",
+                    f"0/{one}",
+                    _path(scope),
+                    keep=(scope,),
+                    may_say=(errno.ENOENT, errno.EBUSY),
+                )
 
     def _assign(self, scope: int, subvolume: int, number: int) -> None:
         """Have a group count a subvolume. Twice, or when it was deleted meanwhile: no-op."""
-        _run("qgroup", "assign", "--no-rescan", f"0/{subvolume}", f"1/{number}", _path(scope),
-             keep=(scope,), may_say=(errno.EEXIST, errno.ENOENT))  # fmt: skip
+        _run(
+            "qgroup",
+            "assign",
+            "--no-rescan",
+            f"0/{subvolume}",
+            f"1/{number}",
+            _path(scope),
+            keep=(scope,),
+            may_say=(errno.EEXIST, errno.ENOENT),
+        )
 
     def _subvolumes(self, scope: int, place: FolderLocation) -> list[int]:
         """Of a folder: its own, what is nested in it, its snapshots."""
@@ -335,9 +371,13 @@ def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) 
     """Run `btrfs`. keep: handles for it. may_say: errors that are fine. Raises: OSError, StorageError."""
     try:
         done = subprocess.run(
-            ["btrfs", *arguments], pass_fds=keep, stdin=subprocess.DEVNULL, capture_output=True,
-            env={**os.environ, "LC_ALL": "C"}, check=False,
-        )  # fmt: skip
+            ["btrfs", *arguments],
+            pass_fds=keep,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
     except FileNotFoundError:
         raise StorageUnusable("There is no command `btrfs`: install btrfs-progs.") from None
     if done.returncode == 0:

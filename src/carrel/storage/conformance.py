@@ -95,7 +95,10 @@ class StorageConformance:
     def test_names_that_lead_elsewhere_are_refused(self, harness: StorageHarness) -> None:
         good = made(harness)
         for name in ("..", ".", "", "a/b", "../x", "a\0b", ".going-x"):
-            for bad in (FolderLocation(name, good.folder), FolderLocation(good.scope, type(good.folder)(name))):
+            for bad in (
+                FolderLocation(name, good.folder),
+                FolderLocation(good.scope, type(good.folder)(name)),
+            ):
                 refused(ValueError, harness.backend.create, bad)
                 refused(ValueError, harness.backend.remove, bad, silent)
                 refused(ValueError, harness.backend.files, bad)
@@ -147,7 +150,9 @@ class StorageConformance:
 
     # remove
 
-    def test_remove_takes_everything_and_leaves_the_others(self, harness: StorageHarness, tmp_path: Path) -> None:
+    def test_remove_takes_everything_and_leaves_the_others(
+        self, harness: StorageHarness, tmp_path: Path
+    ) -> None:
         here, outside = made(harness), _outside(tmp_path)
         other = made(harness, here.scope)
         (harness.backend.files(other) / "kept").write_text("x")

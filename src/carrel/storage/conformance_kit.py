@@ -62,9 +62,14 @@ def as_session(directory: Path, command: str) -> subprocess.CompletedProcess[byt
     """Run a shell command as sessions' user in a mounted directory; as ourselves where we may not change users."""
     with rooted() as user:
         return subprocess.run(
-            ["sh", "-c", command], cwd=directory, user=user, group=user, extra_groups=[] if user else None,
-            capture_output=True, check=False,
-        )  # fmt: skip
+            ["sh", "-c", command],
+            cwd=directory,
+            user=user,
+            group=user,
+            extra_groups=[] if user else None,
+            capture_output=True,
+            check=False,
+        )
 
 
 @contextmanager
@@ -166,9 +171,14 @@ def keeps_writing(directory: Path) -> Iterator[None]:
     script = "n=0; while :; do n=$((n+1)); : >f$n || exit; [ $n = 200 ] && echo on; done"
     with rooted() as user:
         writer = subprocess.Popen(
-            ["sh", "-c", script], cwd=directory, user=user, group=user, extra_groups=[] if user else None,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            ["sh", "-c", script],
+            cwd=directory,
+            user=user,
+            group=user,
+            extra_groups=[] if user else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
     with writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"on\n"

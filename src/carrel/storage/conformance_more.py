@@ -82,7 +82,9 @@ class HardQuotaConformance:
         _limit(harness, here, None)
         assert _fill(harness, here, 24) == ""
 
-    def test_a_quota_comes_before_the_first_folder_and_stays_after_the_last(self, harness: StorageHarness) -> None:
+    def test_a_quota_comes_before_the_first_folder_and_stays_after_the_last(
+        self, harness: StorageHarness
+    ) -> None:
         scope = place().scope
         _limiter(harness).set_quota(scope, 4 * MIB)
         harness.backend.remove(made(harness, scope), silent)

@@ -116,8 +116,13 @@ class _Copy:
         if kept is None:
             return False
         try:
-            os.link(f"{self._links}/{kept}", found.name, src_dir_fd=self.top, dst_dir_fd=self._here,
-                    follow_symlinks=False)  # fmt: skip
+            os.link(
+                f"{self._links}/{kept}",
+                found.name,
+                src_dir_fd=self.top,
+                dst_dir_fd=self._here,
+                follow_symlinks=False,
+            )
         except OSError as error:
             if error.errno == errno.EMLINK:
                 return False
@@ -135,8 +140,13 @@ class _Copy:
         if key in self._linked:  # it has as many names as a file may have: begin with a new copy
             os.unlink(f"{self._links}/{self._linked[key]}", dir_fd=self.top)
             name = self._linked[key]
-        os.link(found.name, f"{self._links}/{name}", src_dir_fd=self._here, dst_dir_fd=self.top,
-                follow_symlinks=False)  # fmt: skip
+        os.link(
+            found.name,
+            f"{self._links}/{name}",
+            src_dir_fd=self._here,
+            dst_dir_fd=self.top,
+            follow_symlinks=False,
+        )
         self._linked[key] = name
 
     def finish(self) -> None:

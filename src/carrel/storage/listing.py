@@ -87,7 +87,9 @@ def etag(inode: int, size_bytes: int, modified_ns: int) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
-def page(root: Path, path: str, order: ListingOrder, limit: int, *, only: FileKind | None = None) -> ListingPage:
+def page(
+    root: Path, path: str, order: ListingOrder, limit: int, *, only: FileKind | None = None
+) -> ListingPage:
     """Some of a directory, in order. only: FileKind.DIRECTORY, or everything. Raises: NotFound, Conflict."""
     with directory(root, path) as handle:
         groups = _scanned(handle)

@@ -186,16 +186,20 @@ def _words(error: OSError, path: str) -> CarrelError | None:
             )
         case errno.ENOTDIR | errno.ELOOP:
             return Conflict(
-                "file.not_a_directory", f"{name}, or something above it, is no directory.", field="path",
+                "file.not_a_directory",
+                f"{name}, or something above it, is no directory.",
+                field="path",
                 hint="Symbolic links are not followed.",
-            )  # fmt: skip
+            )
         case errno.EEXIST | errno.ENOTEMPTY | errno.EISDIR:
             return exists(path)
         case errno.EACCES | errno.EPERM:
             return Conflict(
-                "file.inaccessible", f"The permission bits of {name}, or of its directory, do not allow it.",
-                hint="Change them with chmod in a session.", field="path",
-            )  # fmt: skip
+                "file.inaccessible",
+                f"The permission bits of {name}, or of its directory, do not allow it.",
+                hint="Change them with chmod in a session.",
+                field="path",
+            )
         case errno.ENAMETOOLONG:
             return Invalid("file.path", f"{name[:200]} is too long a path.", field="path")
         case errno.EFBIG:
@@ -206,9 +210,11 @@ def _words(error: OSError, path: str) -> CarrelError | None:
             return Conflict("file.read_only", "This storage can only be read now.", field="path")
         case errno.EXDEV:
             return Conflict(
-                "file.subvolume", f"{name} would go into a subvolume that a session made, or out of one.",
-                hint="Do it in a session, or copy it out of there.", field="path",
-            )  # fmt: skip
+                "file.subvolume",
+                f"{name} would go into a subvolume that a session made, or out of one.",
+                hint="Do it in a session, or copy it out of there.",
+                field="path",
+            )
         case errno.EMLINK:
             return Conflict("file.too_many", "There are too many directories here already.", field="path")
     return None

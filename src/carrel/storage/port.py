@@ -1,7 +1,7 @@
 """The storage port: what Carrel needs from whatever keeps the files of folders.
 
-A back end keeps folders (`FolderLocation`) below one root. Each folder has two directories on one file system, between which
-a rename is atomic: its files, which sessions mount, and its stage, which nobody but Carrel sees: unfinished
+A back end keeps folders (`FolderLocation`) below one root. Each folder has two directories on one file system, between
+which a rename is atomic: its files, which sessions mount, and its stage, which nobody but Carrel sees: unfinished
 uploads and what is on its way out are there, and count against the same quota.
 
 Methods block: `storage.threads.Threads` runs them, with a deadline, in threads of that host alone. Everything is

@@ -65,7 +65,9 @@ class PosixBackend:
 
     def claim(self) -> None:
         with self._opened() as root:
-            os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=root))
+            os.close(
+                os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=root)
+            )
 
     def recognise(self) -> None:
         with self._opened() as root:
@@ -286,4 +288,6 @@ def _directories(parent: int) -> Iterator[str]:
                 yield entry.name
 
 
-PLUGIN = Plugin(StorageSettings, lambda settings: PosixBackend(settings.root), "Any POSIX file system", PosixBackend)
+PLUGIN = Plugin(
+    StorageSettings, lambda settings: PosixBackend(settings.root), "Any POSIX file system", PosixBackend
+)

@@ -215,7 +215,10 @@ def _left(stage: Path, before_ns: int) -> list[str]:
         return [
             entry.name
             for entry in entries
-            if (entry.name.startswith(WRITTEN) or (entry.name.startswith(UPLOAD) and entry.name.endswith(PART)))
+            if (
+                entry.name.startswith(WRITTEN)
+                or (entry.name.startswith(UPLOAD) and entry.name.endswith(PART))
+            )
             and entry.is_file(follow_symlinks=False)
             and entry.stat(follow_symlinks=False).st_ctime_ns < before_ns
         ]

@@ -32,20 +32,30 @@ class _Request(ctypes.Structure):
     """struct iocb."""
 
     _fields_ = [
-        ("data", ctypes.c_uint64), ("key", ctypes.c_uint32), ("rw_flags", ctypes.c_int32),
-        ("opcode", ctypes.c_uint16), ("priority", ctypes.c_int16), ("fd", ctypes.c_uint32),
-        ("buffer", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("offset", ctypes.c_int64),
-        ("reserved", ctypes.c_uint64), ("flags", ctypes.c_uint32), ("result_fd", ctypes.c_uint32),
-    ]  # fmt: skip
+        ("data", ctypes.c_uint64),
+        ("key", ctypes.c_uint32),
+        ("rw_flags", ctypes.c_int32),
+        ("opcode", ctypes.c_uint16),
+        ("priority", ctypes.c_int16),
+        ("fd", ctypes.c_uint32),
+        ("buffer", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("offset", ctypes.c_int64),
+        ("reserved", ctypes.c_uint64),
+        ("flags", ctypes.c_uint32),
+        ("result_fd", ctypes.c_uint32),
+    ]
 
 
 class _Event(ctypes.Structure):
     """struct io_event."""
 
     _fields_ = [
-        ("data", ctypes.c_uint64), ("request", ctypes.c_uint64),
-        ("result", ctypes.c_int64), ("result2", ctypes.c_int64),
-    ]  # fmt: skip
+        ("data", ctypes.c_uint64),
+        ("request", ctypes.c_uint64),
+        ("result", ctypes.c_int64),
+        ("result2", ctypes.c_int64),
+    ]
 
 
 def sync_all(fds: Sequence[int]) -> None:

@@ -12,15 +12,24 @@ from carrel.core.errors import CarrelError, Invalid
 
 _LONGEST_HEADER = 1 << 20
 _ABOUT_NEXT = {
-    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
-}  # fmt: skip
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
 _RECORD = re.compile(rb"(\d{1,7}) ([^=\n]+)=")
 _MOST_DIGITS = 256
 _TOO_MANY_DIGITS = re.compile(rb"\d{%d}" % (_MOST_DIGITS + 1))
 _LAST_S = 1 << 34
 _UNREADABLE = (
-    tarfile.TarError, EOFError, ValueError, LookupError, OverflowError, RecursionError,
-)  # fmt: skip
+    tarfile.TarError,
+    EOFError,
+    ValueError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+)
 """What the library's reader raises."""
 _NUMBERS = re.compile(
     rb"([0-7]{7})[\0 ][0-7]{7}[\0 ][0-7]{7}[\0 ]([0-7]{11})[\0 ]([0-7]{11})[\0 ]([0-7]{6})[\0 ]{2}([0x])"

@@ -152,9 +152,18 @@ def put_in(
 
 
 def copy(
-    source: Path, paths: Sequence[str], root: Path, stage: Path, name: str, to: str, clash: Clash, tick: Tick,
-    *, renamed: str | None = None, room: int | None = None,
-) -> list[str]:  # fmt: skip
+    source: Path,
+    paths: Sequence[str],
+    root: Path,
+    stage: Path,
+    name: str,
+    to: str,
+    clash: Clash,
+    tick: Tick,
+    *,
+    renamed: str | None = None,
+    room: int | None = None,
+) -> list[str]:
     """Copy things into the directory `to` of a folder; the paths they got. Symbolic links stay what they are.
 
     renamed: what a single one is called there. room: how many bytes may come; None: as many as there are. name: of this

@@ -14,7 +14,12 @@ from carrel.storage.walk import remove_tree
 
 
 def fill(
-    source: StorageBackend, there: FolderLocation, target: StorageBackend, here: FolderLocation, attempt: str, tick: Tick
+    source: StorageBackend,
+    there: FolderLocation,
+    target: StorageBackend,
+    here: FolderLocation,
+    attempt: str,
+    tick: Tick,
 ) -> None:
     """Make the target a copy of the source, up to the last step, which is `show`.
 

@@ -26,6 +26,7 @@ class FolderState(StrEnum):
 
 _F = FolderState
 
+
 def remedy(state: FolderState) -> str:
     """What somebody can do who wants to use or change a folder in this state."""
     return _REMEDIES.get(state, "Wait until it is ready.")

@@ -93,19 +93,32 @@ class VFolder(Table):
         _one_of("state", FolderState),
         CheckConstraint("(owner_id IS NULL) <> (project_id IS NULL)", name="one_owner"),
         CheckConstraint("(trashed_at IS NOT NULL) = (state IN ('TRASHED', 'DELETING'))", name="trashed"),
-        Index("uq_vfolders_owner_id_name", "owner_id", "name", unique=True,
-              postgresql_where=text("state NOT IN ('TRASHED', 'DELETING')")),
-        Index("uq_vfolders_project_id_name", "project_id", "name", unique=True,
-              postgresql_where=text("state NOT IN ('TRASHED', 'DELETING')")),
+        Index(
+            "uq_vfolders_owner_id_name",
+            "owner_id",
+            "name",
+            unique=True,
+            postgresql_where=text("state NOT IN ('TRASHED', 'DELETING')"),
+        ),
+        Index(
+            "uq_vfolders_project_id_name",
+            "project_id",
+            "name",
+            unique=True,
+            postgresql_where=text("state NOT IN ('TRASHED', 'DELETING')"),
+        ),
         Index("uq_vfolders_created_by_idempotency_key", "created_by", "idempotency_key", unique=True),
         Index("ix_vfolders_created_at_id", "created_at", "id"),
         Index("ix_vfolders_domain_id_created_at_id", "domain_id", "created_at", "id"),
-        Index("ix_vfolders_to_measure", "host_id",
-              postgresql_where=text("measured_at IS NULL OR touched_at > measured_at")),
+        Index(
+            "ix_vfolders_to_measure",
+            "host_id",
+            postgresql_where=text("measured_at IS NULL OR touched_at > measured_at"),
+        ),
         Index("ix_vfolders_host_id_measured_at", "host_id", "measured_at"),
         Index("ix_vfolders_trashed", "trashed_at", postgresql_where=text("state = 'TRASHED'")),
         Index("ix_vfolders_creating", "created_at", postgresql_where=text("state = 'CREATING'")),
-    )  # fmt: skip
+    )
 
     id: Mapped[FolderId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))

@@ -98,10 +98,15 @@ class Allocation(Table):
     __table_args__ = (
         CheckConstraint("amount > 0", name="amount"),
         Index("ix_allocations_node_id_held", "node_id", postgresql_where=text("released_at IS NULL")),
-        Index("uq_allocations_container_id_slot_held", "container_id", "slot", unique=True,
-              postgresql_where=text("released_at IS NULL")),
+        Index(
+            "uq_allocations_container_id_slot_held",
+            "container_id",
+            "slot",
+            unique=True,
+            postgresql_where=text("released_at IS NULL"),
+        ),
         Index("ix_allocations_released_at", "released_at", postgresql_where=text("released_at IS NOT NULL")),
-    )  # fmt: skip
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))

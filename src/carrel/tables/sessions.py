@@ -52,8 +52,13 @@ class Session(Table):
         CheckConstraint(f"(ended_at IS NOT NULL) = (state IN ({_FINAL}))", name="ended"),
         CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
         CheckConstraint("priority BETWEEN 0 AND 100", name="priority"),
-        Index("uq_sessions_owner_id_name_live", "owner_id", "name", unique=True,
-              postgresql_where=text(f"state IN ({_LIVE})")),
+        Index(
+            "uq_sessions_owner_id_name_live",
+            "owner_id",
+            "name",
+            unique=True,
+            postgresql_where=text(f"state IN ({_LIVE})"),
+        ),
         Index("uq_sessions_owner_id_idempotency_key", "owner_id", "idempotency_key", unique=True),
         Index("ix_sessions_state_live", "state", postgresql_where=text(f"state IN ({_LIVE})")),
         Index("ix_sessions_created_at_id", "created_at", "id"),
@@ -61,7 +66,7 @@ class Session(Table):
         Index("ix_sessions_id_prefix", "id", postgresql_ops={"id": "text_pattern_ops"}),
         Index("ix_sessions_name", "name"),
         Index("ix_sessions_searched", text("trigrams((name || ' ') || image)"), postgresql_using="gin"),
-    )  # fmt: skip
+    )
 
     id: Mapped[SessionId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))

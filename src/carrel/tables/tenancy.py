@@ -50,9 +50,13 @@ class Domain(Table):
 
     __tablename__ = "domains"
     __table_args__ = (
-        Index("uq_domains_name_lower", text("lower(name)"), unique=True,
-              postgresql_where=text("removed_at IS NULL")),
-    )  # fmt: skip
+        Index(
+            "uq_domains_name_lower",
+            text("lower(name)"),
+            unique=True,
+            postgresql_where=text("removed_at IS NULL"),
+        ),
+    )
 
     id: Mapped[DomainId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))

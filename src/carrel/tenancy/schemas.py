@@ -75,7 +75,9 @@ Amount = Annotated[
         "The most of a slot is a whole number in its base unit, from 0 on; leave the slot out for no limit."
     ),
 ]
-Ceilings = Annotated[dict[CeilingName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])]
+Ceilings = Annotated[
+    dict[CeilingName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])
+]
 Ref = Annotated[
     str,
     StringConstraints(min_length=1, max_length=254, pattern=r"^[^\x00]*$"),

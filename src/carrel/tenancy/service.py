@@ -26,9 +26,15 @@ async def found(tx: AsyncSession, clock: Clock, *, email: str, password: str) ->
     tx.add(project)
     await tx.flush()
     await add_user(
-        tx, clock, email=email, name="Administrator", password=password, role=Role.SUPERADMIN,
-        domain_id=domain.id, projects=[project.id],
-    )  # fmt: skip
+        tx,
+        clock,
+        email=email,
+        name="Administrator",
+        password=password,
+        role=Role.SUPERADMIN,
+        domain_id=domain.id,
+        projects=[project.id],
+    )
     return True
 
 

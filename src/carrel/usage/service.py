@@ -110,11 +110,11 @@ async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequ
     return rows.all()
 
 
-async def minute_means(
-    tx: AsyncSession, since: Mapping[SessionId, datetime]
-) -> dict[SessionId, list[Mean]]:
+async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) -> dict[SessionId, list[Mean]]:
     """What each session used in each minute since its time of which there is a sample, oldest first."""
-    asked = func.unnest(cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True))))
+    asked = func.unnest(
+        cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True)))
+    )
     wanted = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
     used = (
         _amounts()
@@ -122,7 +122,12 @@ async def minute_means(
         .subquery()
     )
     minute = func.date_trunc("minute", used.c.at)
-    measures = (used.c.cpu_millis, used.c.mem_bytes, used.c.accelerator_percent, used.c.accelerator_mem_percent)
+    measures = (
+        used.c.cpu_millis,
+        used.c.mem_bytes,
+        used.c.accelerator_percent,
+        used.c.accelerator_mem_percent,
+    )
     rows = await tx.execute(
         select(used.c.session_id, minute, *(cast(func.avg(measure), Float) for measure in measures))
         .group_by(used.c.session_id, minute)

@@ -345,6 +345,9 @@ class DomainWeight(TypedDict):
     weight: float
 
 
+DrainOutcome = Literal["stays", "ends", "moves", "requeues", "is_ending"]
+
+
 class DrainRequest(TypedDict):
     """how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
 
@@ -366,7 +369,7 @@ class DrainView(TypedDict):
 class DrainedSession(TypedDict):
     """sentence: what becomes of it, for people."""
 
-    becomes: Leaving
+    becomes: DrainOutcome
     id: str
     name: str
     owner: UserRef
@@ -627,7 +630,7 @@ class GroupCreate(TypedDict):
     pending_timeout_s: NotRequired[int | None]
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
-    scheduler: NotRequired[Order]
+    scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
     slot_priority: NotRequired[list[str]]
 
@@ -646,7 +649,7 @@ class GroupOfPolicy(TypedDict):
     patience_s: float
     pending_timeout_s: float | None
     placement: Strategy
-    scheduler: Order
+    scheduler: QueueOrder
     slot_priority: list[str]
     weights: WeightsOfGroup
 
@@ -701,7 +704,7 @@ class GroupUpdate(TypedDict):
     pending_timeout_s: NotRequired[int | None]
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
-    scheduler: NotRequired[Order]
+    scheduler: NotRequired[QueueOrder]
     session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
     slot_priority: NotRequired[list[str]]
 
@@ -730,7 +733,7 @@ class GroupView(TypedDict):
     placement: Strategy
     public: bool
     ready_nodes: int
-    scheduler: Order
+    scheduler: QueueOrder
     session_kinds: list[str]
     slot_priority: list[str]
     used: dict[str, int]
@@ -946,9 +949,6 @@ class LdapOptions(TypedDict):
 
 
 LdapTls = Literal["none", "starttls", "tls"]
-
-
-Leaving = Literal["stays", "ends", "moves", "requeues", "is_ending"]
 
 
 class LimitView(TypedDict):
@@ -1295,9 +1295,6 @@ class OpenedApp(TypedDict):
 
     expires_at: str
     url: str
-
-
-Order = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
 class OverList(TypedDict):
@@ -1741,6 +1738,9 @@ class PurgeOne(TypedDict):
     user: str
 
 
+QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
+
+
 class QueueView(TypedDict):
     """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
 
@@ -1748,7 +1748,7 @@ class QueueView(TypedDict):
     items: list[QueuedView]
     length: int
     next_cursor: str | None
-    scheduler: Order
+    scheduler: QueueOrder
 
 
 class QueuedView(TypedDict):
@@ -1853,6 +1853,14 @@ class ScopeRoom(TypedDict):
     label: str
     scope: str
     used: dict[str, int]
+
+
+class SecondFactor(TypedDict):
+    """The second step: exactly one of a code of your device, a recovery code, or a passkey."""
+
+    code: NotRequired[str | None]
+    passkey: NotRequired[PasskeyCredential | None]
+    recovery_code: NotRequired[str | None]
 
 
 class Series(TypedDict):
@@ -2043,7 +2051,7 @@ class SharesView(TypedDict):
     group: GroupRef
     half_life_s: int
     items: list[ShareNode]
-    scheduler: Order
+    scheduler: QueueOrder
 
 
 class SignUpRequest(TypedDict):
@@ -2199,14 +2207,6 @@ class SshKeyView(TypedDict):
     id: str
     name: str
     public_key: str
-
-
-class Step(TypedDict):
-    """The second step: exactly one of a code of your device, a recovery code, or a passkey."""
-
-    code: NotRequired[str | None]
-    passkey: NotRequired[PasskeyCredential | None]
-    recovery_code: NotRequired[str | None]
 
 
 class StorageHostAccessUpdate(TypedDict):

@@ -511,7 +511,7 @@ class Groups(Group):
         pending_timeout_s: int | None = UNSET,
         placement: models.Strategy = UNSET,
         public: bool = UNSET,
-        scheduler: models.Order = UNSET,
+        scheduler: models.QueueOrder = UNSET,
         session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:
@@ -611,7 +611,7 @@ class Groups(Group):
         pending_timeout_s: int | None = UNSET,
         placement: models.Strategy = UNSET,
         public: bool = UNSET,
-        scheduler: models.Order = UNSET,
+        scheduler: models.QueueOrder = UNSET,
         session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:

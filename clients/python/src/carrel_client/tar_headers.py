@@ -36,9 +36,23 @@ def padded(content: bytes) -> bytes:
 
 def _block(name: bytes, size: int, mode: int, seconds: int, kind: bytes) -> bytes:
     fields = (
-        name, b"%07o\0" % mode, b"0000000\0", b"0000000\0", b"%011o\0" % size, b"%011o\0" % seconds, _NO_CHECKSUM, kind,
-        b"", b"ustar\0", b"00", b"", b"", b"0000000\0", b"0000000\0", b"",
-    )  # fmt: skip
+        name,
+        b"%07o\0" % mode,
+        b"0000000\0",
+        b"0000000\0",
+        b"%011o\0" % size,
+        b"%011o\0" % seconds,
+        _NO_CHECKSUM,
+        kind,
+        b"",
+        b"ustar\0",
+        b"00",
+        b"",
+        b"",
+        b"0000000\0",
+        b"0000000\0",
+        b"",
+    )
     made = _HEADER.pack(*fields)
     return made[:148] + b"%06o\0 " % sum(made) + made[156:]
 

@@ -19,7 +19,10 @@ _Registry = Annotated[
     ),
 ]
 Registries = (
-    Annotated[list[_Registry], Field(max_length=200, examples=[["registry.example.org", "registry.example.org:5000"]])]
+    Annotated[
+        list[_Registry],
+        Field(max_length=200, examples=[["registry.example.org", "registry.example.org:5000"]]),
+    ]
     | None
 )
 

@@ -58,9 +58,13 @@ async def appoint(
     if membership.admin != admin:
         before, membership.admin = membership.admin, admin
         await record(
-            tx, actor, "project.enrol", project,
-            before={person.email: _office(before)}, after={person.email: _office(admin)},
-        )  # fmt: skip
+            tx,
+            actor,
+            "project.enrol",
+            project,
+            before={person.email: _office(before)},
+            after={person.email: _office(admin)},
+        )
         await _tell(tx, person)
     return project.id, person.id
 

@@ -78,7 +78,9 @@ class ProjectQuery(PageQuery):
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
-    archived: QueryBool | None = Field(default=None, description="only archived ones, or none of them; else all")
+    archived: QueryBool | None = Field(
+        default=None, description="only archived ones, or none of them; else all"
+    )
 
 
 class ProjectList(BaseModel):

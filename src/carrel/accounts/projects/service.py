@@ -75,14 +75,24 @@ async def archive(
     was, project.archived_at = project.archived_at, project.archived_at or clock.now()
     await tx.flush()
     ended = await live_sessions.keep_or_end(
-        tx, clock, actor, Session.project_id == project.id, sessions,
-        code="project.has_sessions", reason=f"Its project {project.name} was archived.",
-    )  # fmt: skip
+        tx,
+        clock,
+        actor,
+        Session.project_id == project.id,
+        sessions,
+        code="project.has_sessions",
+        reason=f"Its project {project.name} was archived.",
+    )
     if was is None or ended:
         await record(
-            tx, actor, "project.update", project,
-            before={"archived": was is not None}, after={"archived": True}, ended=ended,
-        )  # fmt: skip
+            tx,
+            actor,
+            "project.update",
+            project,
+            before={"archived": was is not None},
+            after={"archived": True},
+            ended=ended,
+        )
     return project.id
 
 

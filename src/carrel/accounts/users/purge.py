@@ -27,9 +27,18 @@ from carrel.tenancy import queries as tenancy
 from carrel.tenancy.schemas import SessionsChoice
 
 _THEIRS = (
-    Keypair, Token, SshKey, Totp, RecoveryCode, Passkey, Challenge, OneTimeLink, FormerPassword,
-    ExternalIdentity, Membership,
-)  # fmt: skip
+    Keypair,
+    Token,
+    SshKey,
+    Totp,
+    RecoveryCode,
+    Passkey,
+    Challenge,
+    OneTimeLink,
+    FormerPassword,
+    ExternalIdentity,
+    Membership,
+)
 
 
 @dataclass(frozen=True)
@@ -75,9 +84,14 @@ async def purge(
     _require_purgeable(user, confirm)
     # 1. what they own
     ended = await live_sessions.keep_or_end(
-        tx, clock, actor, Session.owner_id == user.id, sessions,
-        code="user.has_sessions", reason=f"{user.email} was deleted for good.",
-    )  # fmt: skip
+        tx,
+        clock,
+        actor,
+        Session.owner_id == user.id,
+        sessions,
+        code="user.has_sessions",
+        reason=f"{user.email} was deleted for good.",
+    )
     had = await _settle_folders(tx, clock, actor, user, folders)
     # 2. what they proved themselves with, and where they belonged
     await end_sign_ins(tx, user.id)
@@ -142,9 +156,14 @@ async def purge_many(database: Database, clock: Clock, actor: Actor, wanted: Use
         try:
             async with database.transaction() as tx:
                 done = await purge(
-                    tx, clock, actor, one.user, confirm=one.confirm, sessions=wanted.sessions,
+                    tx,
+                    clock,
+                    actor,
+                    one.user,
+                    confirm=one.confirm,
+                    sessions=wanted.sessions,
                     folders=FoldersChoice(wanted.folders_to, wanted.delete_folders),
-                )  # fmt: skip
+                )
             items.append(done.view(one.user))
         except CarrelError as error:
             items.append(UserPurged(user=one.user, status="failed", problem=trouble(error)))

@@ -149,9 +149,14 @@ async def purge_one(
     """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
     async with services.database.transaction() as tx:
         purged = await purge.purge(
-            tx, services.clock, actor, ref, confirm=body.confirm, sessions=body.sessions,
+            tx,
+            services.clock,
+            actor,
+            ref,
+            confirm=body.confirm,
+            sessions=body.sessions,
             folders=purge.FoldersChoice(body.folders_to, body.delete_folders),
-        )  # fmt: skip
+        )
     services.authenticator.forget()
     return purged.view(ref)
 

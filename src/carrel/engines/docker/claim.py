@@ -52,7 +52,9 @@ class Claim:
     async def others(self) -> list[str]:
         """Where the other installations are whose labels are claimed in this daemon. Raises: EngineError."""
         with sentences():
-            found = await self._api.call("GET", "volumes", params={"filters": json.dumps({"label": [_FINGERPRINT]})})
+            found = await self._api.call(
+                "GET", "volumes", params={"filters": json.dumps({"label": [_FINGERPRINT]})}
+            )
         volumes = [volume for volume in found["Volumes"] or () if volume["Name"] != self._name]
         return sorted(_claimant(volume).place for volume in volumes)
 

@@ -36,7 +36,9 @@ class DockerImages:
             except aiodocker.DockerError as error:
                 if error.status == 409:
                     raise EngineError(
-                        f"The image {reference} is in use by a container.", retriable=True, code="image_in_use"
+                        f"The image {reference} is in use by a container.",
+                        retriable=True,
+                        code="image_in_use",
                     ) from error
                 if error.status != 404:
                     raise

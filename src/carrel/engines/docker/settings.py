@@ -11,7 +11,10 @@ from carrel.engines.docker.network import DEFAULT_RANGE
 from carrel.plugins import Plugin
 
 _Url = Annotated[
-    str, StringConstraints(pattern=r"^(unix:///|tcp://|http://|https://)\S+$", max_length=1024, strip_whitespace=True)
+    str,
+    StringConstraints(
+        pattern=r"^(unix:///|tcp://|http://|https://)\S+$", max_length=1024, strip_whitespace=True
+    ),
 ]
 
 

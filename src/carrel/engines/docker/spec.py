@@ -89,7 +89,9 @@ def configuration(
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
         "WorkingDir": WORK_HOME,
-        "Env": [f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()],
+        "Env": [
+            f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()
+        ],
         # As entry point and not as command, so that the image's own entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],

@@ -119,7 +119,13 @@ async def _append(
 
 
 async def _pour(
-    intake: Intake, first: bytes, size: int, reached: OpenedFolder, file: Staged, arrival: Arrival, hashed: object
+    intake: Intake,
+    first: bytes,
+    size: int,
+    reached: OpenedFolder,
+    file: Staged,
+    arrival: Arrival,
+    hashed: object,
 ) -> None:
     """From the socket to the file. first: of the size bytes, what was received; it may be followed by more of them."""
     with intake:

@@ -24,6 +24,8 @@ from carrel.storage.zips import write_zip
 _SMALL = 256 << 10
 """Up to here a file is read at once, while it is opened."""
 _RANGE = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))", re.ASCII)
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What of a file is asked for, in HTTP's words. content: False when only its size and tag matter."""

@@ -63,7 +63,9 @@ async def at(services: StorageServices, actor: Actor, held: access.FolderRights)
     return OpenedFolder(actor, held.folder, held.permission, storage, files, stage)
 
 
-def note(tx: AsyncSession, reached: OpenedFolder, action: str, paths: Sequence[str], **details: object) -> None:
+def note(
+    tx: AsyncSession, reached: OpenedFolder, action: str, paths: Sequence[str], **details: object
+) -> None:
     """Write down what was done with these files. Of very many, the first are named."""
     folder = reached.folder
     known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}

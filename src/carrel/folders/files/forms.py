@@ -72,8 +72,10 @@ def as_tar(content: bytes, content_type: str) -> bytes:
     try:
         fields = list(_fields(content, _boundary(content_type)))
         about = _FILES.validate_json(fields[0] if fields else b"")
-        headers = [header(one.path, size=len(field), mode=_MODE, modified_s=one.modified)
-                   for one, field in zip(about, fields[1:], strict=True)]  # fmt: skip
+        headers = [
+            header(one.path, size=len(field), mode=_MODE, modified_s=one.modified)
+            for one, field in zip(about, fields[1:], strict=True)
+        ]
     except (MultipartError, ValidationError, ValueError):
         raise Invalid(
             "invalid.request",

@@ -45,13 +45,22 @@ def intent(
     """What the actor is about to do with these files. details: of the entry, besides paths and bytes."""
     actor, folder = reached.actor, reached.folder
     known = {
-        "action": action, "at": clock.now().isoformat(), "details": details or {}, "upload": upload,
-        "folder": folder.id, "host": folder.host_id, "scope": folder.scope,
+        "action": action,
+        "at": clock.now().isoformat(),
+        "details": details or {},
+        "upload": upload,
+        "folder": folder.id,
+        "host": folder.host_id,
+        "scope": folder.scope,
         "actor": {
-            "user_id": actor.user_id, "email": actor.email, "domain_id": actor.domain_id,
-            "credential": actor.credential, "address": actor.address, "request_id": actor.request_id,
+            "user_id": actor.user_id,
+            "email": actor.email,
+            "domain_id": actor.domain_id,
+            "credential": actor.credential,
+            "address": actor.address,
+            "request_id": actor.request_id,
         },
-    }  # fmt: skip
+    }
     return Intent(reached.storage.backend.root, known)
 
 
@@ -94,7 +103,9 @@ async def write_down(transaction: Callable[[], Any], storage: HostStorage, clock
             left.close()
 
 
-async def _write_down(transaction: Callable[[], Any], storage: HostStorage, left: InterruptedChange, clock: Clock) -> None:
+async def _write_down(
+    transaction: Callable[[], Any], storage: HostStorage, left: InterruptedChange, clock: Clock
+) -> None:
     known = left.known
     place = FolderLocation(known["scope"], known["folder"])
     async with transaction() as tx:
@@ -110,7 +121,9 @@ async def _write_down(transaction: Callable[[], Any], storage: HostStorage, left
     await storage.call(left.end)
 
 
-async def _write(tx: AsyncSession, folder: VFolder, left: InterruptedChange, done: Done, now: datetime) -> int:
+async def _write(
+    tx: AsyncSession, folder: VFolder, left: InterruptedChange, done: Done, now: datetime
+) -> int:
     """How many entries were missing."""
     known, missing = left.known, 0
     actor = Actor(role=Role.USER, projects=frozenset(), administers=frozenset(), **known["actor"])

@@ -44,7 +44,9 @@ async def prune(transaction: Callable[[], Any], storages: Storages, now: datetim
     while True:
         async with transaction() as tx:
             place = tuple_(Upload.expires_at, Upload.id)
-            wanted = select(Upload.expires_at, Upload.id, VFolder).join(VFolder, VFolder.id == Upload.folder_id)
+            wanted = select(Upload.expires_at, Upload.id, VFolder).join(
+                VFolder, VFolder.id == Upload.folder_id
+            )
             wanted = wanted.where(Upload.expires_at < now, place > after, VFolder.host_id.not_in(away))
             rows = (await tx.execute(wanted.order_by(place).limit(PRUNED_AT_ONCE))).all()
         if not rows:
@@ -56,9 +58,7 @@ async def prune(transaction: Callable[[], Any], storages: Storages, now: datetim
         after = rows[-1].expires_at, rows[-1].id
 
 
-async def _discarded(
-    storages: Storages, upload: UploadId, folder: VFolder, away: set[StorageHostId]
-) -> bool:
+async def _discarded(storages: Storages, upload: UploadId, folder: VFolder, away: set[StorageHostId]) -> bool:
     """Nothing is left of it. A host that does not answer is away from then on."""
     try:
         storage = await storages.of(folder.host_id)

@@ -98,10 +98,16 @@ async def unpack_tar(
     if not size:
         return done
     unpacking = Unpacking(
-        source, reached.root, reached.stage, to, clash, name=f"{staged.WRITTEN}{new_id()}",
-        largest=admitted.largest, too_large=partial(sizes.too_large, admitted.largest),
+        source,
+        reached.root,
+        reached.stage,
+        to,
+        clash,
+        name=f"{staged.WRITTEN}{new_id()}",
+        largest=admitted.largest,
+        too_large=partial(sizes.too_large, admitted.largest),
         intent=partial(intent, services.clock, reached, "file.upload"),
-    )  # fmt: skip
+    )
     while not unpacking.over:
         try:
             step = await reached.call(unpacking.step, deadline_s=LONG_S)

@@ -1,6 +1,5 @@
 """Parts that have arrived put together to one upload."""
 
-
 from carrel.core.errors import Conflict
 from carrel.core.ids import UploadId
 from carrel.folders import quotas
@@ -15,7 +14,9 @@ from carrel.storage.staged import Staged
 from carrel.tables.uploads import Upload
 
 
-async def joined(services: FileServices, reached: OpenedFolder, upload: Upload, parts: tuple[str, ...]) -> None:
+async def joined(
+    services: FileServices, reached: OpenedFolder, upload: Upload, parts: tuple[str, ...]
+) -> None:
     """Make the upload a file from parts that have all arrived, in this order."""
     lengths = await _parts(services, reached, parts)
     upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
@@ -42,7 +43,9 @@ async def joined(services: FileServices, reached: OpenedFolder, upload: Upload, 
 async def _parts(services: FileServices, reached: OpenedFolder, parts: tuple[str, ...]) -> dict[str, int]:
     """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
     async with services.database.transaction() as tx:
-        found = (await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
+        found = (
+            await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))
+        ).scalars()
         rows = {row.id: row for row in found}
     if not set(parts) <= set(rows):
         raise missing()
@@ -64,6 +67,8 @@ async def _take(reached: OpenedFolder, file: Staged, part: str, length: int) -> 
 
 def _unfinished(part: str) -> Conflict:
     return Conflict(
-        "upload.part_unfinished", f"{part} is no part, or has not arrived yet.",
-        hint="Put parts together when all have arrived.", field="Upload-Concat",
-    )  # fmt: skip
+        "upload.part_unfinished",
+        f"{part} is no part, or has not arrived yet.",
+        hint="Put parts together when all have arrived.",
+        field="Upload-Concat",
+    )

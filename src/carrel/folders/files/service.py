@@ -58,7 +58,9 @@ async def show(services: FileServices, actor: Actor, ref: str, path: str) -> Fil
     return views.view(await reached.call(looking.entry, reached.root, path))
 
 
-async def search(services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int) -> FoundFiles:
+async def search(
+    services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int
+) -> FoundFiles:
     """What has the part in its name. Raises: NotFound, Forbidden, Conflict, Invalid."""
     reached = await reach(services, actor, ref, Permission.READ)
     found = await reached.call(looking.search, reached.root, path, part, limit)
@@ -106,8 +108,12 @@ async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy
     to, name = _goal(wanted)
     size = await source.call(_size, source.root, wanted.paths)
     arguments = {
-        "paths": list(wanted.paths), "folder": target.folder.id, "to": to, "name": name, "clash": wanted.clash,
-    }  # fmt: skip
+        "paths": list(wanted.paths),
+        "folder": target.folder.id,
+        "to": to,
+        "name": name,
+        "clash": wanted.clash,
+    }
     async with services.database.transaction() as tx:
         held = await access.find(tx, actor, source.folder.id, "vfolder.use")
         access.require(held, Permission.READ)
@@ -157,12 +163,19 @@ async def _removed(services: FileServices, reached: OpenedFolder, paths: Sequenc
                 FolderTask.ended_at.is_(None),
             )
             for entry in sorted(set(entries) - set((await tx.execute(waiting)).scalars())):
-                await tasks.enqueue(tx, services.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry})
+                await tasks.enqueue(
+                    tx, services.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry}
+                )
     services.file_changes.note(folder)
 
 
 async def _noted(
-    services: FileServices, reached: OpenedFolder, about: Intent, action: str, paths: Sequence[str], **details: object
+    services: FileServices,
+    reached: OpenedFolder,
+    about: Intent,
+    action: str,
+    paths: Sequence[str],
+    **details: object,
 ) -> None:
     async with ending(reached, about), services.database.transaction() as tx:
         await require_in_place(tx, reached)
@@ -170,7 +183,9 @@ async def _noted(
     services.file_changes.note(reached.folder)
 
 
-def _page(root: Path, path: str, order: looking.ListingOrder, limit: int, only: FileKind | None) -> looking.ListingPage:
+def _page(
+    root: Path, path: str, order: looking.ListingOrder, limit: int, only: FileKind | None
+) -> looking.ListingPage:
     return looking.page(root, path, order, limit, only=only)
 
 

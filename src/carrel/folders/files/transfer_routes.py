@@ -72,10 +72,18 @@ Selection = Annotated[
 
 @router.head("/vfolders/{ref}/content", openapi_extra=_USE, include_in_schema=False)
 @router.get(
-    "/vfolders/{ref}/content", operation_id="files.download",
-    summary="Download a file", openapi_extra=_USE, response_class=Response,
-    responses={200: _BYTES, 206: _BYTES, 304: {"description": "Not changed."}, 416: {"description": "No such range."}},
-)  # fmt: skip
+    "/vfolders/{ref}/content",
+    operation_id="files.download",
+    summary="Download a file",
+    openapi_extra=_USE,
+    response_class=Response,
+    responses={
+        200: _BYTES,
+        206: _BYTES,
+        304: {"description": "Not changed."},
+        416: {"description": "No such range."},
+    },
+)
 async def download(
     request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery
 ) -> Response:
@@ -84,12 +92,12 @@ async def download(
 
 
 @router.put(
-    "/vfolders/{ref}/content", operation_id="files.write", summary="Write a file",
+    "/vfolders/{ref}/content",
+    operation_id="files.write",
+    summary="Write a file",
     openapi_extra=_USE | _BODY | _CONDITIONS,
 )
-async def write(
-    request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery
-) -> FileView:
+async def write(request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
     """Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
     still the one that was read. With If-None-Match: * only when there is none. Else 412."""
     only_new = request.headers.get("if-none-match", "").strip() == "*"
@@ -99,10 +107,13 @@ async def write(
 
 
 @router.get(
-    "/vfolders/{ref}/archive", operation_id="files.archive",
-    summary="Download files as a zip archive", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/archive",
+    operation_id="files.archive",
+    summary="Download files as a zip archive",
+    openapi_extra=_USE,
+    response_class=Response,
     responses={200: _ZIP},
-)  # fmt: skip
+)
 async def archive(services: With, actor: CurrentActor, ref: Ref, path: Selection) -> Response:
     """Files and directories as a zip file, made while it is sent. Symbolic links and special files are left out."""
     return _archive(await downloads.archive(services, actor, ref, path))
@@ -121,13 +132,14 @@ async def link(services: With, actor: CurrentActor, ref: Ref, body: LinkCreate) 
 
 
 @router.get(
-    "/downloads/{token}", operation_id="files.by_link",
-    summary="Download through a signed link", openapi_extra=names("vfolder.link"),
-    response_class=Response, responses={200: _BYTES, 206: _BYTES},
-)  # fmt: skip
-async def by_link(
-    request: Request, services: With, token: Annotated[str, Path(max_length=8192)]
-) -> Response:
+    "/downloads/{token}",
+    operation_id="files.by_link",
+    summary="Download through a signed link",
+    openapi_extra=names("vfolder.link"),
+    response_class=Response,
+    responses={200: _BYTES, 206: _BYTES},
+)
+async def by_link(request: Request, services: With, token: Annotated[str, Path(max_length=8192)]) -> Response:
     """What a link was made for."""
     await by_address(request)
     linked = await links.follow(services, token, client_address(request))
@@ -138,9 +150,11 @@ async def by_link(
 
 
 @router.post(
-    "/vfolders/{ref}/files/unpack", operation_id="files.unpack", summary="Upload many small files as a tar archive",
+    "/vfolders/{ref}/files/unpack",
+    operation_id="files.unpack",
+    summary="Upload many small files as a tar archive",
     openapi_extra=_USE | {"requestBody": {"content": _TAR | _FORM, "required": True}},
-)  # fmt: skip
+)
 async def unpack(
     request: Request,
     services: With,
@@ -158,10 +172,13 @@ async def unpack(
 
 
 @router.post(
-    "/vfolders/{ref}/files/pack", operation_id="files.pack",
-    summary="Download many small files as a tar archive", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/files/pack",
+    operation_id="files.pack",
+    summary="Download many small files as a tar archive",
+    openapi_extra=_USE,
+    response_class=Response,
     responses={200: {"content": _TAR}},
-)  # fmt: skip
+)
 async def pack(services: With, actor: CurrentActor, ref: Ref, body: FilesPack) -> Response:
     """Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
     cannot be read is left out; when that is all, the answer is why the first is."""
@@ -185,9 +202,13 @@ def file_response(request: Request, found: Download | NotChanged | NoSuchRange) 
     """A file as an answer: 200, 206, 304 or 416."""
     if isinstance(found, NoSuchRange):
         problem = problems.Problem(
-            title="No such range", status=416, code="file.range", detail="The file is not as long as that.",
-            hint="Ask for its length first.", details={"size_bytes": found.size},
-        )  # fmt: skip
+            title="No such range",
+            status=416,
+            code="file.range",
+            detail="The file is not as long as that.",
+            hint="Ask for its length first.",
+            details={"size_bytes": found.size},
+        )
         return problems.respond(request, problem, {"Content-Range": f"bytes */{found.size}"})
     tag = found.etag if isinstance(found, NotChanged) else found.content.etag
     described = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Disposition": disposition(found.name)}

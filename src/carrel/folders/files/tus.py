@@ -15,9 +15,14 @@ from carrel.storage.tree import Clash
 
 VERSION = "1.0.0"
 EXTENSIONS = (
-    "creation", "creation-with-upload", "creation-defer-length", "termination", "checksum", "expiration",
+    "creation",
+    "creation-with-upload",
+    "creation-defer-length",
+    "termination",
+    "checksum",
+    "expiration",
     "concatenation",
-)  # fmt: skip
+)
 ALGORITHMS = ("sha1", "sha256", "md5")
 OFFSET_TYPE = "application/offset+octet-stream"
 LARGEST = (1 << 63) - 1

@@ -33,7 +33,9 @@ _TUS_CREATE = {
         header("Upload-Metadata", "string", "Pairs of a key and a Base64 value, separated by commas."),
     ]
 }
-_CLASH_HEADER = header("Carrel-Clash", "string", "For this request, another `clash`: refuse, replace or rename.")
+_CLASH_HEADER = header(
+    "Carrel-Clash", "string", "For this request, another `clash`: refuse, replace or rename."
+)
 _TUS_APPEND = {"parameters": [_VERSION, _OFFSET_HEADER, _CLASH_HEADER]}
 _TUS = _USE | {"requestBody": {"content": {tus.OFFSET_TYPE: _RAW}}}
 UploadRef = Annotated[str, Path(max_length=64, description="An id.")]
@@ -51,10 +53,13 @@ async def list_uploads(services: With, actor: CurrentActor, ref: Ref) -> UploadL
 
 
 @router.options(
-    "/vfolders/{ref}/uploads", operation_id="uploads.options",
-    summary="Show supported tus extensions", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads",
+    operation_id="uploads.options",
+    summary="Show supported tus extensions",
+    openapi_extra=_USE,
+    response_class=Response,
     status_code=204,
-)  # fmt: skip
+)
 async def options(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
     """What this server can do of tus."""
     largest = await uploads.largest(services)
@@ -71,10 +76,14 @@ async def options(request: Request, services: With, actor: CurrentActor, ref: Re
 
 
 @router.post(
-    "/vfolders/{ref}/uploads", operation_id="uploads.create",
-    summary="Create an upload", openapi_extra=_TUS | _TUS_CREATE, response_class=Response,
-    status_code=201, responses={201: {"description": "Location says where to send the bytes."}},
-)  # fmt: skip
+    "/vfolders/{ref}/uploads",
+    operation_id="uploads.create",
+    summary="Create an upload",
+    openapi_extra=_TUS | _TUS_CREATE,
+    response_class=Response,
+    status_code=201,
+    responses={201: {"description": "Location says where to send the bytes."}},
+)
 async def create(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
     """Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
     `modified`: the file's time, in seconds since 1970; `executable`: 1."""
@@ -86,10 +95,13 @@ async def create(request: Request, services: With, actor: CurrentActor, ref: Ref
 
 
 @router.head(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.show",
-    summary="Get the offset of an upload", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}",
+    operation_id="uploads.show",
+    summary="Get the offset of an upload",
+    openapi_extra=_USE,
+    response_class=Response,
     responses={200: {"description": "Upload-Offset says how much has arrived."}},
-)  # fmt: skip
+)
 async def show(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
@@ -98,10 +110,13 @@ async def show(
 
 
 @router.patch(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.append",
-    summary="Append to an upload", openapi_extra=_TUS | _TUS_APPEND, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}",
+    operation_id="uploads.append",
+    summary="Append to an upload",
+    openapi_extra=_TUS | _TUS_APPEND,
+    response_class=Response,
     status_code=204,
-)  # fmt: skip
+)
 async def append(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
@@ -122,10 +137,13 @@ async def override(
 
 
 @router.delete(
-    "/vfolders/{ref}/uploads/{upload}", operation_id="uploads.remove",
-    summary="Cancel an upload", openapi_extra=_USE, response_class=Response,
+    "/vfolders/{ref}/uploads/{upload}",
+    operation_id="uploads.remove",
+    summary="Cancel an upload",
+    openapi_extra=_USE,
+    response_class=Response,
     status_code=204,
-)  # fmt: skip
+)
 async def remove(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
@@ -153,7 +171,9 @@ async def _shown(request: Request, services: FileServices, actor: Actor, ref: st
     return Response(status_code=200, headers=headers)
 
 
-async def _appended(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
+async def _appended(
+    request: Request, services: FileServices, actor: Actor, ref: str, upload: str
+) -> Response:
     _speaks(request)
     tus.require_type(request.headers)
     checksum = tus.checksum(request.headers)
@@ -166,7 +186,9 @@ async def _appended(request: Request, services: FileServices, actor: Actor, ref:
     return Response(status_code=204, headers=_standing(standing))
 
 
-async def _terminated(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
+async def _terminated(
+    request: Request, services: FileServices, actor: Actor, ref: str, upload: str
+) -> Response:
     _speaks(request)
     await uploads.terminate(services, actor, ref, upload)
     return Response(status_code=204)

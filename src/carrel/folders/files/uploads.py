@@ -87,10 +87,18 @@ async def create(
         await reached.call(_require_free, reached.root, wanted.path, wanted.clash)
     now = services.clock.now()
     upload = Upload(
-        id=UploadId(new_id()), folder_id=reached.folder.id, user_id=actor.user_id, path=wanted.path,
-        length=wanted.length, partial=wanted.partial, parts=[], clash=wanted.clash,
-        metadata_text=wanted.metadata, created_at=now, expires_at=now + KEPT,
-    )  # fmt: skip
+        id=UploadId(new_id()),
+        folder_id=reached.folder.id,
+        user_id=actor.user_id,
+        path=wanted.path,
+        length=wanted.length,
+        partial=wanted.partial,
+        parts=[],
+        clash=wanted.clash,
+        metadata_text=wanted.metadata,
+        created_at=now,
+        expires_at=now + KEPT,
+    )
     if wanted.parts:
         await joined(services, reached, upload, wanted.parts)
         return Standing(upload.id, None, path=upload.done_path or "")
@@ -296,6 +304,9 @@ def _over(row: Upload, at: int) -> Standing:
 def _require_offset(at: int, size: int) -> None:
     if at != size:
         raise Conflict(
-            "upload.offset", f"{size} bytes have arrived, and the next ones are for {at}.",
-            hint="Ask with HEAD how much has arrived.", field="Upload-Offset", details={"offset_bytes": size},
-        )  # fmt: skip
+            "upload.offset",
+            f"{size} bytes have arrived, and the next ones are for {at}.",
+            hint="Ask with HEAD how much has arrived.",
+            field="Upload-Offset",
+            details={"offset_bytes": size},
+        )

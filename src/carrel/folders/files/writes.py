@@ -51,13 +51,22 @@ async def write(
         if error.code == "file.exists" and condition.only_new:
             raise changed(path) from None
         raise
-    await services.file_notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
+    await services.file_notes.write(
+        reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes
+    )
     services.file_changes.note(reached.folder, made.size_bytes)
     return views.view(made)
 
 
 async def _made(
-    services: FileServices, reached: OpenedFolder, path: str, body: Body, condition: Condition, *, most: int, about: Intent
+    services: FileServices,
+    reached: OpenedFolder,
+    path: str,
+    body: Body,
+    condition: Condition,
+    *,
+    most: int,
+    about: Intent,
 ) -> Entry:
     """The file, in its place. most: how many bytes it may have."""
     clash = Clash.REFUSE if condition.only_new else Clash.REPLACE
@@ -84,4 +93,3 @@ def _too_large() -> TooLarge:
         f"At most {LARGEST >> 20} MiB can be written at once.",
         hint="Upload it: that can go on after a broken line.",
     )
-

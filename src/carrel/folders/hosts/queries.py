@@ -51,9 +51,12 @@ _SORT = Sort(
 _CAUTION, _INSUFFICIENT = 0.8, 0.95
 _FOLDERS = table(
     "vfolders",
-    column("host_id"), column("used_bytes", BigInteger), column("owner_id"), column("project_id"),
+    column("host_id"),
+    column("used_bytes", BigInteger),
+    column("owner_id"),
+    column("project_id"),
     column("domain_id"),
-)  # fmt: skip
+)
 """Folders are built on hosts; here they are only counted."""
 
 # Who is named, as people know them; somebody who is gone is left out.

@@ -14,11 +14,28 @@ NOT_COPIED = "not-copied"
 _SYSTEM = tuple(
     Path(each)
     for each in (
-        "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys",
-        "/usr", "/var/cache", "/var/lib/containerd", "/var/lib/containers", "/var/lib/dpkg", "/var/log", "/var/run",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/libx32",
+        "/proc",
+        "/run",
+        "/sbin",
+        "/sys",
+        "/usr",
+        "/var/cache",
+        "/var/lib/containerd",
+        "/var/lib/containers",
+        "/var/lib/dpkg",
+        "/var/log",
+        "/var/run",
         "/var/spool",
     )
-)  # fmt: skip
+)
 _SHARED = frozenset(map(Path, ("/", "/home", "/opt", "/root", "/tmp", "/var", "/var/lib", "/var/tmp")))
 
 

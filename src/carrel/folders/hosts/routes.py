@@ -48,16 +48,23 @@ async def list_hosts(
 
 
 @router.post(
-    "/storage-hosts", operation_id="storage_hosts.create",
-    summary="Create a storage host", openapi_extra=names("storage_host.update"),
+    "/storage-hosts",
+    operation_id="storage_hosts.create",
+    summary="Create a storage host",
+    openapi_extra=names("storage_host.update"),
     status_code=201,
-)  # fmt: skip
+)
 async def create(
     services: ServicesOf[StorageServices], actor: CurrentActor, body: StorageHostCreate
 ) -> StorageHostView:
     """Add a storage host. Its root is tried first; what is wrong with it is said."""
     host = await service.create(
-        services.database, services.storages, services.clock, actor, body, data_dir=services.settings.data_dir.resolve()
+        services.database,
+        services.storages,
+        services.clock,
+        actor,
+        body,
+        data_dir=services.settings.data_dir.resolve(),
     )
     async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, host)
@@ -92,10 +99,12 @@ async def update(
 
 
 @router.delete(
-    "/storage-hosts/{ref}", operation_id="storage_hosts.remove",
-    summary="Delete a storage host", openapi_extra=names("storage_host.update"),
+    "/storage-hosts/{ref}",
+    operation_id="storage_hosts.remove",
+    summary="Delete a storage host",
+    openapi_extra=names("storage_host.update"),
     status_code=204,
-)  # fmt: skip
+)
 async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> None:
     """Forget a storage host that keeps no folder. What is in its root stays."""
     async with services.database.transaction() as tx:
@@ -103,10 +112,11 @@ async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref
 
 
 @router.put(
-    "/storage-hosts/{ref}/access", operation_id="storage_hosts.set_access",
+    "/storage-hosts/{ref}/access",
+    operation_id="storage_hosts.set_access",
     summary="Replace the access list of a storage host",
     openapi_extra=names("storage_host.update"),
-)  # fmt: skip
+)
 async def set_access(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostAccessUpdate
 ) -> StorageHostView:

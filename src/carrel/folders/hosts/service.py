@@ -52,9 +52,12 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
     if root.exists():
         return
     host = StorageHost(
-        id=StorageHostId(new_id()), name=LOCAL, description="On the disk of the server.",
-        backend=POSIX, root=str(root),
-    )  # fmt: skip
+        id=StorageHostId(new_id()),
+        name=LOCAL,
+        description="On the disk of the server.",
+        backend=POSIX,
+        root=str(root),
+    )
     async with database.transaction() as tx:
         await _one_at_a_time(tx)
         taken = select(StorageHost.id).where(or_(StorageHost.name == LOCAL, StorageHost.root == str(root)))
@@ -109,10 +112,16 @@ async def create(
     now = clock.now()
     id_ = StorageHostId(new_id())
     host = StorageHost(
-        **wanted.model_dump(exclude={"root", "settings"}), id=id_, root=str(root), state=HostState.OK,
+        **wanted.model_dump(exclude={"root", "settings"}),
+        id=id_,
+        root=str(root),
+        state=HostState.OK,
         settings=storages.sealed(id_, wanted.settings),
-        total_bytes=capacity.total_bytes, free_bytes=capacity.free_bytes, checked_at=now, created_at=now,
-    )  # fmt: skip
+        total_bytes=capacity.total_bytes,
+        free_bytes=capacity.free_bytes,
+        checked_at=now,
+        created_at=now,
+    )
     async with database.transaction() as tx:
         await _one_at_a_time(tx)
         roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
@@ -198,9 +207,13 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostA
         values = [{"host_id": host.id, "kind": kind, "scope_id": scope} for kind, scope in named]
         await tx.execute(insert(StorageHostAccess), values)
     await _record(
-        tx, actor, _CHANGED, host,
-        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, named))},
-    )  # fmt: skip
+        tx,
+        actor,
+        _CHANGED,
+        host,
+        before={"access": sorted(map(":".join, before))},
+        after={"access": sorted(map(":".join, named))},
+    )
     return host.id
 
 

@@ -72,7 +72,9 @@ class Storages:
                 row = (await tx.execute(select(StorageHost).where(StorageHost.id == host))).scalar()
             if row is None:
                 raise NotFound("storage_host.not_found", f"There is no storage host {host}.")
-            found = self._known.setdefault(host, self.tried(row.name, row.backend, Path(row.root), self._settings(row)))
+            found = self._known.setdefault(
+                host, self.tried(row.name, row.backend, Path(row.root), self._settings(row))
+            )
         return found
 
     def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> HostStorage:

@@ -93,11 +93,15 @@ class WebDav:
         who = call.actor.user_id
         if self._busy[who] >= _PER_PERSON:
             raise TooManyRequests(
-                "webdav.busy", f"At most {_PER_PERSON} requests at a time.", hint="Transfer fewer files at a time.",
+                "webdav.busy",
+                f"At most {_PER_PERSON} requests at a time.",
+                hint="Transfer fewer files at a time.",
                 details={"retry_after_s": 1},
-            )  # fmt: skip
+            )
         if self._busy.total() >= _THREADS:
-            raise Unavailable("webdav.busy", "Too many people are sending files.", hint="Try again in a minute.")
+            raise Unavailable(
+                "webdav.busy", "Too many people are sending files.", hint="Try again in a minute."
+            )
         self._busy[who] += 1
         future: Future[Response] = Future()
         # A daemon: the process can end while an upload is waited for.

@@ -19,7 +19,9 @@ class Properties(PropertyManager):  # type: ignore[misc]
         """Raises: DAVError when one file has too many."""
         own: dict[str, str] = dict((self._dict or {}).get(norm_url, {}), **{name: property_value})
         if sum(len(key) + len(value) for key, value in own.items()) > _MOST_BYTES:
-            raise DAVError(HTTP_INSUFFICIENT_STORAGE, f"A file has at most {_MOST_BYTES} bytes of properties.")
+            raise DAVError(
+                HTTP_INSUFFICIENT_STORAGE, f"A file has at most {_MOST_BYTES} bytes of properties."
+            )
         super().write_property(norm_url, name, property_value, dry_run, environ)
         if dry_run:
             return

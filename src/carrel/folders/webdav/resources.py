@@ -35,7 +35,9 @@ class FolderProvider(DAVProvider):  # type: ignore[misc]
     def is_readonly(self) -> bool:
         return False
 
-    def get_resource_inst(self, path: str, environ: dict[str, Any]) -> "RootResource | DirectoryResource | FileResource | None":
+    def get_resource_inst(
+        self, path: str, environ: dict[str, Any]
+    ) -> "RootResource | DirectoryResource | FileResource | None":
         call: Call = environ[CALL]
         name, _, inner = path.strip("/").partition("/")
         if not name:
@@ -63,7 +65,9 @@ class RootResource(DAVCollection):  # type: ignore[misc]
         return call.wait(work.names(call))
 
     def get_member(self, name: str) -> "RootResource | DirectoryResource | FileResource | None":
-        found: RootResource | DirectoryResource | FileResource | None = self.provider.get_resource_inst(f"/{name}", self.environ)
+        found: RootResource | DirectoryResource | FileResource | None = self.provider.get_resource_inst(
+            f"/{name}", self.environ
+        )
         return found
 
     def get_member_list(self) -> "list[RootResource | DirectoryResource | FileResource]":
@@ -123,7 +127,9 @@ class _Inside:
         if not self.entry.path:
             raise DAVError(403, "A folder is put into the trash on the page, or by `carrel vfolder rm`.")
         _require_done(
-            self.call.wait(service.remove(self.call.services, self.call.actor, self._folder, [self.entry.path]))
+            self.call.wait(
+                service.remove(self.call.services, self.call.actor, self._folder, [self.entry.path])
+            )
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
@@ -133,9 +139,11 @@ class _Inside:
         locks = self.provider.lock_manager
         if locks:
             locks.check_write_permission(
-                url=self.get_ref_url(), depth="infinity", token_list=self.environ["wsgidav.ifLockTokenList"],
+                url=self.get_ref_url(),
+                depth="infinity",
+                token_list=self.environ["wsgidav.ifLockTokenList"],
                 principal=self.environ["wsgidav.user_name"],
-            )  # fmt: skip
+            )
         self.delete()
         return True
 
@@ -155,9 +163,7 @@ class _Inside:
             self.delete()
             return
         wanted = FilesMove(paths=[self.entry.path], rename_to=to, clash=clash)
-        _require_done(
-            self.call.wait(service.move(self.call.services, self.call.actor, self._folder, wanted))
-        )
+        _require_done(self.call.wait(service.move(self.call.services, self.call.actor, self._folder, wanted)))
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
         self.provider.prop_manager.forget(self._ref_url(self.reached, to))
@@ -224,9 +230,7 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         name, to = _split(dest_path)
         if not to or (target := self.call.folder(name)) is None:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
-        self.call.wait(
-            service.make_directory(self.call.services, self.call.actor, target.folder.id, to)
-        )
+        self.call.wait(service.make_directory(self.call.services, self.call.actor, target.folder.id, to))
 
 
 class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
@@ -309,7 +313,9 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
         return isinstance(self.provider.get_resource_inst(dest_path, self.environ), FileResource)
 
 
-def _resource(name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]) -> DirectoryResource | FileResource:
+def _resource(
+    name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]
+) -> DirectoryResource | FileResource:
     kind = DirectoryResource if entry.kind is FileKind.DIRECTORY else FileResource
     return kind(name, reached, entry, environ)
 

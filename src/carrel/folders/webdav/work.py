@@ -89,7 +89,9 @@ async def entry(reached: OpenedFolder, path: str) -> Entry:
 
 
 async def listed(reached: OpenedFolder, path: str) -> Sequence[Entry]:
-    page = await reached.call(listing.page, reached.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S)
+    page = await reached.call(
+        listing.page, reached.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S
+    )
     if page.last:
         raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
     return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
@@ -119,7 +121,9 @@ async def dropped(reached: OpenedFolder, file: Staged) -> None:
     file.close()
 
 
-async def placed(call: Call, reached: OpenedFolder, file: Staged, path: str, modified_ns: int | None) -> Entry:
+async def placed(
+    call: Call, reached: OpenedFolder, file: Staged, path: str, modified_ns: int | None
+) -> Entry:
     about = intent(call.services.clock, reached, "file.write")
 
     def place() -> Entry:
@@ -159,9 +163,17 @@ async def copy(call: Call, source: OpenedFolder, path: str, folder: str, to: str
         try:
             with about.about("copy", name=name, to=to):
                 tree.copy(
-                    source.root, [path], target.root, target.stage, name, above, clash, lambda _: None,
-                    renamed=last, room=admitted.room,
-                )  # fmt: skip
+                    source.root,
+                    [path],
+                    target.root,
+                    target.stage,
+                    name,
+                    above,
+                    clash,
+                    lambda _: None,
+                    renamed=last,
+                    room=admitted.room,
+                )
             about.settle([(to, None)])
         finally:
             tree.discard(target.stage, name, lambda _: None)

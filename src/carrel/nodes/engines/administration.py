@@ -124,7 +124,9 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
         return EngineCheck(ok=False, sentence=error.message, nodes=[])
     versions = sorted({info.engine for info in found})
     return EngineCheck(
-        ok=True, sentence=f"It answers: {', '.join(versions) or 'no node'}.", nodes=sorted(info.name for info in found)
+        ok=True,
+        sentence=f"It answers: {', '.join(versions) or 'no node'}.",
+        nodes=sorted(info.name for info in found),
     )
 
 
@@ -137,7 +139,9 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
         row = await queries.find(tx, actor, ref, _CHANGES)
         if row.id == LOCAL_ENGINE:
             raise Conflict(
-                "engine.local", f"{row.name} is this machine's engine, and stays.", hint="Cordon its nodes instead."
+                "engine.local",
+                f"{row.name} is this machine's engine, and stays.",
+                hint="Cordon its nodes instead.",
             )
         machines = await _locked_nodes(tx, row.id)
         await _require_empty(tx, row)

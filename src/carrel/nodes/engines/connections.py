@@ -61,7 +61,11 @@ class Connector:
 
 def _label(installation: str, engine: EngineId) -> str:
     """Two rows may lead to one daemon, or to two on one machine: nothing of theirs may have the same name."""
-    return installation if engine == LOCAL_ENGINE else f"{installation[: _LABEL_LENGTH - len(engine) - 1]}-{engine}"
+    return (
+        installation
+        if engine == LOCAL_ENGINE
+        else f"{installation[: _LABEL_LENGTH - len(engine) - 1]}-{engine}"
+    )
 
 
 def purpose(engine: EngineId) -> str:
@@ -100,7 +104,9 @@ class Engines:
         """The engine of this id. Raises: NotFound; EngineUnavailable when it cannot be used as it is set up."""
         row = (await self._known()).get(engine)
         if row is None:
-            raise NotFound("engine.not_found", f"There is no engine {engine}.", hint="See `carrel engine ls`.")
+            raise NotFound(
+                "engine.not_found", f"There is no engine {engine}.", hint="See `carrel engine ls`."
+            )
         key = (row.kind, row.settings, row.secrets)
         known = self._made.get(engine)
         if known is not None and known[0] == key:
@@ -119,7 +125,9 @@ class Engines:
             raise EngineUnavailable(error.message) from error
         except ValidationError as error:
             wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-            raise EngineUnavailable(f"Its settings are not as the kind {row.kind} wants them: {wrong}.") from None
+            raise EngineUnavailable(
+                f"Its settings are not as the kind {row.kind} wants them: {wrong}."
+            ) from None
 
     async def close(self) -> None:
         """Let go of all of them. Twice: no-op."""

@@ -43,7 +43,10 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.r
 
 def _rows() -> Select[*tuple[Any, ...]]:
     nodes = (
-        select(Node.engine_id, func.count().label("nodes")).where(IS_KNOWN).group_by(Node.engine_id).subquery()
+        select(Node.engine_id, func.count().label("nodes"))
+        .where(IS_KNOWN)
+        .group_by(Node.engine_id)
+        .subquery()
     )
     held = (
         select(Node.engine_id, func.count(Allocation.container_id.distinct()).label("containers"))

@@ -42,9 +42,12 @@ async def list_engines(services: ServicesOf[EngineServices], actor: CurrentActor
 
 
 @router.post(
-    "/engines", operation_id="engines.create", summary="Add an engine", openapi_extra=names("engine.update"),
+    "/engines",
+    operation_id="engines.create",
+    summary="Add an engine",
+    openapi_extra=names("engine.update"),
     status_code=201,
-)  # fmt: skip
+)
 async def create(services: ServicesOf[EngineServices], actor: CurrentActor, body: EngineCreate) -> EngineView:
     """Add an engine. It must answer; sessions may start on its nodes at once."""
     engine = await administration.create(_registry(services), actor, body)

@@ -143,9 +143,14 @@ async def _open(
         values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in after]
         await tx.execute(insert(GroupAccess), values)
     await _record(
-        tx, actor, "group.update", group, told=told,
-        before={"access": sorted(map(":".join, before))}, after={"access": sorted(map(":".join, after))},
-    )  # fmt: skip
+        tx,
+        actor,
+        "group.update",
+        group,
+        told=told,
+        before={"access": sorted(map(":".join, before))},
+        after={"access": sorted(map(":".join, after))},
+    )
     return group.id
 
 

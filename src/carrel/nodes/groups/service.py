@@ -66,7 +66,11 @@ def names(group: Column, access: type[GroupAccess], *scopes: ColumnElement[bool]
 
 def as_text() -> str:
     """Whether a session's owner may use its group, active or not, as SQL about sessions s, groups g and domains d."""
-    group, domain, access = aliased(ResourceGroup, name="g"), aliased(Domain, name="d"), aliased(GroupAccess, name="a")
+    group, domain, access = (
+        aliased(ResourceGroup, name="g"),
+        aliased(Domain, name="d"),
+        aliased(GroupAccess, name="a"),
+    )
     named = names(
         literal_column("g.id"),
         access,

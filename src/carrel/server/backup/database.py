@@ -85,13 +85,22 @@ def load(url: str, dumped: Path, progress: Progress) -> None:
         "--file=-",
         dumped,
     ]
-    loader = [wheel_programs() / "psql", "--no-psqlrc", "--quiet", "--single-transaction",
-              "--set=ON_ERROR_STOP=1", f"--dbname={address}"]  # fmt: skip
+    loader = [
+        wheel_programs() / "psql",
+        "--no-psqlrc",
+        "--quiet",
+        "--single-transaction",
+        "--set=ON_ERROR_STOP=1",
+        f"--dbname={address}",
+    ]
     with tempfile.TemporaryFile() as complaints, running(script, None, complaints.fileno()) as reading:
         loading = subprocess.Popen(
-            [str(word) for word in loader], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-            stderr=complaints.fileno(), env={**os.environ, "LC_ALL": "C", **env},
-        )  # fmt: skip
+            [str(word) for word in loader],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints.fileno(),
+            env={**os.environ, "LC_ALL": "C", **env},
+        )
         assert reading.stdout is not None
         assert loading.stdin is not None
         try:

@@ -103,9 +103,10 @@ def extract(manifest: Manifest, backup: Path, roots: dict[str, Path], progress: 
             _unpack(archived.fileno(), backend.files(place).parent)
         progress(name, manifest.files[name].bytes)
     return [
-        name for name, backend in backends.items()
+        name
+        for name, backend in backends.items()
         if hosts[name].backend == "btrfs" and not isinstance(backend, BtrfsBackend)
-    ]  # fmt: skip
+    ]
 
 
 def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, FolderLocation]:
@@ -132,8 +133,18 @@ def _prepared(host: StoredHost, root: Path) -> StorageBackend:
 
 def _unpack(archived: int, target: Path) -> None:
     done = subprocess.run(
-        ["tar", "--extract", "--numeric-owner", "--same-permissions", "--acls", "--xattrs", f"--directory={target}"],
-        stdin=archived, capture_output=True, check=False,
-    )  # fmt: skip
+        [
+            "tar",
+            "--extract",
+            "--numeric-owner",
+            "--same-permissions",
+            "--acls",
+            "--xattrs",
+            f"--directory={target}",
+        ],
+        stdin=archived,
+        capture_output=True,
+        check=False,
+    )
     if done.returncode:
         raise ProgramFailed("tar", done.returncode, done.stderr.decode(errors="replace").strip()[-1000:])

@@ -122,10 +122,17 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
         if archived.changed:
             changed.append(folder.place.folder)
     return Manifest(
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"), version=version.full(), schema=schema,
-        machine=socket.gethostname(), data_dir=str(installation.data_dir), folders=how, hosts=hosts, files=files,
-        changed=[str(one) for one in changed], missing=[str(one) for one in missing],
-    )  # fmt: skip
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version.full(),
+        schema=schema,
+        machine=socket.gethostname(),
+        data_dir=str(installation.data_dir),
+        folders=how,
+        hosts=hosts,
+        files=files,
+        changed=[str(one) for one in changed],
+        missing=[str(one) for one in missing],
+    )
 
 
 def _copied(source: Path, target: Path) -> StoredFile:
@@ -149,7 +156,9 @@ def _folders(installation: BackupSource) -> list[folders.Folder]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         rows = connection.execute(_FOLDERS).fetchall() if _has_folders(connection) else []
     return [
-        folders.Folder(_host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4]))))
+        folders.Folder(
+            _host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4])))
+        )
         for row in rows
     ]
 
@@ -178,9 +187,15 @@ def _report(made: Manifest, where: Path, output: str) -> None:
     archives = sum(name.startswith(f"{folders.DIRECTORY}/") for name in made.files)
     if output == "json":
         answer = {
-            "path": str(where), "created_at": made.created_at, "version": made.version, "schema": made.schema,
-            "bytes": made.bytes, "folders": archives, "changed": made.changed, "missing": made.missing,
-        }  # fmt: skip
+            "path": str(where),
+            "created_at": made.created_at,
+            "version": made.version,
+            "schema": made.schema,
+            "bytes": made.bytes,
+            "folders": archives,
+            "changed": made.changed,
+            "missing": made.missing,
+        }
         sys.stdout.write(json.dumps(answer, indent=2) + "\n")
         return
     say(f"The backup in {where} is complete: {size(made.bytes)}, {archives} folders, made {made.created_at}.")

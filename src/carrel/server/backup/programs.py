@@ -83,9 +83,12 @@ def running(
     """The program, with its output in a pipe. Raises: Unavailable when there is no such program."""
     try:
         return subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
             env={**os.environ, "LC_ALL": "C", **(env or {})},
-        )  # fmt: skip
+        )
     except FileNotFoundError:
         raise Unavailable(
             "backup.program_missing",

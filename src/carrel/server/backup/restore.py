@@ -70,9 +70,10 @@ def _require_usable(url: str) -> None:
         database.require_empty(url)
     except psycopg.Error as error:
         raise Unavailable(
-            "setup.database", f"The database does not take connections: {str(error).strip()}.",
+            "setup.database",
+            f"The database does not take connections: {str(error).strip()}.",
             hint="Check CARREL_DATABASE_URL; unset it to restore into an embedded PostgreSQL.",
-        ) from None  # fmt: skip
+        ) from None
 
 
 @contextmanager
@@ -147,13 +148,19 @@ def _write(path: Path, content: bytes) -> None:
 def _report(stored: Manifest, data_dir: Path, options: argparse.Namespace) -> None:
     elsewhere = [host for host in stored.hosts if not host.in_data_dir]
     if options.output == "json":
-        answer = {"data_dir": str(data_dir), "created_at": stored.created_at, "version": stored.version,
-                  "schema": stored.schema}  # fmt: skip
+        answer = {
+            "data_dir": str(data_dir),
+            "created_at": stored.created_at,
+            "version": stored.version,
+            "schema": stored.schema,
+        }
         sys.stdout.write(json.dumps(answer, indent=2) + "\n")
         return
     say(f"Restored into {data_dir}, as it was {stored.created_at}. Start it:")
     say(f"  carrel up --data-dir {data_dir} --adopt      when the original is lost: this takes its place")
     say(f"  carrel up --data-dir {data_dir} --as-copy    when the original goes on: this runs beside it")
     for host in elsewhere:
-        say(f"The storage host {host.name} was in {host.root}: with --adopt it is looked for there, and its folders "
-            f"of the backup are in {data_dir / NOT_COPIED / host.name}.")  # fmt: skip
+        say(
+            f"The storage host {host.name} was in {host.root}: with --adopt it is looked for there, and its folders "
+            f"of the backup are in {data_dir / NOT_COPIED / host.name}."
+        )

@@ -197,9 +197,7 @@ async def list_ssh_keys(services: ServicesOf[Services], actor: CurrentActor) -> 
 async def add_ssh_key(services: ServicesOf[Services], actor: CurrentActor, body: SshKeyAdd) -> SshKeyAdded:
     """Keep a public key of yours, or make a pair."""
     async with services.database.transaction() as tx:
-        made = await ssh_keys.add(
-            tx, services.clock, actor, name=body.name, public_key=body.public_key
-        )
+        made = await ssh_keys.add(tx, services.clock, actor, name=body.name, public_key=body.public_key)
     shown = SshKeyView.model_validate(made.key, from_attributes=True)
     return SshKeyAdded(**shown.model_dump(), private_key=made.private_key)
 

@@ -110,9 +110,14 @@ async def update(
     for field, value in changes.items():
         setattr(found.Keypair, field, value)
     audit.record(
-        tx, actor, "keypair.update", access_key, name=found.Keypair.name, target=_target(found.User),
+        tx,
+        actor,
+        "keypair.update",
+        access_key,
+        name=found.Keypair.name,
+        target=_target(found.User),
         details={"before": before, "after": changes},
-    )  # fmt: skip
+    )
     return found
 
 

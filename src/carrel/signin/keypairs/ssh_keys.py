@@ -43,9 +43,11 @@ async def add(
         private_key = made.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
         ).decode()
-        public_key = made.public_key().public_bytes(
-            serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
-        ).decode()  # fmt: skip
+        public_key = (
+            made.public_key()
+            .public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+            .decode()
+        )
     plain = _checked(public_key)
     fingerprint = _fingerprint(plain)
     await _require_room(tx, actor, fingerprint)
@@ -85,7 +87,9 @@ async def _require_room(tx: AsyncSession, actor: Actor, fingerprint: str) -> Non
     own = select(SshKey).where(SshKey.user_id == actor.user_id)
     held = (await tx.execute(select(func.count()).select_from(own.subquery()))).scalar_one()
     if held >= MAX_KEYS:
-        raise Conflict("ssh_key.too_many", f"Nobody has more than {MAX_KEYS} SSH keys.", hint="Remove one first.")
+        raise Conflict(
+            "ssh_key.too_many", f"Nobody has more than {MAX_KEYS} SSH keys.", hint="Remove one first."
+        )
     if (await tx.execute(own.where(SshKey.fingerprint == fingerprint))).first():
         raise Conflict("ssh_key.known", "You have this SSH key already.", field="public_key")
 

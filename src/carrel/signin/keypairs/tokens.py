@@ -48,7 +48,9 @@ async def create(
     _require_narrower(actor, scopes)
     held = select(func.count()).where(Token.user_id == actor.user_id)
     if (await tx.execute(held)).scalar_one() >= MAX_TOKENS:
-        raise Conflict("token.too_many", f"Nobody has more than {MAX_TOKENS} tokens.", hint="Revoke one first.")
+        raise Conflict(
+            "token.too_many", f"Nobody has more than {MAX_TOKENS} tokens.", hint="Revoke one first."
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
     now = clock.now()
     token = Token(

@@ -165,9 +165,13 @@ class Authenticator:
         await renewals.note_arrival(tx, login, token_hash, now)
         actor = await actor_of(tx, user, credential="cookie", address=address, login_id=login.id)
         return Credential(
-            actor, login.csrf_token, settings.api_rate_limit, pending, confirmed_at=login.confirmed_at,
+            actor,
+            login.csrf_token,
+            settings.api_rate_limit,
+            pending,
+            confirmed_at=login.confirmed_at,
             renewal_due=renewals.is_due(login, token_hash, now),
-        )  # fmt: skip
+        )
 
     async def _keypair(
         self, tx: AsyncSession, access_key: str, secret_key: str, address: str

@@ -55,7 +55,12 @@ async def end_everywhere(tx: AsyncSession, actor: Actor, ref: str | None) -> int
     ended = await end_all(tx, user.id, but=actor.login_id)
     if ended:
         audit.record(
-            tx, actor, "login.remove", user.id, name=user.email,
-            target=user_target(user), details={"ended": ended},
-        )  # fmt: skip
+            tx,
+            actor,
+            "login.remove",
+            user.id,
+            name=user.email,
+            target=user_target(user),
+            details={"ended": ended},
+        )
     return ended

@@ -80,7 +80,9 @@ async def confirm_totp(
     """Let codes of the app count from now on."""
     async with services.database.transaction() as tx:
         codes = await factors.confirm_totp(tx, services.seal, identity.actor, body.code, services.clock.now())
-    return FactorAdded(recovery_codes=codes, csrf_token=await _completed(request, services, response, identity))
+    return FactorAdded(
+        recovery_codes=codes, csrf_token=await _completed(request, services, response, identity)
+    )
 
 
 @router.delete(

@@ -76,7 +76,9 @@ async def offer_totp(tx: AsyncSession, seal: SecretBox, actor: Actor) -> NewTotp
     return NewTotp(secret, url, _picture(url))
 
 
-async def confirm_totp(tx: AsyncSession, seal: SecretBox, actor: Actor, code: str, now: datetime) -> list[str]:
+async def confirm_totp(
+    tx: AsyncSession, seal: SecretBox, actor: Actor, code: str, now: datetime
+) -> list[str]:
     """Let the device that was offered count, proved by a code of it; gives recovery codes if there were none.
 
     Raises: NotFound, Conflict, Invalid.
@@ -89,9 +91,11 @@ async def confirm_totp(tx: AsyncSession, seal: SecretBox, actor: Actor, code: st
     step = _step_of(seal, row, code, now)
     if step is None:
         raise Invalid(
-            "factor.wrong_code", "This is not the code of now.",
-            hint="Check the clock of the device, and try the next code.", field="code",
-        )  # fmt: skip
+            "factor.wrong_code",
+            "This is not the code of now.",
+            hint="Check the clock of the device, and try the next code.",
+            field="code",
+        )
     row.confirmed_at, row.last_step = now, step
     audit.record(tx, actor, "factor.update", actor.user_id, name=actor.email, details={"added": "totp"})
     await tx.flush()
@@ -123,9 +127,14 @@ async def reset(tx: AsyncSession, actor: Actor, user: User) -> None:
     for table in (Totp, Passkey, RecoveryCode):
         await tx.execute(delete(table).where(table.user_id == user.id))
     audit.record(
-        tx, actor, "factor.reset", user.id, name=user.email,
-        target=Target(owner_id=user.id, domain_id=user.domain_id), details={"removed": "all"},
-    )  # fmt: skip
+        tx,
+        actor,
+        "factor.reset",
+        user.id,
+        name=user.email,
+        target=Target(owner_id=user.id, domain_id=user.domain_id),
+        details={"removed": "all"},
+    )
 
 
 async def use_code(tx: AsyncSession, seal: SecretBox, user_id: UserId, code: str, now: datetime) -> bool:

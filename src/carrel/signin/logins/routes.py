@@ -130,7 +130,9 @@ async def factor(
     """The second step of signing in, after `pending` was "factor"."""
     if identity.pending != "factor":
         raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
-    token = await proofs.second_step(means_of(services), identity.actor, evidence_of(body), client_of(request))
+    token = await proofs.second_step(
+        means_of(services), identity.actor, evidence_of(body), client_of(request)
+    )
     return await let_in(request, services, response, token)
 
 
@@ -191,9 +193,13 @@ async def change_password(
 ) -> Me:
     """Change your password; your other browsers are signed out."""
     token = await passwords.change(
-        services.database, services.clock, identity.actor,
-        current=body.current, new=body.new, client=client_of(request),
-    )  # fmt: skip
+        services.database,
+        services.clock,
+        identity.actor,
+        current=body.current,
+        new=body.new,
+        client=client_of(request),
+    )
     return await let_in(request, services, response, token) if token else await describe(services, identity)
 
 
@@ -238,7 +244,11 @@ async def reset(request: Request, services: ServicesOf[SignInServices], body: Re
 async def make_account(request: Request, services: ServicesOf[SignInServices], body: SignUpRequest) -> None:
     """Make an account of your own. The answer tells nothing of who has one already."""
     await sign_up.sign_up(
-        post_of(request, services), email=body.email, name=body.name, password=body.password, client=client_of(request)
+        post_of(request, services),
+        email=body.email,
+        name=body.name,
+        password=body.password,
+        client=client_of(request),
     )
 
 

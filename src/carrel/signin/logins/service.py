@@ -63,7 +63,9 @@ class ProvedIdentity:
 class PasswordDirectory(Protocol):
     """Where a password is tried that is nobody's here."""
 
-    async def prove(self, login: str, password: str, user: User | None, client: Client) -> ProvedIdentity | None:
+    async def prove(
+        self, login: str, password: str, user: User | None, client: Client
+    ) -> ProvedIdentity | None:
         """Whose these are; None: nobody's. user: who has the login as an e-mail.
 
         Raises: Unavailable, whoever it is that is asked for.
@@ -76,7 +78,13 @@ class PasswordDirectory(Protocol):
 
 
 async def sign_in(
-    database: Database, clock: Clock, *, email: str, password: str, client: Client, elsewhere: PasswordDirectory
+    database: Database,
+    clock: Clock,
+    *,
+    email: str,
+    password: str,
+    client: Client,
+    elsewhere: PasswordDirectory,
 ) -> str:
     """The token for the cookie of a new sign-in, whose second step may still be missing.
 
@@ -309,9 +317,15 @@ async def _why_not(tx: AsyncSession, user: User | None, *, matches: bool, addres
 
 
 async def _open(
-    tx: AsyncSession, settings: SiteSettings, user: User, now: datetime, *, method: str, client: Client,
+    tx: AsyncSession,
+    settings: SiteSettings,
+    user: User,
+    now: datetime,
+    *,
+    method: str,
+    client: Client,
     confirmed_at: datetime | None = None,
-) -> str:  # fmt: skip
+) -> str:
     token = secrets.token_urlsafe(32)
     asked = (
         not _is_both(method)

@@ -73,10 +73,15 @@ async def _make(
     assert settings.sign_up_domain is not None
     assert settings.sign_up_project is not None
     user = await add_user(
-        tx, clock, email=email, name=name, role=Role.USER, domain_id=settings.sign_up_domain,
+        tx,
+        clock,
+        email=email,
+        name=name,
+        role=Role.USER,
+        domain_id=settings.sign_up_domain,
         projects=[settings.sign_up_project],
         state=UserState.UNVERIFIED if settings.sign_up_verification else UserState.ACTIVE,
-    )  # fmt: skip
+    )
     user.password_hash, user.password_set_at, user.signed_up = hashed, clock.now(), True
     await events.record(tx, "user.created", user.id, target=user_target(user), data=user_data(user))
     actor = await actor_of(tx, user, credential="sign-up", address=client.address)
@@ -99,9 +104,13 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
         except IntegrityError:
             continue  # it was in use once, and something names it still
         audit.record_own(
-            tx, "user.purge", user.id, name=user.email, target=Target(domain_id=user.domain_id),
+            tx,
+            "user.purge",
+            user.id,
+            name=user.email,
+            target=Target(domain_id=user.domain_id),
             details={"why": "never verified", "signed_up": user.created_at.isoformat()},
-        )  # fmt: skip
+        )
         # As of whom an administrator deletes, whose row stays.
         gone = {**user_data(user), "state": UserState.PURGED}
         await events.record(tx, "user.updated", user.id, target=user_target(user), data=gone)

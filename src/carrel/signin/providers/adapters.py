@@ -68,6 +68,8 @@ def require_sound(options: OidcOptions | LdapOptions) -> None:
         raise
 
 
-def _adapter(kind: str, options: OidcOptions | LdapOptions, **context: object) -> Redirecting | PasswordProvider:
+def _adapter(
+    kind: str, options: OidcOptions | LdapOptions, **context: object
+) -> Redirecting | PasswordProvider:
     plugin = plugins.find(plugins.Port.IDENTITY, kind)
     return cast(Redirecting | PasswordProvider, plugin.made(**options.model_dump(), **context))

@@ -34,7 +34,9 @@ class _Given:
     role: Role
 
 
-async def receive(tx: AsyncSession, clock: Clock, provider: Provider, claims: Claims, *, address: str) -> User:
+async def receive(
+    tx: AsyncSession, clock: Clock, provider: Provider, claims: Claims, *, address: str
+) -> User:
     """The user that somebody at the provider is, made or linked when they come for the first time.
 
     Raises: Forbidden; Conflict when somebody else has the e-mail.
@@ -92,9 +94,14 @@ async def _first_time(
         )
     else:
         user = await add_user(
-            tx, clock, email=email, name=_name(claims.name) or email.split("@")[0][:_LONGEST_NAME],
-            role=Role.USER, domain_id=provider.domain_id, projects=[],
-        )  # fmt: skip
+            tx,
+            clock,
+            email=email,
+            name=_name(claims.name) or email.split("@")[0][:_LONGEST_NAME],
+            role=Role.USER,
+            domain_id=provider.domain_id,
+            projects=[],
+        )
         await events.record(tx, "user.created", user.id, target=user_target(user), data=user_data(user))
     identity = ExternalIdentity(
         provider_id=provider.id,
@@ -146,9 +153,14 @@ def _is_trusted(options: OidcOptions | LdapOptions, email: str) -> bool:
 
 def _note_link(tx: AsyncSession, actor: Actor, user: User, provider: Provider) -> None:
     audit.record(
-        tx, actor, "user.update", user.id, name=user.email, target=user_target(user),
+        tx,
+        actor,
+        "user.update",
+        user.id,
+        name=user.email,
+        target=user_target(user),
         details={"after": {"provider": provider.name}},
-    )  # fmt: skip
+    )
 
 
 async def _rename(tx: AsyncSession, actor: Actor, user: User, name: str) -> None:
@@ -218,9 +230,14 @@ async def _note_projects(
             if project.id in offices
         }
         audit.record(
-            tx, actor, "project.enrol", project.id, name=project.name, target=project_target(project),
+            tx,
+            actor,
+            "project.enrol",
+            project.id,
+            name=project.name,
+            target=project_target(project),
             details=details,
-        )  # fmt: skip
+        )
         data = {"id": project.id, "name": project.name, "archived": project.archived_at is not None}
         await events.record(tx, "project.updated", project.id, target=project_target(project), data=data)
 

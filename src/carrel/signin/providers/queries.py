@@ -72,9 +72,7 @@ def redirect_uri(public_url: str, name: str) -> str:
 async def _sign_ins(tx: AsyncSession) -> dict[str, int]:
     """How many sign-ins there are, by how they began."""
     began = func.split_part(Login.method, "+", 1)
-    found = await tx.execute(
-        select(began, func.count()).where(Login.expires_at > func.now()).group_by(began)
-    )
+    found = await tx.execute(select(began, func.count()).where(Login.expires_at > func.now()).group_by(began))
     return {method: count for method, count in found}
 
 

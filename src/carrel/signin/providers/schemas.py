@@ -48,9 +48,11 @@ class _Options(BaseModel):
         default=True, description="Whether people who come for the first time get an account."
     )
     trusted_email_domains: list[EmailDomain] = Field(
-        default=[], max_length=100, description="Where this provider decides whose an e-mail is: an account "
+        default=[],
+        max_length=100,
+        description="Where this provider decides whose an e-mail is: an account "
         "that has the e-mail already is given to whoever the provider says has it.",
-    )  # fmt: skip
+    )
     may_appoint_superadmins: bool = Field(
         default=False, description="Whether its groups may make superadmins."
     )
@@ -76,13 +78,17 @@ class OidcOptions(_Options):
         default=True, description="Whether the provider must say of the e-mail that it is verified."
     )
     sign_in_confirms: bool = Field(
-        default=False, description="Whether coming from the provider proves who it is where it does not say when "
+        default=False,
+        description="Whether coming from the provider proves who it is where it does not say when "
         "the person proved it (`auth_time`), so that dangerous changes are open for 15 minutes.",
-    )  # fmt: skip
+    )
     trusted_factors: list[_Word] = Field(
-        default=[], max_length=20, examples=[["mfa"]], description="Values of `amr` or `acr` that stand for a "
+        default=[],
+        max_length=20,
+        examples=[["mfa"]],
+        description="Values of `amr` or `acr` that stand for a "
         "second factor at the provider; whoever comes with one is not asked for another here.",
-    )  # fmt: skip
+    )
 
 
 class LdapOptions(_Options):
@@ -103,7 +109,9 @@ class LdapOptions(_Options):
     )
     email_attribute: _Word = "mail"
     name_attribute: _Word = "cn"
-    groups_attribute: _Word = Field(default="memberOf", description="Holds a person's groups, where it exists.")
+    groups_attribute: _Word = Field(
+        default="memberOf", description="Holds a person's groups, where it exists."
+    )
     group_base: _Text = Field(default="", description="Where groups are searched for; empty: they are not.")
     group_filter: _Given = "(member={dn})"
 

@@ -30,7 +30,9 @@ from carrel.tables.tenancy import Project
 from carrel.tenancy import queries as tenancy
 
 
-async def create(tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, wanted: ProviderCreate) -> Provider:
+async def create(
+    tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, wanted: ProviderCreate
+) -> Provider:
     """A provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
     require(actor, "provider.update", Target())
     if (wanted.oidc is None) == (wanted.ldap is None):
@@ -59,7 +61,10 @@ async def create(tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, 
         if "name" not in str(error.orig):
             raise
         raise Conflict(
-            "provider.name_taken", f"There is a provider {wanted.name}.", hint="Choose another name.", field="name"
+            "provider.name_taken",
+            f"There is a provider {wanted.name}.",
+            hint="Choose another name.",
+            field="name",
         ) from None
     _record(tx, actor, provider, "created", after=_shown(provider))
     return provider
@@ -83,7 +88,9 @@ async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider
     return found
 
 
-async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, wanted: ProviderUpdate) -> Provider:
+async def update(
+    tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, wanted: ProviderUpdate
+) -> Provider:
     """Change what is present in `wanted`; switched off, it ends the sign-ins by it.
 
     Raises: Forbidden, NotFound, Invalid.
@@ -107,7 +114,9 @@ async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, want
     if "mapping" in given:
         provider.mapping = await _rules(tx, provider.domain_id, wanted.mapping)
     elif "domain" in given:
-        provider.mapping = await _rules(tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping])
+        provider.mapping = await _rules(
+            tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping]
+        )
     superadmins = options_of(provider.kind, provider.options).may_appoint_superadmins
     _require_allowed([GroupRule(**rule) for rule in provider.mapping], superadmins=superadmins)
     ended = 0
@@ -169,9 +178,11 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
         field = f"mapping.{number}"
         if not rule.project and not rule.role:
             raise Invalid(
-                "provider.rule_empty", f"The rule for {rule.group} gives nothing.",
-                hint="Give a project, a role, or both.", field=field,
-            )  # fmt: skip
+                "provider.rule_empty",
+                f"The rule for {rule.group} gives nothing.",
+                hint="Give a project, a role, or both.",
+                field=field,
+            )
         if is_superadmin(rule.role) and not superadmins:
             raise Invalid(
                 "provider.rule_superadmin",
@@ -214,6 +225,11 @@ def _ended(sign_ins: int) -> dict[str, int]:
 
 def _record(tx: AsyncSession, actor: Actor, provider: Provider, what: str, **details: object) -> None:
     audit.record(
-        tx, actor, "provider.update", provider.id, name=provider.name, target=Target(),
+        tx,
+        actor,
+        "provider.update",
+        provider.id,
+        name=provider.name,
+        target=Target(),
         details={"what": what, **details},
-    )  # fmt: skip
+    )

@@ -90,7 +90,9 @@ class AuthorizationRedirect:
     state: str
 
 
-async def start(ground: SignOnServices, name: str, wanted: StartQuery, *, browser: str) -> AuthorizationRedirect:
+async def start(
+    ground: SignOnServices, name: str, wanted: StartQuery, *, browser: str
+) -> AuthorizationRedirect:
     """Where to send a browser. browser: what its cookie will say.
 
     Raises: NotFound; Unavailable when the provider does not answer.
@@ -153,18 +155,27 @@ async def finish(
         raise
     user = await _receive(ground, provider, claims, client)
     proved_at = confirmed_at(provider, claims, ground.clock.now())
-    return ProvedIdentity(user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at)
+    return ProvedIdentity(
+        user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at
+    )
 
 
 async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) -> str:
     """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
     return await logins.open_for(
-        ground.database, ground.clock, who.user_id, method=who.method, client=client, why_not=who.why_not,
+        ground.database,
+        ground.clock,
+        who.user_id,
+        method=who.method,
+        client=client,
+        why_not=who.why_not,
         confirmed_at=who.confirmed_at,
-    )  # fmt: skip
+    )
 
 
-async def hand_over(ground: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine) -> str:
+async def hand_over(
+    ground: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine
+) -> str:
     """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
     code = secrets.token_urlsafe(32)
     content = {
@@ -185,10 +196,14 @@ async def take_over(ground: SignOnServices, *, code: str, verifier: str, client:
     if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
         raise _over()
     return await logins.open_for(
-        ground.database, ground.clock, content["user_id"], method=content["method"], client=client,
+        ground.database,
+        ground.clock,
+        content["user_id"],
+        method=content["method"],
+        client=client,
         why_not=_in_use_still(content["provider_id"]),
         confirmed_at=datetime.fromisoformat(content["confirmed_at"]),
-    )  # fmt: skip
+    )
 
 
 class Directories:
@@ -203,7 +218,9 @@ class Directories:
         self.ground = ground
         self._slowest_s, self._until = 0.0, 0.0
 
-    async def prove(self, login: str, password: str, user: User | None, client: Client) -> ProvedIdentity | None:
+    async def prove(
+        self, login: str, password: str, user: User | None, client: Client
+    ) -> ProvedIdentity | None:
         began = time.monotonic()
         async with self.ground.database.transaction() as tx:
             present = await _in_service(tx)
@@ -254,7 +271,9 @@ class Directories:
                 continue
             if claims and provider in asked:
                 found = await _receive(ground, provider, claims, client)
-                return ProvedIdentity(found.id, found.email, _method(provider, claims), _in_use_still(provider.id))
+                return ProvedIdentity(
+                    found.id, found.email, _method(provider, claims), _in_use_still(provider.id)
+                )
         if away:
             raise away
         return None
@@ -315,16 +334,13 @@ async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None
     """The directories that may know a login. A local password is tried at none that has no say about its owner."""
     if user is None or not found:
         return found
-    linked = await tx.execute(
-        select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id)
-    )
+    linked = await tx.execute(select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id))
     known = set(linked.scalars())
     domain = user.email.rsplit("@", 1)[-1].lower()
     return [
         provider
         for provider in found
-        if provider.id in known
-        or domain in options_of(provider.kind, provider.options).trusted_email_domains
+        if provider.id in known or domain in options_of(provider.kind, provider.options).trusted_email_domains
     ]
 
 
@@ -364,7 +380,12 @@ def _method(provider: Provider, claims: Claims) -> str:
 
 
 def _keep(
-    tx: AsyncSession, ground: SignOnServices, token: str, purpose: str, content: Mapping[str, object], lifetime: timedelta
+    tx: AsyncSession,
+    ground: SignOnServices,
+    token: str,
+    purpose: str,
+    content: Mapping[str, object],
+    lifetime: timedelta,
 ) -> None:
     sealed = ground.seal.close(orjson.dumps(content), f"challenge:{purpose}")
     expires_at: datetime = ground.clock.now() + lifetime

@@ -99,7 +99,9 @@ async def exchange(
 ) -> Me:
     """Sign a command line in with the code that its browser brought; `pending` as after a password."""
     client = client_of(request)
-    token = await sign_on.take_over(ground_of(services), code=body.code, verifier=body.verifier, client=client)
+    token = await sign_on.take_over(
+        ground_of(services), code=body.code, verifier=body.verifier, client=client
+    )
     return await let_in(request, services, response, token)
 
 

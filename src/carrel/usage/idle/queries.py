@@ -43,9 +43,16 @@ def _chosen() -> Select[*tuple[Any, ...]]:
     policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
     return (
         select(
-            Session.id, Session.kind, Session.slots, Session.started_at, Session.time_limit_s,
-            Session.idle_ends_at, ResourcePolicy.limits,
-            SessionActivity.active_at, SessionActivity.kept_at, SessionActivity.exempt,
+            Session.id,
+            Session.kind,
+            Session.slots,
+            Session.started_at,
+            Session.time_limit_s,
+            Session.idle_ends_at,
+            ResourcePolicy.limits,
+            SessionActivity.active_at,
+            SessionActivity.kept_at,
+            SessionActivity.exempt,
             _CONTAINERS.label("containers"),
         )
         .join(User, User.id == Session.owner_id)
@@ -53,7 +60,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
         .join(ResourcePolicy, ResourcePolicy.id == policy)
         .outerjoin(SessionActivity, SessionActivity.session_id == Session.id)
         .where(Session.state == SessionState.RUNNING, Session.started_at.is_not(None))
-    )  # fmt: skip
+    )
 
 
 async def watched(tx: AsyncSession) -> list[Case]:

@@ -25,7 +25,12 @@ minute is looked at when it is over."""
 _SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 60, 600
 _VISITED = frozenset({"interactive"})
 _ALWAYS_HELD = frozenset({"cpu", "mem"})
-_WORDS = {"cpu": "CPU", "mem": "memory", "accelerator": "accelerators", "accelerator_mem": "accelerator memory"}
+_WORDS = {
+    "cpu": "CPU",
+    "mem": "memory",
+    "accelerator": "accelerators",
+    "accelerator_mem": "accelerator memory",
+}
 
 
 class IdleRule(StrEnum):
@@ -112,10 +117,14 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
     if rules.traffic_s and life.kind in _VISITED:
         why = f"Idle: no traffic for {format_duration(rules.traffic_s)}."
         since = max(filter(None, (life.started_at, life.active_at, life.kept_at)))
-        found.append(_counted(Finding(IdleRule.TRAFFIC, rules.traffic_s, why), None if life.exempt else since))
+        found.append(
+            _counted(Finding(IdleRule.TRAFFIC, rules.traffic_s, why), None if life.exempt else since)
+        )
     if rules.use and (measures := _measures(rules.use, life)):
         quiet = None if life.exempt else _quiet_since(rules.use, measures, life, minutes, now)
-        found.append(_counted(Finding(IdleRule.USE, rules.use.window_s, _used_little(rules.use, measures)), quiet))
+        found.append(
+            _counted(Finding(IdleRule.USE, rules.use.window_s, _used_little(rules.use, measures)), quiet)
+        )
     if rules.lifetime_s:
         why = f"It reached its time limit of {timedelta(seconds=rules.lifetime_s)}."
         found.append(_counted(Finding(IdleRule.LIFETIME, rules.lifetime_s, why), life.started_at))
@@ -135,7 +144,12 @@ def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> 
     was time: then they get the notice late, and end late. Until the end that they were told they can still use it,
     so that it ends only when that would be known.
     """
-    if found is None or found.since is None or found.ends_at is None or now < _near(found, found.since, found.ends_at):
+    if (
+        found is None
+        or found.since is None
+        or found.ends_at is None
+        or now < _near(found, found.since, found.ends_at)
+    ):
         return Decision(IdleAction.CLEAR if warned_of else IdleAction.NOTHING)
     if warned_of is None:
         return Decision(IdleAction.WARN, max(found.ends_at, now + found.notice))
@@ -175,7 +189,11 @@ def _counted(finding: Finding, since: datetime | None) -> Finding:
 
 def _measures(rule: UseLimit, life: Life) -> list[str]:
     """What the rule looks at in this session: nobody is idle for not using what they do not hold."""
-    return [measure for measure in _WORDS if measure in rule.below and (measure in _ALWAYS_HELD or life.accelerated)]
+    return [
+        measure
+        for measure in _WORDS
+        if measure in rule.below and (measure in _ALWAYS_HELD or life.accelerated)
+    ]
 
 
 def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:

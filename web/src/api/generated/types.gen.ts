@@ -911,6 +911,13 @@ export type DomainWeight = {
 };
 
 /**
+ * DrainOutcome
+ *
+ * What becomes of a session whose node is emptied.
+ */
+export type DrainOutcome = 'stays' | 'ends' | 'moves' | 'requeues' | 'is_ending';
+
+/**
  * DrainRequest
  *
  * how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
@@ -949,7 +956,7 @@ export type DrainView = {
  * sentence: what becomes of it, for people.
  */
 export type DrainedSession = {
-    becomes: Leaving;
+    becomes: DrainOutcome;
     /**
      * Id
      */
@@ -1607,7 +1614,7 @@ export type GroupCreate = {
      * Public
      */
     public?: boolean;
-    scheduler?: Order;
+    scheduler?: QueueOrder;
     /**
      * Session Kinds
      */
@@ -1659,7 +1666,7 @@ export type GroupOfPolicy = {
      */
     pending_timeout_s?: number | null;
     placement?: Strategy;
-    scheduler?: Order;
+    scheduler?: QueueOrder;
     /**
      * Slot Priority
      */
@@ -1797,7 +1804,7 @@ export type GroupUpdate = {
      * Public
      */
     public?: boolean;
-    scheduler?: Order;
+    scheduler?: QueueOrder;
     /**
      * Session Kinds
      */
@@ -1882,7 +1889,7 @@ export type GroupView = {
      * Ready Nodes
      */
     ready_nodes: number;
-    scheduler: Order;
+    scheduler: QueueOrder;
     /**
      * Session Kinds
      */
@@ -2468,13 +2475,6 @@ export type LdapOptions = {
  * NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps.
  */
 export type LdapTls = 'none' | 'starttls' | 'tls';
-
-/**
- * Leaving
- *
- * What becomes of a session whose node is emptied.
- */
-export type Leaving = 'stays' | 'ends' | 'moves' | 'requeues' | 'is_ending';
 
 /**
  * LimitView
@@ -3445,13 +3445,6 @@ export type OpenedApp = {
      */
     url: string;
 };
-
-/**
- * Order
- *
- * Who comes first among those of the same priority.
- */
-export type Order = 'fifo' | 'lifo' | 'drf' | 'fair_share';
 
 /**
  * OverList
@@ -4575,6 +4568,13 @@ export type PurgeOne = {
 };
 
 /**
+ * QueueOrder
+ *
+ * Who comes first among those of the same priority.
+ */
+export type QueueOrder = 'fifo' | 'lifo' | 'drf' | 'fair_share';
+
+/**
  * QueueView
  *
  * The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered.
@@ -4593,7 +4593,7 @@ export type QueueView = {
      * Next Cursor
      */
     next_cursor: string | null;
-    scheduler: Order;
+    scheduler: QueueOrder;
 };
 
 /**
@@ -4854,6 +4854,23 @@ export type ScopeRoom = {
     used: {
         [key: string]: number;
     };
+};
+
+/**
+ * SecondFactor
+ *
+ * The second step: exactly one of a code of your device, a recovery code, or a passkey.
+ */
+export type SecondFactor = {
+    /**
+     * Code
+     */
+    code?: string | null;
+    passkey?: PasskeyCredential | null;
+    /**
+     * Recovery Code
+     */
+    recovery_code?: string | null;
 };
 
 /**
@@ -5339,7 +5356,7 @@ export type SharesView = {
      * Items
      */
     items: Array<ShareNode>;
-    scheduler: Order;
+    scheduler: QueueOrder;
 };
 
 /**
@@ -5928,23 +5945,6 @@ export type SshKeyView = {
      * Public Key
      */
     public_key: string;
-};
-
-/**
- * Step
- *
- * The second step: exactly one of a code of your device, a recovery code, or a passkey.
- */
-export type Step = {
-    /**
-     * Code
-     */
-    code?: string | null;
-    passkey?: PasskeyCredential | null;
-    /**
-     * Recovery Code
-     */
-    recovery_code?: string | null;
 };
 
 /**
@@ -7772,7 +7772,7 @@ export type AuthConfirmResponses = {
 export type AuthConfirmResponse = AuthConfirmResponses[keyof AuthConfirmResponses];
 
 export type AuthFactorData = {
-    body: Step;
+    body: SecondFactor;
     path?: never;
     query?: never;
     url: '/api/v1/auth/factor';

@@ -27,8 +27,12 @@ def login_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--email", metavar="E", help="asked for when left out")
     parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
-    parser.add_argument("--sso", metavar="PROVIDER", help="sign in by this identity provider, in a browser here")
-    parser.add_argument("--print-url", action="store_true", help="with --sso: print the link, open no browser")
+    parser.add_argument(
+        "--sso", metavar="PROVIDER", help="sign in by this identity provider, in a browser here"
+    )
+    parser.add_argument(
+        "--print-url", action="store_true", help="with --sso: print the link, open no browser"
+    )
     parser.add_argument("--code", help="of your device, or a recovery code; asked for when it is needed")
     parser.explain(
         "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
@@ -85,7 +89,9 @@ def login(args: argparse.Namespace, context: Context) -> int:
 def _by_password(client: ApiClient, args: argparse.Namespace) -> models.Me:
     email = args.email or _asked("E-mail: ")
     password = _password(args.password_stdin)
-    return finish(client, client.auth.login(email=email, password=password), password=password, code=args.code)
+    return finish(
+        client, client.auth.login(email=email, password=password), password=password, code=args.code
+    )
 
 
 def _by_provider(client: ApiClient, args: argparse.Namespace) -> models.Me:

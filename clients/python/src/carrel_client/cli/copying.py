@@ -34,9 +34,11 @@ _ANSWERS: dict[str, Choice] = {"r": "replace", "s": "skip", "k": "rename", "n": 
 
 def cp_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "sources", metavar="SOURCE", nargs="+",
+        "sources",
+        metavar="SOURCE",
+        nargs="+",
         help="local paths or FOLDER:PATH, or - for what comes through a pipe; or a folder to clone",
-    )  # fmt: skip
+    )
     parser.add_argument("to", metavar="TO", help="a local path or FOLDER:PATH; or the clone's name")
     parser.add_argument("-r", "--recursive", action="store_true", help="directories too")
     _upload_options(parser)
@@ -81,9 +83,11 @@ def upload_arguments(parser: Arguments) -> None:
         "place", metavar="FOLDER[:PATH]", help="into which directory, made when it is not there"
     )
     parser.add_argument(
-        "sources", metavar="LOCAL", nargs="+",
+        "sources",
+        metavar="LOCAL",
+        nargs="+",
         help="files and directories of this machine; or - for what comes through a pipe, and PATH is its file",
-    )  # fmt: skip
+    )
     _upload_options(parser)
     parser.explain(
         "Bring files and directories into a folder. Several go at a time; what is there already, unchanged, is not\n"
@@ -170,9 +174,10 @@ def archive(args: argparse.Namespace, context: Context) -> int:
 
 def _options(parser: Arguments) -> None:
     parser.add_argument(
-        "--clash", choices=("refuse", "replace", "rename", "skip"),
+        "--clash",
+        choices=("refuse", "replace", "rename", "skip"),
         help="what becomes of a file whose name another has (default: ask on a terminal, else refuse)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--workers", type=reading(_number), default=4, metavar="N", help="how many at a time (default 4)"
     )
@@ -183,9 +188,12 @@ def _upload_options(parser: Arguments) -> None:
     _options(parser)
     parser.add_argument("--follow", action="store_true", help="bring what symbolic links lead to")
     parser.add_argument(
-        "--parts", type=reading(_number), default=1, metavar="N",
+        "--parts",
+        type=reading(_number),
+        default=1,
+        metavar="N",
         help="send so many pieces of a large file side by side, for lines that are long",
-    )  # fmt: skip
+    )
     parser.add_argument("--checksum", action="store_true", help="have the server check every piece")
 
 
@@ -207,8 +215,15 @@ def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Plac
         if single and not goes_into(context, to, several=False):
             return transfers.upload_as(to.folder, sources[0], to.inner, clash=clash, told=tell, **told)
         return transfers.upload(
-            to.folder, sources, to.inner, clash=clash, follow=args.follow, workers=args.workers, told=tell, **told
-        )  # fmt: skip
+            to.folder,
+            sources,
+            to.inner,
+            clash=clash,
+            follow=args.follow,
+            workers=args.workers,
+            told=tell,
+            **told,
+        )
 
     return _watched(args, context, bring, "sent")
 
@@ -269,7 +284,10 @@ def _between(args: argparse.Namespace, context: Context, to: Place) -> int:
         task = until_done(context, task)
     doing = "copied" if task["ended_at"] else "copying"
     context.answer(
-        task, lambda: print_line(f"{doing} {counted(task['done_files'], 'file')}, {format_size(task['done_bytes'])}")
+        task,
+        lambda: print_line(
+            f"{doing} {counted(task['done_files'], 'file')}, {format_size(task['done_bytes'])}"
+        ),
     )
     return 0
 

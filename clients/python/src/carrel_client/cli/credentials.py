@@ -97,9 +97,11 @@ def update_keypair_arguments(parser: Arguments) -> None:
     state.add_argument("--activate", action="store_true", help="let it be used again")
     state.add_argument("--deactivate", action="store_true", help="refuse it until it is activated")
     parser.add_argument(
-        "--rate-limit", metavar="N", type=int,
+        "--rate-limit",
+        metavar="N",
+        type=int,
         help="requests in a quarter of an hour, 0 for the installation's; for administrators",
-    )  # fmt: skip
+    )
     parser.example(
         "carrel keypair update CK0123456789ABCDEF01 --deactivate",
         "carrel keypair update CK0123456789ABCDEF01 --rate-limit 5000",
@@ -161,9 +163,12 @@ def tokens(args: argparse.Namespace, context: Context) -> int:
 def create_token_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="what it is for")
     parser.add_argument(
-        "--scope", metavar="S", action="append", required=True,
+        "--scope",
+        metavar="S",
+        action="append",
+        required=True,
         help='an action such as session.read, all on one kind ("session.*"), or "*"; may be repeated',
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--days", metavar="N", type=int, default=90, help="until it expires; 0: never (default: 90)"
     )
@@ -237,7 +242,9 @@ def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
         say(f"{made['name']} is added: {made['fingerprint']} ({made['id']})")
         if made["private_key"]:
             sys.stdout.write(made["private_key"].rstrip("\n") + "\n")
-            say("This was its private key, which nobody can show again. Keep it in a file that only you can read.")
+            say(
+                "This was its private key, which nobody can show again. Keep it in a file that only you can read."
+            )
 
     context.answer(made, show)
     return 0

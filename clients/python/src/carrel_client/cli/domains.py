@@ -142,6 +142,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove domains."""
     if not removal_confirmed(args, "domain", args.domains):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.domains.remove(ref)
         return {"domain": ref, "removed": True}, f"{ref} is removed"
@@ -153,9 +154,10 @@ def _settings(parser: Arguments) -> None:
     parser.add_argument("--description", help="what it is")
     ceiling_argument(parser)
     for option, thing in (
-        ("--resource-group", "a group of nodes"), ("--registry", "an image registry"),
+        ("--resource-group", "a group of nodes"),
+        ("--registry", "an image registry"),
         ("--storage-host", "a storage host"),
-    ):  # fmt: skip
+    ):
         parser.add_argument(
             option, metavar="NAME", action="append", help=f"{thing} that it may use; else all"
         )

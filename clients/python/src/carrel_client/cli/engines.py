@@ -26,7 +26,9 @@ _STATES = {"READY": "green", "DOWN": "red"}
 def ls_arguments(parser: Arguments) -> None:
     parser.watches("engine", "node")
     parser.explain("List the engines, and whether each answers.")
-    parser.example("carrel engine ls", "carrel engine ls -o json | jq '.items[] | select(.state == \"DOWN\")'")
+    parser.example(
+        "carrel engine ls", "carrel engine ls -o json | jq '.items[] | select(.state == \"DOWN\")'"
+    )
 
 
 def ls(args: argparse.Namespace, context: Context) -> int:
@@ -59,7 +61,12 @@ def kinds(args: argparse.Namespace, context: Context) -> int:
     """List the kinds of engines."""
     found = context.client.engine_kinds.list()
     rows = [
-        [kind["kind"], name, json.dumps(one["default"]) if "default" in one else "", one.get("description", "")]
+        [
+            kind["kind"],
+            name,
+            json.dumps(one["default"]) if "default" in one else "",
+            one.get("description", ""),
+        ]
         for kind in found["items"]
         for name, one in kind["settings"]["properties"].items()
     ]
@@ -159,9 +166,13 @@ def _engine(parser: Arguments) -> None:
 
 def _settings(parser: Arguments) -> None:
     parser.add_argument(
-        "--set", metavar="SETTING=VALUE", action="append", default=[], dest="settings",
+        "--set",
+        metavar="SETTING=VALUE",
+        action="append",
+        default=[],
+        dest="settings",
         help="a setting of its kind; lists as JSON; again for more",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--secret-stdin", metavar="SETTING", help="read this setting, a secret, from standard input"
     )
@@ -173,7 +184,10 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals:
             raise CarrelError(
-                "invalid.setting", f"{pair} is no SETTING=VALUE.", status=0, hint="Write --set url=unix:///..."
+                "invalid.setting",
+                f"{pair} is no SETTING=VALUE.",
+                status=0,
+                hint="Write --set url=unix:///...",
             )
         # What is no list is for the server to read.
         given[name] = json.loads(value) if value.startswith(("[", "{")) else value

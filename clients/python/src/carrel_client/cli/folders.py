@@ -99,8 +99,9 @@ def until_done(context: Context, task: models.TaskView) -> models.TaskView:
 def fraction(task: models.TaskView) -> float | None:
     """How much of it is done; None while nobody knows."""
     for done, total in (
-        (task["done_bytes"], task["total_bytes"]), (task["done_files"], task["total_files"]),
-    ):  # fmt: skip
+        (task["done_bytes"], task["total_bytes"]),
+        (task["done_files"], task["total_files"]),
+    ):
         if total:
             return done / total
     return None

@@ -95,9 +95,12 @@ def edit_arguments(parser: Arguments) -> None:
     either = parser.add_mutually_exclusive_group()
     for option, state in (("--activate", True), ("--deactivate", False)):
         either.add_argument(
-            option, dest="active", action="store_const", const=state,
+            option,
+            dest="active",
+            action="store_const",
+            const=state,
             help="let it take new sessions again" if state else "take no new sessions; what runs goes on",
-        )  # fmt: skip
+        )
     parser.explain("Change a resource group. What is given replaces what was, lists as a whole.")
     parser.example(
         "carrel group edit gpu --patience 10m --half-life 14d",
@@ -124,6 +127,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove resource groups."""
     if not removal_confirmed(args, "resource group", args.groups):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.groups.remove(ref)
         return {"group": ref, "removed": True}, f"{ref} is removed"
@@ -135,9 +139,13 @@ def access_arguments(parser: Arguments) -> None:
     _group(parser)
     for option, words in (("--allow", "let it use the group"), ("--deny", "no longer")):
         parser.add_argument(
-            option, metavar="KIND=NAME", action="append", type=reading(_scope), default=[],
+            option,
+            metavar="KIND=NAME",
+            action="append",
+            type=reading(_scope),
+            default=[],
             help=f"{words}: domain=physics, project=vision or user=ada@example.org; again for another",
-        )  # fmt: skip
+        )
     parser.explain("Show or change who may use a group that is not public.")
     parser.example(
         "carrel group access gpu",
@@ -161,13 +169,22 @@ def access(args: argparse.Namespace, context: Context) -> int:
 def weights_arguments(parser: Arguments) -> None:
     _group(parser)
     parser.add_argument(
-        "--set", metavar="KIND=NAME:WEIGHT", action="append", type=reading(_weight), default=[], dest="weights",
+        "--set",
+        metavar="KIND=NAME:WEIGHT",
+        action="append",
+        type=reading(_weight),
+        default=[],
+        dest="weights",
         help="how much, beside the others of the same place: project=vision:3; again for another",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--unset", metavar="KIND=NAME", action="append", type=reading(_scope), default=[],
+        "--unset",
+        metavar="KIND=NAME",
+        action="append",
+        type=reading(_scope),
+        default=[],
         help="as much as everybody else, which is 1",
-    )  # fmt: skip
+    )
     parser.explain("Show or change the weights of a group's fair share.")
     parser.example(
         "carrel group weights gpu",
@@ -224,9 +241,12 @@ def _settings(parser: Arguments) -> None:
         help="compare nodes by this slot first; again for the next",
     )
     parser.add_argument(
-        "--pending-timeout", dest="pending_timeout_s", metavar="TIME", type=reading(_seconds_or_never),
+        "--pending-timeout",
+        dest="pending_timeout_s",
+        metavar="TIME",
+        type=reading(_seconds_or_never),
         help='cancel who waits longer than 2h, or "never"',
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--patience",
         dest="patience_s",
@@ -248,16 +268,30 @@ def _settings(parser: Arguments) -> None:
     parser.add_argument("--app-address", metavar="URL", help="where its apps are reached")
     for option, emptied in (("slot-priority", []), ("app-address", "")):
         parser.add_argument(
-            f"--no-{option}", dest=option.replace("-", "_"), action="store_const", const=emptied,
+            f"--no-{option}",
+            dest=option.replace("-", "_"),
+            action="store_const",
+            const=emptied,
             help="the scarcest slot decides" if emptied == [] else "where all apps are",
-        )  # fmt: skip
+        )
 
 
 def _wanted(args: argparse.Namespace) -> dict[str, Any]:
     fields = given(
-        args, "description", "public", "session_kinds", "scheduler", "placement", "slot_priority", "patience_s",
-        "half_life_s", "on_node_loss", "node_loss_s", "app_address", "pending_timeout_s",
-    )  # fmt: skip
+        args,
+        "description",
+        "public",
+        "session_kinds",
+        "scheduler",
+        "placement",
+        "slot_priority",
+        "patience_s",
+        "half_life_s",
+        "on_node_loss",
+        "node_loss_s",
+        "app_address",
+        "pending_timeout_s",
+    )
     for field in ("pending_timeout_s", "app_address"):
         if field in fields and not fields[field]:
             fields[field] = None

@@ -29,7 +29,9 @@ _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 def execute_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
     parser.add_argument("-i", "--stdin", action="store_true", help="pass standard input to the command")
-    parser.add_argument("-t", "--tty", action="store_true", help="give the command a terminal; with -i, this one")
+    parser.add_argument(
+        "-t", "--tty", action="store_true", help="give the command a terminal; with -i, this one"
+    )
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
     container_argument(parser)
     parser.followed_by_command()
@@ -53,9 +55,13 @@ def execute(args: argparse.Namespace, context: Context) -> int:
         env.setdefault("TERM", os.environ.get("TERM", "xterm-256color"))
     tty = _size() if args.tty else None
     if args.tty and args.stdin and not sys.stdin.isatty():
-        raise no_terminal("-it needs a terminal, and standard input is none.", "Give -i alone to pass a pipe.")
+        raise no_terminal(
+            "-it needs a terminal, and standard input is none.", "Give -i alone to pass a pipe."
+        )
     with (
-        context.client.sessions.exec(args.id, args.command, env=env, tty=tty, container=args.container) as execution,
+        context.client.sessions.exec(
+            args.id, args.command, env=env, tty=tty, container=args.container
+        ) as execution,
         Keyboard(raw=args.tty and args.stdin, used=args.stdin) as keys,
     ):
         if not args.stdin:
@@ -81,7 +87,8 @@ def terminal(args: argparse.Namespace, context: Context) -> int:
     """Work in a session until the shell ends or the person leaves."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise no_terminal(
-            "A shell needs a terminal, and this is none.", f"For a script: carrel session exec {args.id} -- CMD"
+            "A shell needs a terminal, and this is none.",
+            f"For a script: carrel session exec {args.id} -- CMD",
         )
     cols, rows = _size()
     shell = context.client.sessions.terminal(

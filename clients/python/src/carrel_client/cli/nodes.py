@@ -77,9 +77,13 @@ def edit_arguments(parser: Arguments) -> None:
     parser.add_argument("--group", metavar="GROUP", help="the resource group that it belongs to")
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
-        "--reserve", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="reserved",
+        "--reserve",
+        metavar="SLOT=AMOUNT",
+        action="append",
+        type=reading(parse_slot),
+        dest="reserved",
         help="keep so much for the system: mem=2g; again for another slot",
-    )  # fmt: skip
+    )
     either.add_argument("--no-reserve", action="store_true", help="keep nothing for the system")
     parser.add_argument(
         "--overcommit",
@@ -129,9 +133,11 @@ def uncordon(args: argparse.Namespace, context: Context) -> int:
 def drain_arguments(parser: Arguments) -> None:
     _node(parser)
     parser.add_argument(
-        "--how", choices=("wait", "end", "move"), default="wait",
+        "--how",
+        choices=("wait", "end", "move"),
+        default="wait",
         help="for what runs to end by itself (default), end it, or start it again elsewhere",
-    )  # fmt: skip
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would become of each session")
     yes_argument(parser)
     parser.explain(
@@ -181,7 +187,9 @@ def forget(args: argparse.Namespace, context: Context) -> int:
 
 
 def _sure(said: models.DrainView) -> bool:
-    require_terminal("Give --yes to go on without being asked, or --dry-run to see what becomes of each session.")
+    require_terminal(
+        "Give --yes to go on without being asked, or --dry-run to see what becomes of each session."
+    )
     _print_drain(said)
     sys.stdout.flush()
     return confirmed("Files outside mounted folders are lost. Go on?", yes=False)

@@ -241,4 +241,6 @@ def fail_unknown(words: list[str]) -> int:
 
 def container_argument(parser: Arguments) -> None:
     """Which of several is meant."""
-    parser.add_argument("--container", metavar="NAME", help="container of the session, such as sub1; default: main")
+    parser.add_argument(
+        "--container", metavar="NAME", help="container of the session, such as sub1; default: main"
+    )

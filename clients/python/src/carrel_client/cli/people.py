@@ -65,9 +65,13 @@ def each(context: Context, refs: Iterable[str], act: Callable[[str], tuple[objec
 def ceiling_argument(parser: Arguments) -> None:
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
-        "--ceiling", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="ceilings",
+        "--ceiling",
+        metavar="SLOT=AMOUNT",
+        action="append",
+        type=reading(parse_slot),
+        dest="ceilings",
         help="the most that its sessions hold together, as cpu=64 or mem=512g; again for another slot",
-    )  # fmt: skip
+    )
     either.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
 
 

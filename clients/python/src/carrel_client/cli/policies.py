@@ -201,6 +201,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove policies."""
     if not removal_confirmed(args, "policy", args.policies):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.policies.remove(ref)
         return {"policy": ref, "removed": True}, f"{ref} is removed"
@@ -217,9 +218,13 @@ def assign_arguments(parser: Arguments) -> None:
         ("--project", "projects", "an id or name"),
     ):
         parser.add_argument(
-            option, dest=field, metavar=option.lstrip("-").upper(), action="append", default=[],
+            option,
+            dest=field,
+            metavar=option.lstrip("-").upper(),
+            action="append",
+            default=[],
             help=f"{what}; again for another",
-        )  # fmt: skip
+        )
     parser.explain(
         "Give a policy to keypairs, people or projects, in place of what they had: to all, or to none."
     )
@@ -251,14 +256,22 @@ def _policy(parser: Arguments) -> None:
 def _limit_arguments(parser: Arguments) -> None:
     slot = reading(_slot_limit)
     parser.add_argument(
-        "--slot", dest="slots", metavar="SLOT=MOST", action="append", type=slot,
+        "--slot",
+        dest="slots",
+        metavar="SLOT=MOST",
+        action="append",
+        type=slot,
         help="most that sessions hold together: cpu=64, mem=512g, cuda.shares=0.5, or SLOT=unlimited; '*' is any"
         " slot that is not named; again for another",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--pending-slot", dest="pending_slots", metavar="SLOT=MOST", action="append", type=slot,
+        "--pending-slot",
+        dest="pending_slots",
+        metavar="SLOT=MOST",
+        action="append",
+        type=slot,
         help="most that sessions wait for together, as --slot",
-    )  # fmt: skip
+    )
     numbers = reading(partial(_or_unlimited, whole_number))
     for field, option, meaning in (
         ("sessions", "--sessions", "how many at once"),
@@ -268,32 +281,45 @@ def _limit_arguments(parser: Arguments) -> None:
     ):
         parser.add_argument(option, dest=field, metavar="N", type=numbers, help=f'{meaning}, or "unlimited"')
     parser.add_argument(
-        "--lifetime", dest="lifetime_s", metavar="TIME", type=reading(partial(_or_unlimited, _seconds)),
+        "--lifetime",
+        dest="lifetime_s",
+        metavar="TIME",
+        type=reading(partial(_or_unlimited, _seconds)),
         help='how long one session may run, as 12h or 3d, or "unlimited"',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--idle-timeout", dest="idle_timeout_s", metavar="TIME",
+        "--idle-timeout",
+        dest="idle_timeout_s",
+        metavar="TIME",
         type=reading(partial(_or_unlimited, _seconds)),
         help='a session ends when no app, terminal or command of it was used for so long, as 1h, or "unlimited"',
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--idle-use", metavar="USE", type=reading(_idle_use),
+        "--idle-use",
+        metavar="USE",
+        type=reading(_idle_use),
         help="a session ends when, for a whole window, it used less than these percentages of what it holds:"
         " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m, those that shall be looked at; grace"
         ' is how long after its start nothing counts; or "unlimited"',
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
     )
     parser.add_argument(
-        "--storage-host", dest="storage_hosts", metavar="NAME", action="append",
+        "--storage-host",
+        dest="storage_hosts",
+        metavar="NAME",
+        action="append",
         help='a storage host that new folders may be kept on; again for another; "unlimited": any that is open to'
         " them, '': none",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--folder-size", dest="folder_bytes", metavar="SIZE", type=reading(partial(_or_unlimited, parse_size)),
+        "--folder-size",
+        dest="folder_bytes",
+        metavar="SIZE",
+        type=reading(partial(_or_unlimited, parse_size)),
         help='how much all folders hold together, as 500g, or "unlimited"',
-    )  # fmt: skip
+    )
 
 
 def _limits(args: argparse.Namespace) -> dict[str, Any]:
@@ -326,7 +352,9 @@ def _idle_use(text: str) -> dict[str, object] | str:
         elif name in _MEASURES and value.rstrip("%").isdigit():
             use["below"][name] = int(value.rstrip("%"))
         else:
-            raise ValueError(f"{part!r} is none of {', '.join(_MEASURES)} with a percentage, window and grace")
+            raise ValueError(
+                f"{part!r} is none of {', '.join(_MEASURES)} with a percentage, window and grace"
+            )
     if not use["window_s"] or not use["below"]:
         raise ValueError(f"{text!r} needs a window and something to look at, as cpu=5,window=1h")
     return use

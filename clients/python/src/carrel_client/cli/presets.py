@@ -87,6 +87,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove presets."""
     if not removal_confirmed(args, "preset", args.presets):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.presets.remove(ref)
         return {"preset": ref, "removed": True}, f"{ref} is removed"
@@ -96,9 +97,14 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
 def _slots(parser: Arguments, *, required: bool) -> None:
     parser.add_argument(
-        "--slot", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), dest="slots", required=required,
+        "--slot",
+        metavar="SLOT=AMOUNT",
+        action="append",
+        type=reading(parse_slot),
+        dest="slots",
+        required=required,
         help="cpu=4, mem=16g, cuda.device=1, cuda.shares=0.5; again for another",
-    )  # fmt: skip
+    )
 
 
 def _place(preset: models.PresetView) -> str:

@@ -151,6 +151,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove projects."""
     if not removal_confirmed(args, "project", args.projects):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.projects.remove(ref)
         return {"project": ref, "removed": True}, f"{ref} is removed"

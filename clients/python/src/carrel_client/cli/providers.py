@@ -104,7 +104,9 @@ def add(args: argparse.Namespace, context: Context) -> int:
 
 def update_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
-    parser.add_argument("settings", metavar="SETTING=VALUE", nargs="*", help="as carrel provider show names them")
+    parser.add_argument(
+        "settings", metavar="SETTING=VALUE", nargs="*", help="as carrel provider show names them"
+    )
     parser.add_argument("--domain", help="where people who come for the first time are made")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--on", action="store_true", help="offer it")
@@ -135,7 +137,9 @@ def update(args: argparse.Namespace, context: Context) -> int:
     if args.no_map or (rules := _rules(args)):
         wanted["mapping"] = [] if args.no_map else rules
     if not wanted:
-        raise CarrelError("usage", "Nothing was given to change.", status=422, hint="carrel provider update --help")
+        raise CarrelError(
+            "usage", "Nothing was given to change.", status=422, hint="carrel provider update --help"
+        )
     changed = context.client.providers.update(args.provider, **wanted)
     context.answer(changed, lambda: _print(changed))
     return 0
@@ -171,6 +175,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Remove identity providers."""
     if not removal_confirmed(args, "identity provider", args.providers):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.providers.remove(ref)
         return {"removed": ref}, f"{ref} is removed"
@@ -182,15 +187,26 @@ def _shared_arguments(parser: Arguments) -> None:
     parser.add_argument("--secret-stdin", action="store_true", help="read its secret from standard input")
     parser.add_argument("--ca", metavar="FILE", help="certificates (PEM) to trust besides this machine's")
     parser.add_argument(
-        "--map", metavar="GROUP=PROJECT", action="append", default=[], help="the group's people are in the project"
+        "--map",
+        metavar="GROUP=PROJECT",
+        action="append",
+        default=[],
+        help="the group's people are in the project",
     )
     parser.add_argument(
-        "--map-admin", metavar="GROUP=PROJECT", action="append", default=[], help="they administer the project"
+        "--map-admin",
+        metavar="GROUP=PROJECT",
+        action="append",
+        default=[],
+        help="they administer the project",
     )
     parser.add_argument(
-        "--map-role", metavar="GROUP=ROLE", action="append", default=[],
+        "--map-role",
+        metavar="GROUP=ROLE",
+        action="append",
+        default=[],
         help="they are domain_admin or superadmin",
-    )  # fmt: skip
+    )
 
 
 def _settings(given: Iterable[str]) -> dict[str, Any]:
@@ -228,8 +244,12 @@ def _secret(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _rules(args: argparse.Namespace) -> list[dict[str, Any]]:
-    rules: list[dict[str, Any]] = [{"group": group, "project": project} for group, project in map(_pair, args.map)]
-    rules += [{"group": group, "project": project, "admin": True} for group, project in map(_pair, args.map_admin)]
+    rules: list[dict[str, Any]] = [
+        {"group": group, "project": project} for group, project in map(_pair, args.map)
+    ]
+    rules += [
+        {"group": group, "project": project, "admin": True} for group, project in map(_pair, args.map_admin)
+    ]
     return rules + [{"group": group, "role": role} for group, role in map(_pair, args.map_role)]
 
 
@@ -237,7 +257,9 @@ def _pair(text: str) -> tuple[str, str]:
     """Group and what it gives; the names of groups may have = in them. Raises: CarrelError."""
     group, equals, given = text.rpartition("=")
     if not equals:
-        raise CarrelError("usage", f"{text} is no rule.", status=422, hint="Write GROUP=PROJECT or GROUP=ROLE.")
+        raise CarrelError(
+            "usage", f"{text} is no rule.", status=422, hint="Write GROUP=PROJECT or GROUP=ROLE."
+        )
     return group, given
 
 

@@ -24,19 +24,37 @@ _IN_QUERY = ("GET", "HEAD", "DELETE", "OPTIONS")
 
 
 def api_arguments(parser: Arguments) -> None:
-    parser.add_argument("method", metavar="METHOD", type=reading(_method), help="GET, POST, PUT, PATCH, DELETE ...")
+    parser.add_argument(
+        "method", metavar="METHOD", type=reading(_method), help="GET, POST, PUT, PATCH, DELETE ..."
+    )
     parser.add_argument("path", metavar="PATH", help="below /api/v1, as /sessions or sessions?state=all")
     parser.add_argument(
-        "-f", "--field", metavar="NAME=TEXT", action="append", type=reading(_field), default=[], dest="fields",
+        "-f",
+        "--field",
+        metavar="NAME=TEXT",
+        action="append",
+        type=reading(_field),
+        default=[],
+        dest="fields",
         help="a field of the JSON body, or of the query where a request has no body; again for more",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "-F", "--json-field", metavar="NAME=JSON", action="append", type=reading(_json_field), default=[],
-        dest="json_fields", help="the same for numbers, true, false, null, lists and objects",
-    )  # fmt: skip
+        "-F",
+        "--json-field",
+        metavar="NAME=JSON",
+        action="append",
+        type=reading(_json_field),
+        default=[],
+        dest="json_fields",
+        help="the same for numbers, true, false, null, lists and objects",
+    )
     parser.add_argument("--input", metavar="FILE", help="send this file as the body; - for standard input")
-    parser.add_argument("--paginate", action="store_true", help="fetch all pages of a list, and print them as one")
-    parser.add_argument("-i", "--include", action="store_true", help="print status and headers of the answer first")
+    parser.add_argument(
+        "--paginate", action="store_true", help="fetch all pages of a list, and print them as one"
+    )
+    parser.add_argument(
+        "-i", "--include", action="store_true", help="print status and headers of the answer first"
+    )
     parser.explain(
         "Send a request to the HTTP API and print the answer. What other commands do and do not do yet can be done\n"
         "with it; openapi.json and the page /api/docs name all operations. The answer is printed as JSON, or as -o\n"
@@ -46,8 +64,8 @@ def api_arguments(parser: Arguments) -> None:
         "carrel api GET sessions",
         "carrel api GET sessions -f state=all -F limit=5 -o 'jsonpath={.items[*].name}'",
         "carrel api GET audit --paginate -o jsonpath='{range .items[*]}{.at} {.action}{\"\\n\"}{end}'",
-        "carrel api POST presets -f name=tiny -F 'slots={\"cpu\": 500, \"mem\": 536870912}'",
-        "echo '{\"name\": \"scratch\"}' | carrel api POST vfolders --input -",
+        'carrel api POST presets -f name=tiny -F \'slots={"cpu": 500, "mem": 536870912}\'',
+        'echo \'{"name": "scratch"}\' | carrel api POST vfolders --input -',
         "carrel api GET server -i",
     )
 
@@ -57,7 +75,9 @@ def api(args: argparse.Namespace, context: Context) -> int:
     path = args.path if args.path.startswith(f"{_ROOT}/") else f"{_ROOT}/{args.path.lstrip('/')}"
     fields = {**dict(args.fields), **dict(args.json_fields)}
     if args.input and (fields or args.method in _IN_QUERY):
-        raise CarrelError("usage", "--input is the whole body.", status=422, hint="Leave -f out, and send a body.")
+        raise CarrelError(
+            "usage", "--input is the whole body.", status=422, hint="Leave -f out, and send a body."
+        )
     if args.paginate and args.method != "GET":
         raise CarrelError("usage", "Only a GET has pages.", status=422)
     if args.paginate:
@@ -70,7 +90,9 @@ def api(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _sent(args: argparse.Namespace, fields: dict[str, Any]) -> tuple[dict[str, Any], bytes | None, dict[str, str]]:
+def _sent(
+    args: argparse.Namespace, fields: dict[str, Any]
+) -> tuple[dict[str, Any], bytes | None, dict[str, str]]:
     """Query, body and headers of the request."""
     if args.method in _IN_QUERY:
         return fields, None, {}
@@ -80,7 +102,10 @@ def _sent(args: argparse.Namespace, fields: dict[str, Any]) -> tuple[dict[str, A
 
 def _print(args: argparse.Namespace, context: Context, answered: Response) -> None:
     if args.include:
-        lines = [f"HTTP/1.1 {answered.status}", *(f"{name}: {value}" for name, value in answered.headers.items())]
+        lines = [
+            f"HTTP/1.1 {answered.status}",
+            *(f"{name}: {value}" for name, value in answered.headers.items()),
+        ]
         sys.stdout.write("".join(f"{printable(line)}\n" for line in lines) + "\n")
         sys.stdout.flush()
     if answered.status >= 300:
@@ -107,7 +132,9 @@ def _all_pages(args: argparse.Namespace, context: Context, path: str, fields: di
                 raise refusal(answered, text)
         page = json.loads(text)
         if not isinstance(page, dict) or "items" not in page:
-            raise CarrelError("usage", f"{args.path} is no list of pages.", status=422, hint="Leave --paginate out.")
+            raise CarrelError(
+                "usage", f"{args.path} is no list of pages.", status=422, hint="Leave --paginate out."
+            )
         found = {**page, "items": [*found.get("items", []), *page["items"]]}
         cursor = page.get("next_cursor")
         if not cursor:

@@ -60,11 +60,16 @@ def _print_projects(report: Report) -> None:
     columns += [Column(title) for title in ("MEAN WAIT", "MEDIAN", "95 %", "LONGEST", "SHARE WHILE WAITING")]
     rows = [
         [
-            one.name, one.domain, f"{one.weight:g}", str(one.sessions), str(one.not_started or ""),
-            *_waits(one.waits), "" if one.share is None else f"{one.share:.1%}",
+            one.name,
+            one.domain,
+            f"{one.weight:g}",
+            str(one.sessions),
+            str(one.not_started or ""),
+            *_waits(one.waits),
+            "" if one.share is None else f"{one.share:.1%}",
         ]
         for one in report.projects
-    ]  # fmt: skip
+    ]
     print_table(columns, rows)
 
 

@@ -30,20 +30,25 @@ _STEPS = 200
 
 def simulate_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "--trace", metavar="FILE", required=True,
+        "--trace",
+        metavar="FILE",
+        required=True,
         help="who asked for what and when: JSON lines, or Standard Workload Format (may be packed with gzip); "
         "- for standard input",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--policy", metavar="FILE",
+        "--policy",
+        metavar="FILE",
         help="nodes, resource groups and ceilings: JSON or TOML (default: those of the installation)",
-    )  # fmt: skip
+    )
     parser.add_argument("--picture", metavar="FILE", type=reading(_drawing), help="draw it too, as SVG")
     parser.add_argument("--first", metavar="N", type=reading(_count), help="replay only so many sessions")
     parser.add_argument(
-        "--container-cores", metavar="N", type=reading(_count),
+        "--container-cores",
+        metavar="N",
+        type=reading(_count),
         help="split larger jobs of a Standard Workload file into containers of so many cores",
-    )  # fmt: skip
+    )
     parser.explain(
         "Replay a trace in virtual time with the code that places real sessions, and print how long people waited,\n"
         "how much was in use, and how fairly the projects fared. Without --policy it asks the server for the present\n"
@@ -125,9 +130,12 @@ def synth_arguments(parser: Arguments) -> None:
         "--days", metavar="N", type=reading(_count), default=2, help="from a Monday on (default 2)"
     )
     parser.add_argument(
-        "--per-day", metavar="N", type=reading(_count), default=6,
+        "--per-day",
+        metavar="N",
+        type=reading(_count),
+        default=6,
         help="how often each asks on a working day, on average (default 6)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--seed", metavar="N", type=reading(whole_number), default=1, help="another, another trace"
     )

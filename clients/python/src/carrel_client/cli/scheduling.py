@@ -23,7 +23,9 @@ _PAGE = 1000
 
 def why_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.explain("Say why a session waits: its place in the queue, what is in the way, and what would start it now.")
+    parser.explain(
+        "Say why a session waits: its place in the queue, what is in the way, and what would start it now."
+    )
     parser.example("carrel session why train-3", "carrel session why train-3 -o json | jq .changes")
 
 
@@ -51,7 +53,8 @@ def check_arguments(parser: Arguments) -> None:
         " Exit code 0 when it would start, 1 when it would wait or never start."
     )
     parser.example(
-        "carrel session check --cpu 16 --mem 64g", "carrel session check --slot cuda.device=4 -o json | jq .verdict"
+        "carrel session check --cpu 16 --mem 64g",
+        "carrel session check --slot cuda.device=4 -o json | jq .verdict",
     )
 
 
@@ -86,7 +89,8 @@ def _print_check(found: models.CheckView) -> None:
     if found["presets"]:
         print_line("")
         presets = [
-            [one["name"], slots_text(one["slots"]), verdicts[one["verdict"]], one["reason"]] for one in found["presets"]
+            [one["name"], slots_text(one["slots"]), verdicts[one["verdict"]], one["reason"]]
+            for one in found["presets"]
         ]
         print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
 
@@ -120,7 +124,9 @@ def _numbers(limit: models.LimitView) -> tuple[int, int, int]:
 
 def priority_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument("priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first")
+    parser.add_argument(
+        "priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first"
+    )
     parser.explain("Let a waiting session start sooner or later, beside the others in its queue.")
     parser.example("carrel session priority train-3 20", "carrel session priority urgent 90")
 
@@ -128,7 +134,9 @@ def priority_arguments(parser: Arguments) -> None:
 def priority(args: argparse.Namespace, context: Context) -> int:
     """Let a waiting session start sooner or later."""
     session = context.client.sessions.prioritise(args.id, priority=args.priority)
-    context.answer(session, lambda: print_line(f"{session['name']} waits with priority {session['priority']} now."))
+    context.answer(
+        session, lambda: print_line(f"{session['name']} waits with priority {session['priority']} now.")
+    )
     return 0
 
 
@@ -153,7 +161,9 @@ def queue(args: argparse.Namespace, context: Context) -> int:
         found = {**more, "items": [*found["items"], *more["items"]]}
 
     def show() -> None:
-        columns = [Column(title) for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "WHY")]
+        columns = [
+            Column(title) for title in ("PLACE", "NAME", "OWNER", "PROJECT", "SLOTS", "PRIORITY", "WHY")
+        ]
         rows = [
             [
                 str(one["position"]),
@@ -188,7 +198,9 @@ def shares(args: argparse.Namespace, context: Context) -> int:
     found = context.client.scheduler.shares(group=args.group)
 
     def show() -> None:
-        columns = [Column(title) for title in ("WHO", "WEIGHT", "SHARE", "ENTITLED", "LEVEL", "HOLDS", "WAITING")]
+        columns = [
+            Column(title) for title in ("WHO", "WEIGHT", "SHARE", "ENTITLED", "LEVEL", "HOLDS", "WAITING")
+        ]
         print_table(columns, list(_share_rows(found["items"], 0)))
 
     context.answer(found, show)
@@ -197,7 +209,12 @@ def shares(args: argparse.Namespace, context: Context) -> int:
 
 def _share_rows(nodes: Sequence[models.ShareNode], depth: int) -> Iterator[list[str]]:
     for one in nodes:
-        numbers = (f"{one['weight']:g}", f"{one['share']:.1%}", f"{one['entitled']:.1%}", f"{one['level']:.3f}")
+        numbers = (
+            f"{one['weight']:g}",
+            f"{one['share']:.1%}",
+            f"{one['entitled']:.1%}",
+            f"{one['level']:.3f}",
+        )
         held = {slot: round(amount) for slot, amount in one["held"].items()}
         yield ["  " * depth + one["name"], *numbers, slots_text(held), str(one["waiting"])]
         yield from _share_rows(one["children"], depth + 1)

@@ -87,9 +87,12 @@ def keep_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique beginnings of them, or names")
     exempt = parser.add_mutually_exclusive_group()
     exempt.add_argument(
-        "--always", dest="exempt", action="store_const", const=True,
+        "--always",
+        dest="exempt",
+        action="store_const",
+        const=True,
         help="let it never count as idle; administrators only",
-    )  # fmt: skip
+    )
     exempt.add_argument(
         "--no-longer", dest="exempt", action="store_const", const=False, help="let it count as idle again"
     )
@@ -105,7 +108,10 @@ def keep(args: argparse.Namespace, context: Context) -> int:
     def one(ref: str) -> tuple[object, str]:
         if args.exempt is not None:
             kept = context.client.sessions.exempt(ref, exempt=args.exempt)
-            return kept, f"{ref} {'never counts' if args.exempt else 'counts'} as idle{'' if args.exempt else ' again'}"
+            return (
+                kept,
+                f"{ref} {'never counts' if args.exempt else 'counts'} as idle{'' if args.exempt else ' again'}",
+            )
         kept = context.client.sessions.keep(ref)
         ends = min((rule["ends_at"] for rule in kept["rules"] if rule["ends_at"]), default=None)
         return kept, f"{ref} is kept" + (f"; it ends at {local_time(ends)} at the earliest" if ends else "")
@@ -124,9 +130,7 @@ def rm_arguments(parser: Arguments) -> None:
         help="wait no longer than this: 90s, 10m, 2h",
     )
     yes_argument(parser)
-    parser.explain(
-        "End sessions; one that does not run yet is cancelled. What is inside them is lost."
-    )
+    parser.explain("End sessions; one that does not run yet is cancelled. What is inside them is lost.")
     parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
 
 
@@ -143,7 +147,9 @@ def rm(args: argparse.Namespace, context: Context) -> int:
             session = context.client.sessions.remove(ref, force=args.force)
             if args.wait:
                 session = _wait(context, session, ENDED, args.timeout)
-            context.answer(session, partial(print_line, f"{session['name']} ({session['id']}) is {session['state']}"))
+            context.answer(
+                session, partial(print_line, f"{session['name']} ({session['id']}) is {session['state']}")
+            )
         except CarrelError as error:
             report(error)
             worst = max(worst, exit_code(error))

@@ -24,15 +24,28 @@ def scheduling_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--project", help="id or name (default: yours)")
     parser.add_argument(
-        "--slot", metavar="SLOT=AMOUNT", action="append", type=reading(parse_slot), default=[], dest="slots",
+        "--slot",
+        metavar="SLOT=AMOUNT",
+        action="append",
+        type=reading(parse_slot),
+        default=[],
+        dest="slots",
         help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a part; again for another",
-    )  # fmt: skip
-    parser.add_argument("--group", metavar="GROUP", help="resource group (default: the first that you may use)")
-    parser.add_argument(
-        "--priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first (default 50)"
     )
     parser.add_argument(
-        "--time-limit", metavar="TIME", type=reading(parse_duration), help="end it after 90m, 12h or 3d of running"
+        "--group", metavar="GROUP", help="resource group (default: the first that you may use)"
+    )
+    parser.add_argument(
+        "--priority",
+        metavar="N",
+        type=reading(whole_number),
+        help="0 to 100, the highest goes first (default 50)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        metavar="TIME",
+        type=reading(parse_duration),
+        help="end it after 90m, 12h or 3d of running",
     )
     parser.add_argument("--node", metavar="NODE", help="run there and nowhere else; for administrators")
 
@@ -45,7 +58,9 @@ def session_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: a made-up one)"
     )
-    parser.add_argument("--description", metavar="TEXT", default="", help="what it is for, for those who see it")
+    parser.add_argument(
+        "--description", metavar="TEXT", default="", help="what it is for, for those who see it"
+    )
     parser.add_argument(
         "--env",
         type=reading(_variable),
@@ -55,10 +70,15 @@ def session_arguments(parser: Arguments) -> None:
         help="environment variable, may come more than once; K alone takes the value from here",
     )
     parser.add_argument(
-        "-v", "--mount", type=reading(_mount), action="append", default=[], dest="mounts",
+        "-v",
+        "--mount",
+        type=reading(_mount),
+        action="append",
+        default=[],
+        dest="mounts",
         metavar="FOLDER[:SUBPATH][:PATH][:ro]",
         help="a folder, or a directory of it, and where in the session (default /home/work/FOLDER); again for another",
-    )  # fmt: skip
+    )
     scheduling_arguments(parser)
 
 

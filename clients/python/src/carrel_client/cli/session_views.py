@@ -43,9 +43,13 @@ def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--search", metavar="TEXT", help="only those with this in their name or image")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument(
-        "--everyone", dest="owner", action="store_const", const="all", default="me",
+        "--everyone",
+        dest="owner",
+        action="store_const",
+        const="all",
+        default="me",
         help="other people's too, as far as you may see them",
-    )  # fmt: skip
+    )
     whose.add_argument("--owner", metavar="USER", help="only this person's, by id or e-mail")
     parser.add_argument("-q", "--quiet", action="store_true", help="only ids, one to a line")
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")

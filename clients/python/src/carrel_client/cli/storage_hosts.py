@@ -72,7 +72,12 @@ def kinds(args: argparse.Namespace, context: Context) -> int:
     """List kinds of storage, with their settings."""
     found = context.client.storage_host_kinds.list()
     rows = [
-        [kind["kind"], name, "required" if name in kind["settings"]["required"] else "", one.get("description", "")]
+        [
+            kind["kind"],
+            name,
+            "required" if name in kind["settings"]["required"] else "",
+            one.get("description", ""),
+        ]
         for kind in found["items"]
         for name, one in kind["settings"]["properties"].items()
     ]
@@ -92,12 +97,18 @@ def create_arguments(parser: Arguments) -> None:
     parser.add_argument("name", metavar="NAME", help="small letters, digits and _ . - between them")
     parser.add_argument("root", metavar="ROOT", help="a directory on the server, as /srv/folders")
     parser.add_argument(
-        "--backend", help="what kind of storage it is: posix (default), or one that `carrel storage-host kinds` lists"
+        "--backend",
+        help="what kind of storage it is: posix (default), or one that `carrel storage-host kinds` lists",
     )
     parser.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", type=reading(_setting), default=[], dest="settings",
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        type=reading(_setting),
+        default=[],
+        dest="settings",
         help="a setting of the kind besides its root; again for another",
-    )  # fmt: skip
+    )
     _settings(parser)
     parser.explain("Add a storage host. Its root is tried first, and what is wrong with it is said.")
     parser.example("carrel storage-host create fast /srv/nvme --backend btrfs --description 'NVMe, 20 TB'")
@@ -143,6 +154,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     """Forget storage hosts."""
     if not removal_confirmed(args, "storage host", args.hosts):
         return 1
+
     def remove(ref: str) -> tuple[object, str]:
         context.client.storage_hosts.remove(ref)
         return {"host": ref, "removed": True}, f"{ref} is forgotten"
@@ -198,9 +210,12 @@ def _settings(parser: Arguments) -> None:
         "--public", action="store_const", const=True, help="open to whoever's domain may use it"
     )
     public.add_argument(
-        "--closed", dest="public", action="store_const", const=False,
+        "--closed",
+        dest="public",
+        action="store_const",
+        const=False,
         help="open to those whom carrel storage-host access names",
-    )  # fmt: skip
+    )
 
 
 def _size(size: int | None) -> str:

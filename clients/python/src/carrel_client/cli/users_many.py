@@ -264,7 +264,9 @@ def _report(context: Context, answers: Sequence[tuple[Row, models.UserMade]], dr
                 who = printable(answer["email"]) or "?"
                 say(f"error: line {row.line}, {who}: {problem['detail']} ({problem['code']})")
         if len(failed) > _SHOWN:
-            say(f"and {counted(len(failed) - _SHOWN, 'more line that is wrong', 'more lines that are wrong')}")
+            say(
+                f"and {counted(len(failed) - _SHOWN, 'more line that is wrong', 'more lines that are wrong')}"
+            )
         for answer in done[:_SHOWN] if dry_run else []:
             print_line(answer["email"])
         if dry_run and len(done) > _SHOWN:

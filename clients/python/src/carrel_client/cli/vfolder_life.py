@@ -30,7 +30,8 @@ def clone_arguments(parser: Arguments) -> None:
     waiting_arguments(parser)
     parser.explain("Make a copy of a folder that you can read.")
     parser.example(
-        "carrel vfolder clone corpus my-corpus", "carrel vfolder clone data data-2 --host fast --no-wait",
+        "carrel vfolder clone corpus my-corpus",
+        "carrel vfolder clone data data-2 --host fast --no-wait",
         "carrel vfolder clone results results --owner ada@example.org",
     )
 

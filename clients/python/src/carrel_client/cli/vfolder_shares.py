@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 _STATES = {"accepted": "green", "invited": "yellow"}
-_VIA = {"owner": "it is theirs", "share": "shared with them", "project": "in the project {}",
-        "shared_project": "shared with the project {}"}  # fmt: skip
+_VIA = {
+    "owner": "it is theirs",
+    "share": "shared with them",
+    "project": "in the project {}",
+    "shared_project": "shared with the project {}",
+}
 
 
 def share_arguments(parser: Arguments) -> None:

@@ -316,7 +316,13 @@ class Sessions:
         """
         wanted = state if state in ("live", "ended", "all") else state.upper()
         found = items(
-            self._api.sessions.list, state=wanted, q=search, owner=owner, project=project, sort=sort, limit=200
+            self._api.sessions.list,
+            state=wanted,
+            q=search,
+            owner=owner,
+            project=project,
+            sort=sort,
+            limit=200,
         )
         return (Session(self._api, each) for each in found)
 

@@ -38,7 +38,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_outbox")),
     )
     op.create_index("ix_outbox_next_at", "outbox", ["next_at"], unique=False)
-    op.add_column("users", sa.Column("signed_up", sa.Boolean(), server_default=sa.text("false"), nullable=False))
+    op.add_column(
+        "users", sa.Column("signed_up", sa.Boolean(), server_default=sa.text("false"), nullable=False)
+    )
     op.execute("""
         UPDATE users SET signed_up = true WHERE state = 'unverified'
         AND EXISTS (SELECT FROM audit WHERE action = 'auth.sign_up' AND object_id = users.id)

@@ -35,7 +35,9 @@ def upgrade() -> None:
     op.add_column("logins", sa.Column("token_hash", sa.LargeBinary(), nullable=True))
     op.execute("UPDATE logins SET token_hash = id")
     op.alter_column("logins", "token_hash", nullable=False)
-    op.add_column("logins", sa.Column("renewal_due", sa.Boolean(), server_default=sa.text("false"), nullable=False))
+    op.add_column(
+        "logins", sa.Column("renewal_due", sa.Boolean(), server_default=sa.text("false"), nullable=False)
+    )
     op.add_column("logins", sa.Column("offered", sa.LargeBinary(), nullable=True))
     op.add_column("logins", sa.Column("former_hash", sa.LargeBinary(), nullable=True))
     op.add_column("logins", sa.Column("former_until", sa.DateTime(timezone=True), nullable=True))

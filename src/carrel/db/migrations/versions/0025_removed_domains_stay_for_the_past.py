@@ -14,6 +14,9 @@ def upgrade() -> None:
     op.drop_constraint("uq_domains_name", "domains", type_="unique")
     op.drop_index("uq_domains_name_lower", "domains")
     op.create_index(
-        "uq_domains_name_lower", "domains", [sa.text("lower(name)")], unique=True,
+        "uq_domains_name_lower",
+        "domains",
+        [sa.text("lower(name)")],
+        unique=True,
         postgresql_where=sa.text("removed_at IS NULL"),
-    )  # fmt: skip
+    )

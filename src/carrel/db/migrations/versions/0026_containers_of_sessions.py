@@ -64,9 +64,12 @@ def _move_the_ledger() -> None:
     op.drop_index("uq_allocations_session_id_container_slot_held", "allocations")
     op.drop_column("allocations", "container")
     op.create_index(
-        "uq_allocations_container_id_slot_held", "allocations", ["container_id", "slot"], unique=True,
+        "uq_allocations_container_id_slot_held",
+        "allocations",
+        ["container_id", "slot"],
+        unique=True,
         postgresql_where=sa.text("released_at IS NULL"),
-    )  # fmt: skip
+    )
 
 
 def _move_logs_and_samples() -> None:

@@ -20,7 +20,12 @@ def upgrade() -> None:
         sa.Column("id", sa.String(), nullable=False),
         sa.Column("name", sa.String(length=64), nullable=False),
         sa.Column("kind", sa.String(length=40), nullable=False),
-        sa.Column("settings", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False),
+        sa.Column(
+            "settings",
+            postgresql.JSONB(astext_type=sa.Text()),
+            server_default=sa.text("'{}'"),
+            nullable=False,
+        ),
         sa.Column("secrets", sa.LargeBinary(), nullable=True),
         sa.Column("state", sa.String(length=10), server_default="UNKNOWN", nullable=False),
         sa.Column("last_error", sa.String(), nullable=True),
@@ -37,7 +42,9 @@ def upgrade() -> None:
     op.create_foreign_key(
         op.f("fk_nodes_engine_id"), "nodes", "engines", ["engine_id"], ["id"], ondelete="SET NULL"
     )
-    op.create_check_constraint(op.f("ck_nodes_engine"), "nodes", "engine_id IS NOT NULL OR forgotten_at IS NOT NULL")
+    op.create_check_constraint(
+        op.f("ck_nodes_engine"), "nodes", "engine_id IS NOT NULL OR forgotten_at IS NOT NULL"
+    )
     op.drop_constraint("uq_nodes_name", "nodes")
     op.create_unique_constraint("uq_nodes_engine_id_name", "nodes", ["engine_id", "name"])
 

@@ -18,4 +18,6 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_column("storage_hosts", "settings")
     op.alter_column("storage_hosts", "backend", type_=sa.String(length=20), existing_nullable=False)
-    op.create_check_constraint(op.f("ck_storage_hosts_backend"), "storage_hosts", "backend IN ('posix', 'btrfs')")
+    op.create_check_constraint(
+        op.f("ck_storage_hosts_backend"), "storage_hosts", "backend IN ('posix', 'btrfs')"
+    )
