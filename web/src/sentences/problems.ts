@@ -221,7 +221,7 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   // The operator's commands, and faults of programs rather than of people.
   /^(setup|starter|seal|backup|plugin)\./,
   "webdav.busy",
-  /^engine\.(denied|does_not_start|not_installed|refused|unreachable)$/,
+  /^engine\.(denied|does_not_start|not_installed|refused)$/,
   /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
