@@ -3,19 +3,24 @@ import { i18n } from "@lingui/core";
 import { describe, expect, test } from "vitest";
 import { ACTIONS, type ActionName } from "@/api/actions";
 import type { Me, Site } from "@/api/types";
-import { instantText, localText } from "@/audit/AuditFilters";
-import { differences, otherFacts } from "@/audit/differences";
-import { exportAddress } from "@/audit/export-address";
-import { ceilingRows, ceilingsOf, ceilingWords } from "@/projects/ceilings";
+import { instantText, localText } from "@/features/audit/AuditFilters";
+import { differences, otherFacts } from "@/features/audit/differences";
+import { exportAddress } from "@/features/audit/export-address";
+import { ceilingRows, ceilingsOf, ceilingWords } from "@/features/projects/ceilings";
+import { siteCommand } from "@/features/site/command";
+import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/features/site/defaults";
+import {
+  createUserCommand,
+  editUsersCommand,
+  purgeUsersCommand,
+  updateUserCommand,
+} from "@/features/users/command";
+import { CSV_TEMPLATE, parseUsers, patternUsers, pieces } from "@/features/users/drafts";
+import { freshUser, toCreate, toUpdate } from "@/features/users/form-values";
+import { ranksAbove } from "@/features/users/words";
+import { may, mayBeyondOwn } from "@/me/may";
 import { ACTION_SENTENCES } from "@/sentences/actions";
-import { may, mayBeyondOwn } from "@/shell/may";
-import { siteCommand } from "@/site/command";
-import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/site/defaults";
 import { serverSort } from "@/ui/table/sorted";
-import { createUserCommand, editUsersCommand, purgeUsersCommand, updateUserCommand } from "@/users/command";
-import { CSV_TEMPLATE, parseUsers, patternUsers, pieces } from "@/users/drafts";
-import { freshUser, toCreate, toUpdate } from "@/users/form-values";
-import { ranksAbove } from "@/users/words";
 
 describe("a file of users", () => {
   test("is read whatever the case and order of its titles", () => {

@@ -1,8 +1,8 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, test, vi } from "vitest";
+import type { SessionPages } from "@/cache/patch";
+import { usageFeed } from "@/cache/usage";
 import { applyEvent } from "@/live/apply";
-import type { SessionPages } from "@/live/patch";
-import { usageFeed } from "@/live/usage";
 import { pendingCreates } from "@/queries/sessions-create";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 

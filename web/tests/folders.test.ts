@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { previewKind } from "@/explorer/kinds";
-import { readNotebook } from "@/explorer/notebook";
+import { previewKind } from "@/features/explorer/kinds";
+import { readNotebook } from "@/features/explorer/notebook";
 import {
   copyName,
   extensionOf,
@@ -12,14 +12,21 @@ import {
   resolvePath,
   shownName,
   stepsTo,
-} from "@/explorer/paths";
-import { decoded, lineEnd } from "@/explorer/text";
-import { isFolderName } from "@/folders/command";
-import { permits } from "@/folders/words";
-import { freshMount, type MountRow, mountFault, mountWord, targetOf, toMount } from "@/launcher/mounts";
-import { batchesOf } from "@/uploads/batches";
-import { readDropped } from "@/uploads/dropped";
-import type { UploadItem, UploadState } from "@/uploads/queue";
+} from "@/features/explorer/paths";
+import { decoded, lineEnd } from "@/features/explorer/text";
+import { isFolderName } from "@/features/folders/command";
+import { permits } from "@/features/folders/words";
+import {
+  freshMount,
+  type MountRow,
+  mountFault,
+  mountWord,
+  targetOf,
+  toMount,
+} from "@/features/sessions/launcher/mounts";
+import { batchesOf } from "@/features/uploads/batches";
+import { readDropped } from "@/features/uploads/dropped";
+import type { UploadItem, UploadState } from "@/features/uploads/queue";
 
 describe("a path in a folder", () => {
   test("is put together and taken apart", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fitOf, lastStopWithin, nearestStop, stopsOf } from "@/launcher/amounts";
-import { createCommand } from "@/launcher/command";
+import { fitOf, lastStopWithin, nearestStop, stopsOf } from "@/features/sessions/launcher/amounts";
+import { createCommand } from "@/features/sessions/launcher/command";
 import {
   environmentRow,
   formLike,
@@ -12,7 +12,7 @@ import {
   toRequest,
   variableFault,
   withSlot,
-} from "@/launcher/request";
+} from "@/features/sessions/launcher/request";
 import { shellQuote } from "@/ui/command";
 import { aSession } from "./sessions";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type LinkState, TerminalLink, type Wire } from "@/terminal/link";
+import { type LinkState, TerminalLink, type Wire } from "@/features/terminal/link";
 
 class FakeWire implements Wire {
   binaryType: BinaryType = "blob";

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
-import { formOf } from "@/uploads/form";
-import { UploadQueue } from "@/uploads/queue";
-import type { Wish } from "@/uploads/transfer";
+import { formOf } from "@/features/uploads/form";
+import { UploadQueue } from "@/features/uploads/queue";
+import type { Wish } from "@/features/uploads/transfer";
 
 interface Answer {
   paths?: string[];
@@ -15,8 +15,8 @@ const wire = vi.hoisted(() => ({
   there: new Map<string, { size_bytes: number; modified_at: string }>(),
   single: [] as Wish[],
 }));
-vi.mock("@/uploads/form", async (original) => ({
-  ...(await original<typeof import("@/uploads/form")>()),
+vi.mock("@/features/uploads/form", async (original) => ({
+  ...(await original<typeof import("@/features/uploads/form")>()),
   sendForm: (_folder: string, clash: string, _files: unknown, signal: AbortSignal) =>
     new Promise((resolve, reject) => {
       const answer = ({ paths = [], refused = [], problem }: Answer) =>
@@ -32,7 +32,7 @@ vi.mock("@/api/generated", () => ({
     return { data: { kind: "file", ...found } };
   },
 }));
-vi.mock("@/uploads/transfer", () => ({
+vi.mock("@/features/uploads/transfer", () => ({
   SMALL: 1,
   giveUp: async () => undefined,
   transferOf: (_file: File, wish: Wish) => {
@@ -41,7 +41,7 @@ vi.mock("@/uploads/transfer", () => ({
   },
 }));
 // Of several imports at once only one would be given the module of above.
-vi.mock("@/app/part", () => {
+vi.mock("@/routing/part", () => {
   let brought: Promise<unknown> | undefined;
   return {
     loadAgain: (load: () => Promise<unknown>) => {

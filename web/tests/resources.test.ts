@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sumOf } from "@/live/usage";
+import { sumOf } from "@/cache/usage";
 import {
   changedLimits,
   draftOf,
@@ -10,9 +10,9 @@ import {
   slotsDraft,
   slotsOf,
   UNLIMITED,
-} from "@/policies/limits";
-import { groupLoads, kindsOf, loadOf, loadsOf, shade, share } from "@/resources/load";
-import { weightWords } from "@/resources/weights";
+} from "@/features/policies/limits";
+import { groupLoads, kindsOf, loadOf, loadsOf, shade, share } from "@/features/resources/load";
+import { weightWords } from "@/features/resources/weights";
 import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
 
 describe("amounts of slots", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Share } from "@/api/types";
-import { countStates } from "@/dashboard/count-states";
-import { linesOf, withWeight } from "@/scheduler/shares";
-import { usualGroup } from "@/scheduler/usual-group";
+import { countStates } from "@/features/dashboard/count-states";
+import { linesOf, withWeight } from "@/features/scheduler/shares";
+import { usualGroup } from "@/features/scheduler/usual-group";
 import { inSlotOrder, slotsWords } from "@/ui/slots";
 
 function aShare(id: string, share: number, differences: Partial<Share> = {}): Share {

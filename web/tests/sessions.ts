@@ -1,5 +1,5 @@
 import type { Session, SessionState } from "@/api/types";
-import type { SessionFilter, SessionPages } from "@/live/patch";
+import type { SessionFilter, SessionPages } from "@/cache/patch";
 
 /** A session as the server lists it, with the given differences. */
 export function aSession(id: string, differences: Partial<Session> = {}): Session {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { beginOf } from "@/account/activity-span";
-import { actionsOf, kindsFor, onlyReads, scopesOf } from "@/account/scopes";
-import { createTokenCommand } from "@/account/token-command";
 import { ACTIONS } from "@/api/actions";
 import { rememberCsrfToken, send } from "@/api/client";
 import { proofDesk } from "@/api/proof";
-import { signInSearch } from "@/app/search";
-import { linkToken } from "@/signin/link-token";
-import { classesOf, rulesKept } from "@/signin/password-rules";
-import { strengthOf } from "@/signin/strength";
-import { minutesAndSeconds } from "@/signin/waiting";
+import { actionsOf, kindsFor, onlyReads, scopesOf } from "@/features/account/scopes";
+import { createTokenCommand } from "@/features/account/token-command";
+import { linkToken } from "@/features/signin/link-token";
+import { classesOf, rulesKept } from "@/features/signin/password-rules";
+import { strengthOf } from "@/features/signin/strength";
+import { minutesAndSeconds } from "@/features/signin/waiting";
+import { beginOf } from "@/routing/activity-span";
+import { signInSearch } from "@/routing/search";
 
 describe("the address after signing in", () => {
   test.each(["/", "/sessions?state=ended&q=a%20b", "/settings/tokens#x"])("%s is ours", (next) => {

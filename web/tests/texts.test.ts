@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { sessionsSearch, signInSearch } from "@/app/search";
-import { parseLine, plainLine } from "@/detail/ansi";
-import { LogBuffer } from "@/detail/log-buffer";
-import { leftUntil } from "@/idle/left";
-import { SESSION_FIELDS } from "@/sessions/columns";
+import { leftUntil } from "@/features/idle/left";
+import { SESSION_FIELDS } from "@/features/sessions/columns";
+import { parseLine, plainLine } from "@/features/sessions/detail/ansi";
+import { LogBuffer } from "@/features/sessions/detail/log-buffer";
+import { sessionsSearch, signInSearch } from "@/routing/search";
 import { cliSize, formatCores, formatDuration, formatSize } from "@/ui/format";
 import { toCsv } from "@/ui/table/csv";
 import { aSession } from "./sessions";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Problem } from "@/api/problem";
-import { transferOf, type Wish } from "@/uploads/transfer";
+import { transferOf, type Wish } from "@/features/uploads/transfer";
 
 type Answer = [status: number, headers?: Record<string, string>];
 

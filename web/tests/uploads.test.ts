@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
-import { batchesOf } from "@/uploads/batches";
-import { UploadQueue } from "@/uploads/queue";
-import { begunUploads, letGoOf, rememberUpload } from "@/uploads/remembered";
-import type { Wish } from "@/uploads/transfer";
+import { batchesOf } from "@/features/uploads/batches";
+import { UploadQueue } from "@/features/uploads/queue";
+import { begunUploads, letGoOf, rememberUpload } from "@/features/uploads/remembered";
+import type { Wish } from "@/features/uploads/transfer";
 
 const sent = vi.hoisted(() => [] as { path: string; wish: Wish }[]);
 const givenUp = vi.hoisted(() => vi.fn(async () => undefined));
-vi.mock("@/uploads/transfer", () => ({
+vi.mock("@/features/uploads/transfer", () => ({
   SMALL: 1,
   giveUp: givenUp,
   transferOf: (_file: File, wish: Wish) => {
@@ -15,12 +15,12 @@ vi.mock("@/uploads/transfer", () => ({
     return { start: () => undefined, abort: async () => undefined };
   },
 }));
-vi.mock("@/uploads/packs", async (original) => ({
-  ...(await original<typeof import("@/uploads/packs")>()),
+vi.mock("@/features/uploads/packs", async (original) => ({
+  ...(await original<typeof import("@/features/uploads/packs")>()),
   PACKED: -1, // each goes by itself; those that go together: packs.test.ts
 }));
 // Of several imports at once only one would be given the module of above.
-vi.mock("@/app/part", () => {
+vi.mock("@/routing/part", () => {
   let brought: Promise<unknown> | undefined;
   return {
     loadAgain: (load: () => Promise<unknown>) => {

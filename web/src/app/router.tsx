@@ -9,10 +9,7 @@ import {
 import { whenSignedOut } from "@/api/client";
 import { Problem } from "@/api/problem";
 import { authMeQuery } from "@/queries/auth-me";
-import { CrashPage } from "./CrashPage";
-import { NotFoundPage } from "./NotFoundPage";
-import { loadAgain } from "./part";
-import { queryClient } from "./query-client";
+import { loadAgain } from "@/routing/part";
 import {
   activitySearch,
   auditSearch,
@@ -32,7 +29,10 @@ import {
   sessionsSearch,
   signInSearch,
   usersSearch,
-} from "./search";
+} from "@/routing/search";
+import { CrashPage } from "./CrashPage";
+import { NotFoundPage } from "./NotFoundPage";
+import { queryClient } from "./query-client";
 
 const rootRoute = createRootRoute({ component: Outlet });
 
@@ -47,7 +47,7 @@ export const signInRoute = createRoute({
     // Whoever signs in next must see nothing of whoever was here before.
     if (!me) queryClient.clear();
   },
-  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/SignInPage")), "SignInPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/signin/SignInPage")), "SignInPage"),
 });
 
 /** The pages for people without an account, or without its password. */
@@ -55,7 +55,7 @@ const forgotPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/forgot-password",
   component: lazyRouteComponent(
-    () => loadAgain(() => import("@/signin/ForgotPasswordPage")),
+    () => loadAgain(() => import("@/features/signin/ForgotPasswordPage")),
     "ForgotPasswordPage",
   ),
 });
@@ -64,7 +64,7 @@ const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
   component: lazyRouteComponent(
-    () => loadAgain(() => import("@/signin/ResetPasswordPage")),
+    () => loadAgain(() => import("@/features/signin/ResetPasswordPage")),
     "ResetPasswordPage",
   ),
 });
@@ -72,13 +72,16 @@ const resetPasswordRoute = createRoute({
 const signUpRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-up",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/SignUpPage")), "SignUpPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/signin/SignUpPage")), "SignUpPage"),
 });
 
 const verifyEmailRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/verify-email",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/signin/VerifyEmailPage")), "VerifyEmailPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/signin/VerifyEmailPage")),
+    "VerifyEmailPage",
+  ),
 });
 
 const PUBLIC_PATHS: readonly string[] = [
@@ -107,26 +110,35 @@ const shellRoute = createRoute({
 const startRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/start/StartPage")), "StartPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/start/StartPage")), "StartPage"),
 });
 
 export const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/sessions",
   validateSearch: sessionsSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/sessions/SessionsPage")), "SessionsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/sessions/SessionsPage")),
+    "SessionsPage",
+  ),
 });
 
 export const terminalRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/terminal/$id",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/terminal/TerminalPage")), "TerminalPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/terminal/TerminalPage")),
+    "TerminalPage",
+  ),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SettingsPage")), "SettingsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/SettingsPage")),
+    "SettingsPage",
+  ),
 });
 
 const settingsIndexRoute = createRoute({
@@ -140,60 +152,81 @@ const settingsIndexRoute = createRoute({
 const profileRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "profile",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/ProfilePage")), "ProfilePage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/ProfilePage")),
+    "ProfilePage",
+  ),
 });
 
 const passwordRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "password",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/PasswordPage")), "PasswordPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/PasswordPage")),
+    "PasswordPage",
+  ),
 });
 
 const twoFactorRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "two-factor",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/TwoFactorPage")), "TwoFactorPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/TwoFactorPage")),
+    "TwoFactorPage",
+  ),
 });
 
 const passkeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "passkeys",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/PasskeysPage")), "PasskeysPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/PasskeysPage")),
+    "PasskeysPage",
+  ),
 });
 
 const keypairsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "keypairs",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/KeypairsPage")), "KeypairsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/KeypairsPage")),
+    "KeypairsPage",
+  ),
 });
 
 const tokensRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "tokens",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/TokensPage")), "TokensPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/account/TokensPage")), "TokensPage"),
 });
 
 const sshKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "ssh-keys",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SshKeysPage")), "SshKeysPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/SshKeysPage")),
+    "SshKeysPage",
+  ),
 });
 
 const signInsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "sign-ins",
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/SignInsPage")), "SignInsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/SignInsPage")),
+    "SignInsPage",
+  ),
 });
 
 const preferencesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "preferences",
   component: lazyRouteComponent(
-    () => loadAgain(() => import("@/account/PreferencesPage")),
+    () => loadAgain(() => import("@/features/account/PreferencesPage")),
     "PreferencesPage",
   ),
 });
@@ -202,7 +235,10 @@ const activityRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "activity",
   validateSearch: activitySearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/account/ActivityPage")), "ActivityPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/account/ActivityPage")),
+    "ActivityPage",
+  ),
 });
 
 /** Where the keypairs were before there were settings. */
@@ -219,139 +255,175 @@ const usersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/users",
   validateSearch: usersSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/users/UsersPage")), "UsersPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/users/UsersPage")), "UsersPage"),
 });
 
 const allKeypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/users/keypairs",
   validateSearch: listSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/users/AllKeypairsPage")), "AllKeypairsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/users/AllKeypairsPage")),
+    "AllKeypairsPage",
+  ),
 });
 
 const projectsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/projects",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/projects/ProjectsPage")), "ProjectsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/projects/ProjectsPage")),
+    "ProjectsPage",
+  ),
 });
 
 const domainsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/domains",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/domains/DomainsPage")), "DomainsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/domains/DomainsPage")),
+    "DomainsPage",
+  ),
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/audit",
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/audit/AuditPage")), "AuditPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/audit/AuditPage")), "AuditPage"),
 });
 
 const siteRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/site",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/site/SitePage")), "SitePage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/site/SitePage")), "SitePage"),
 });
 
 const providersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/providers",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/providers/ProvidersPage")), "ProvidersPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/providers/ProvidersPage")),
+    "ProvidersPage",
+  ),
 });
 
 const resourcesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources",
   validateSearch: nodesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/NodesPage")), "NodesPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/resources/NodesPage")), "NodesPage"),
 });
 
 const groupsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/groups",
   validateSearch: groupsSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/GroupsPage")), "GroupsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/resources/GroupsPage")),
+    "GroupsPage",
+  ),
 });
 
 const enginesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/engines",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/EnginesPage")), "EnginesPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/resources/EnginesPage")),
+    "EnginesPage",
+  ),
 });
 
 const presetsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/presets",
   validateSearch: presetsSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/resources/PresetsPage")), "PresetsPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/resources/PresetsPage")),
+    "PresetsPage",
+  ),
 });
 
 const policiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/policies",
   validateSearch: policiesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/policies/PoliciesPage")), "PoliciesPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/policies/PoliciesPage")),
+    "PoliciesPage",
+  ),
 });
 
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/agents",
   validateSearch: nodesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/agents/AgentsPage")), "AgentsPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/agents/AgentsPage")), "AgentsPage"),
 });
 
 const dashboardRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/dashboard",
   validateSearch: dashboardSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/dashboard/DashboardPage")), "DashboardPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/dashboard/DashboardPage")),
+    "DashboardPage",
+  ),
 });
 
 const schedulerRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/scheduler",
   validateSearch: schedulerSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/scheduler/SchedulerPage")), "SchedulerPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/scheduler/SchedulerPage")),
+    "SchedulerPage",
+  ),
 });
 
 const dataRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data",
   validateSearch: foldersSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/folders/DataPage")), "DataPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/folders/DataPage")), "DataPage"),
 });
 
 const filesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data/$folder",
   validateSearch: filesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/explorer/ExplorerPage")), "ExplorerPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/explorer/ExplorerPage")),
+    "ExplorerPage",
+  ),
 });
 
 const hostsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage",
   validateSearch: hostsSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/HostsPage")), "HostsPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/storage/HostsPage")), "HostsPage"),
 });
 
 const allFoldersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage/folders",
   validateSearch: foldersSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/AllFoldersPage")), "AllFoldersPage"),
+  component: lazyRouteComponent(
+    () => loadAgain(() => import("@/features/storage/AllFoldersPage")),
+    "AllFoldersPage",
+  ),
 });
 
 const quotasRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage/quotas",
   validateSearch: quotasSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/storage/QuotasPage")), "QuotasPage"),
+  component: lazyRouteComponent(() => loadAgain(() => import("@/features/storage/QuotasPage")), "QuotasPage"),
 });
 
 export const router = createRouter({

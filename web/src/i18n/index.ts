@@ -1,5 +1,5 @@
 import { i18n } from "@lingui/core";
-import { loadAgain } from "@/app/part";
+import { loadAgain } from "@/routing/part";
 
 export const LANGUAGES = { en: "English", ko: "한국어", ja: "日本語" } as const;
 export type Language = keyof typeof LANGUAGES;

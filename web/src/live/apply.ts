@@ -1,14 +1,14 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Me, Quota, Session } from "@/api/types";
+import { cachedSession, changeSession, missingSomewhere, placeSession } from "@/cache/caches";
+import type { SessionChange } from "@/cache/patch";
+import { rememberChange } from "@/cache/seen";
+import { usageFeed } from "@/cache/usage";
 import { pendingCreates } from "@/queries/sessions-create";
 import { sessionsShowQuery } from "@/queries/sessions-show";
-import { cachedSession, changeSession, missingSomewhere, placeSession } from "./caches";
 import { applyFolderEvent, type TaskChange } from "./folders";
-import type { SessionChange } from "./patch";
 import { concerns, refreshSoon, touchedBy } from "./refresh";
-import { rememberChange } from "./seen";
 import type { LiveEvent } from "./stream";
-import { usageFeed } from "./usage";
 
 /** A state change of a session, as the notices show it. */
 export interface Transition {

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
+import { hasEnded } from "@/api/session-states";
 import type { Me } from "@/api/types";
-import { hasEnded } from "@/sessions/states";
 import { applyEvent, type Happening, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";

@@ -1,6 +1,6 @@
 import { sessionsList } from "@/api/generated/sdk.gen";
 import type { Session } from "@/api/types";
-import type { SessionFilter } from "@/live/patch";
+import type { SessionFilter } from "@/cache/patch";
 
 /** Every session that the filter finds, newest first, asked for page by page. */
 export async function everySession({ state, q, owner, project }: SessionFilter): Promise<Session[]> {

@@ -3,8 +3,8 @@ import { sessionsCreate } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import { untilReached } from "@/api/reach";
 import type { Me, Session, SessionCreate, SessionDetail } from "@/api/types";
-import { dropSession, placeSession } from "@/live/caches";
-import { withLaterChanges } from "@/live/seen";
+import { dropSession, placeSession } from "@/cache/caches";
+import { withLaterChanges } from "@/cache/seen";
 
 /** Requests on their way; an event about a session nobody knows yet waits for them. */
 export const pendingCreates = new Set<Promise<unknown>>();

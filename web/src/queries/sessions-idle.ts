@@ -3,7 +3,7 @@ import { sessionsExempt, sessionsIdle, sessionsKeep } from "@/api/generated/sdk.
 import type { Problem } from "@/api/problem";
 import { untilReached } from "@/api/reach";
 import type { Idle } from "@/api/types";
-import { changeSession } from "@/live/caches";
+import { changeSession } from "@/cache/caches";
 
 const OFTEN_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { sessionsList } from "@/api/generated/sdk.gen";
-import type { SessionFilter, SessionPage } from "@/live/patch";
-import { withLaterChanges } from "@/live/seen";
+import type { SessionFilter, SessionPage } from "@/cache/patch";
+import { withLaterChanges } from "@/cache/seen";
 
 const PAGE = 50;
 

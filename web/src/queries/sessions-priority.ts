@@ -3,7 +3,7 @@ import { sessionsPrioritise } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import { untilReached } from "@/api/reach";
 import type { SessionDetail } from "@/api/types";
-import { changeSession } from "@/live/caches";
+import { changeSession } from "@/cache/caches";
 
 /** Lets a waiting session go before or after others. */
 export function usePrioritiseSession() {

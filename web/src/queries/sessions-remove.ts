@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { sessionsRemove } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import { untilReached } from "@/api/reach";
+import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
-import { cachedSession, changeSession } from "@/live/caches";
-import { withLaterChanges } from "@/live/seen";
-import { hasEnded } from "@/sessions/states";
+import { cachedSession, changeSession } from "@/cache/caches";
+import { withLaterChanges } from "@/cache/seen";
 
 /** Terminates a session, or cancels it before it runs. Its row says so at once. */
 export function useRemoveSession() {

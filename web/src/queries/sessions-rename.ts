@@ -3,7 +3,7 @@ import { sessionsRename } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import { untilReached } from "@/api/reach";
 import type { SessionDetail } from "@/api/types";
-import { changeSession } from "@/live/caches";
+import { changeSession } from "@/cache/caches";
 
 /** Gives a session another name. */
 export function useRenameSession() {

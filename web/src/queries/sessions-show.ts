@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { sessionsShow } from "@/api/generated/sdk.gen";
-import { withLaterChanges } from "@/live/seen";
+import { withLaterChanges } from "@/cache/seen";
 
 /** One session with its environment and apps; `id` may be a unique prefix or a name too. */
 export function sessionsShowQuery(id: string) {

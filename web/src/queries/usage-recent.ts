@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { usageRecent } from "@/api/generated/sdk.gen";
-import { usageFeed } from "@/live/usage";
+import { usageFeed } from "@/cache/usage";
 
 /** Fills the sparklines of these sessions with what was measured before the page was opened. */
 export function usageRecentQuery(ids: string[]) {

@@ -12,10 +12,10 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
+import { useAdministration } from "@/me/administration";
+import { useNodesShown } from "@/me/use-nodes-shown";
 import { invitationsQuery } from "@/queries/invitations";
-import { useAdministration } from "./administration";
 import styles from "./Shell.module.css";
-import { useNodesShown } from "./use-nodes-shown";
 
 interface Props {
   narrow: boolean;

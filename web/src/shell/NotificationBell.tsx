@@ -4,13 +4,13 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconBell } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { isUnderWay } from "@/api/session-states";
 import type { Me } from "@/api/types";
+import { useBatches } from "@/features/uploads/use-uploads";
 import { isOver } from "@/live/folders";
 import { noticeBoard, useNotices } from "@/live/notices";
 import { openTasksQuery } from "@/queries/folder-tasks";
 import { sessionsListQuery } from "@/queries/sessions-list";
-import { isUnderWay } from "@/sessions/states";
-import { useBatches } from "@/uploads/use-uploads";
 import { NotificationList } from "./NotificationList";
 
 /** What is under way, with progress, and what happened while the page was open. */

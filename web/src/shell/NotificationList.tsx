@@ -1,19 +1,19 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, Title, UnstyledButton } from "@mantine/core";
 import type { FolderTask, Session } from "@/api/types";
-import { TaskCard } from "@/folders/TaskCard";
-import { IdleText } from "@/idle/IdleText";
-import { KeepButton } from "@/idle/KeepButton";
+import { TaskCard } from "@/features/folders/TaskCard";
+import { IdleText } from "@/features/idle/IdleText";
+import { KeepButton } from "@/features/idle/KeepButton";
+import { ProgressLine } from "@/features/sessions/ProgressLine";
+import { StateBadge } from "@/features/sessions/StateBadge";
+import type { Batch } from "@/features/uploads/batches";
+import { uploads } from "@/features/uploads/queue";
+import { UploadCard } from "@/features/uploads/UploadCard";
 import type { Notice } from "@/live/notices";
 import { useSessionText } from "@/sentences/use-session-text";
-import { ProgressLine } from "@/sessions/ProgressLine";
-import { StateBadge } from "@/sessions/StateBadge";
+import styles from "@/ui/Card.module.css";
 import { EmptyState } from "@/ui/EmptyState";
 import { writing } from "@/ui/format";
-import type { Batch } from "@/uploads/batches";
-import { uploads } from "@/uploads/queue";
-import { UploadCard } from "@/uploads/UploadCard";
-import styles from "./NotificationList.module.css";
 
 interface Props {
   underWay: Session[];

@@ -18,18 +18,18 @@ import {
 } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { SECTIONS } from "@/account/sections";
 import type { Me, Session } from "@/api/types";
-import { overSessions } from "@/app/search";
+import { SECTIONS } from "@/features/account/sections";
+import { STATE_LOOKS } from "@/features/sessions/state-names";
+import { useSessionActions } from "@/features/sessions/use-actions";
 import { LANGUAGES, type Language } from "@/i18n";
+import { useAdministration } from "@/me/administration";
+import { usePreferences } from "@/me/preferences";
+import { chooseProject } from "@/me/project";
+import { useNodesShown } from "@/me/use-nodes-shown";
 import { foldersChoiceQuery } from "@/queries/folders-list";
 import { sessionsListQuery } from "@/queries/sessions-list";
-import { STATE_LOOKS } from "@/sessions/state-names";
-import { useSessionActions } from "@/sessions/use-actions";
-import { useAdministration } from "./administration";
-import { usePreferences } from "./preferences";
-import { chooseProject } from "./project";
-import { useNodesShown } from "./use-nodes-shown";
+import { overSessions } from "@/routing/search";
 
 export const [paletteStore, palette] = createSpotlight();
 

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Menu, Text, Tooltip } from "@mantine/core";
 import { IconCheck, IconSelector, IconUsersGroup } from "@tabler/icons-react";
 import type { Me } from "@/api/types";
-import { chooseProject, useProject } from "./project";
+import { chooseProject, useProject } from "@/me/project";
 
 /** The project that new sessions belong to; a plain label for somebody who is in one only. */
 export function ProjectSwitcher({ me }: { me: Me }) {

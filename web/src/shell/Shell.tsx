@@ -4,19 +4,19 @@ import { useDisclosure, useLocalStorage, useMediaQuery } from "@mantine/hooks";
 import { IconPlugConnectedX, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { Announcement } from "@/features/site/Announcement";
+import { ClashDesk } from "@/features/uploads/ClashDesk";
+import { useUploading } from "@/features/uploads/use-uploads";
 import { useLive } from "@/live/use-live";
-import { Announcement } from "@/site/Announcement";
+import { useOwnPreferences } from "@/me/preferences";
+import { useMe } from "@/me/use-me";
 import { Logo } from "@/ui/Logo";
-import { ClashDesk } from "@/uploads/ClashDesk";
-import { useUploading } from "@/uploads/use-uploads";
 import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
 import { Palette, palette } from "./Palette";
 import { ProjectSwitcher } from "./ProjectSwitcher";
-import { useOwnPreferences } from "./preferences";
 import styles from "./Shell.module.css";
 import { UserMenu } from "./UserMenu";
-import { useMe } from "./use-me";
 import { useToasts } from "./use-toasts";
 
 /** The frame around every page of a person who is signed in; it keeps the live stream open. */

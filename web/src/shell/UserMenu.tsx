@@ -14,9 +14,9 @@ import {
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
 import { LANGUAGES, type Language } from "@/i18n";
+import { usePreferences } from "@/me/preferences";
 import { useLogout } from "@/queries/auth-logout";
 import { About } from "./About";
-import { usePreferences } from "./preferences";
 
 /** The person's own settings, and the way out. */
 export function UserMenu({ me }: { me: Me }) {

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "@tanstack/react-router";
-import { TASK_KINDS } from "@/folders/words";
+import { TASK_KINDS } from "@/features/folders/words";
 import type { Happening, QuotaChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
 import { useSessionText } from "@/sentences/use-session-text";

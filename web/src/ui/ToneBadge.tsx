@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import styles from "@/sessions/StateBadge.module.css";
+import styles from "./StateBadge.module.css";
 
 interface Props {
   tone: "good" | "busy" | "bad" | "quiet";

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { IconPlus } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
-import type { ListSearch } from "@/app/search";
+import type { ListSearch } from "@/routing/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { MainButton } from "@/ui/MainButton";
 import { usePageTitle } from "@/ui/use-page-title";

@@ -1,0 +1,100 @@
+import type { InfiniteData } from "@tanstack/react-query";
+import { hasEnded } from "@/api/session-states";
+import type { Session, SessionState } from "@/api/types";
+
+export interface SessionPage {
+  items: Session[];
+  next_cursor: string | null;
+}
+export type SessionPages = InfiniteData<SessionPage, string | null>;
+
+/** What an event says about a session: its id and the fields that changed. */
+export type SessionChange = Partial<Session> & { id: string };
+
+export interface SessionFilter {
+  state: "live" | "ended" | "all" | SessionState;
+  q: string;
+  /** "me", "all", or the e-mail of one person. */
+  owner: string;
+  /** The name of one project; every project without it. */
+  project?: string;
+}
+
+/** The session after the change; the very same object when the change says nothing new. */
+export function patchSession<T extends Session>(session: T, change: SessionChange): T {
+  const known = Object.entries(change).filter(
+    ([key, value]) => key in session && !same(session[key as keyof T], value),
+  );
+  if (known.length === 0) return session;
+  const patched = { ...session, ...Object.fromEntries(known) };
+  if (patched.state !== "PENDING" && patched.queue_position !== null) patched.queue_position = null;
+  return patched;
+}
+
+/**
+ * The pages after the change, in the same order; the very same object when nothing changed.
+ *
+ * A row that no longer meets its filter stays until the list is asked for again, so that what a person is looking at
+ * changes in place and never vanishes under the pointer.
+ */
+export function patchPages(pages: SessionPages, change: SessionChange): SessionPages {
+  let touched = false;
+  const next = pages.pages.map((page) => {
+    const at = page.items.findIndex((item) => item.id === change.id);
+    const before = page.items[at];
+    if (!before) return page;
+    const after = patchSession(before, change);
+    if (after === before) return page;
+    touched = true;
+    return { ...page, items: page.items.with(at, after) };
+  });
+  return touched ? { ...pages, pages: next } : pages;
+}
+
+/**
+ * The pages with this session in them: patched where it is, else put where its age belongs (newest first).
+ *
+ * Older than everything loaded while more could be loaded: left out, since the next page will bring it.
+ */
+export function upsertSession(pages: SessionPages, session: Session): SessionPages {
+  if (includesSession(pages, session.id)) return patchPages(pages, session);
+  const last = pages.pages.length - 1;
+  for (const [index, page] of pages.pages.entries()) {
+    const at = page.items.findIndex((item) => item.created_at < session.created_at);
+    const fitsAtEnd = at < 0 && index === last && page.next_cursor === null;
+    if (at < 0 && !fitsAtEnd) continue;
+    const items = page.items.toSpliced(at < 0 ? page.items.length : at, 0, session);
+    return { ...pages, pages: pages.pages.with(index, { ...page, items }) };
+  }
+  return pages;
+}
+
+/** The pages without this session. */
+export function removeSession(pages: SessionPages, id: string): SessionPages {
+  if (!includesSession(pages, id)) return pages;
+  return {
+    ...pages,
+    pages: pages.pages.map((page) => ({ ...page, items: page.items.filter((item) => item.id !== id) })),
+  };
+}
+
+export function includesSession(pages: SessionPages, id: string): boolean {
+  return pages.pages.some((page) => page.items.some((item) => item.id === id));
+}
+
+/** Whether the server would list this session under the filter. */
+export function meetsFilter(session: Session, filter: SessionFilter, me: string): boolean {
+  if (filter.owner === "me" && session.owner.id !== me) return false;
+  if (filter.owner !== "me" && filter.owner !== "all" && session.owner.email !== filter.owner) return false;
+  if (filter.state === "live" && hasEnded(session.state)) return false;
+  if (filter.state === "ended" && !hasEnded(session.state)) return false;
+  if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;
+  if (filter.project !== undefined && session.project.name !== filter.project) return false;
+  const q = filter.q.toLowerCase();
+  const texts = [session.name, session.image, session.image_name ?? ""];
+  return q === "" || texts.some((text) => text.toLowerCase().includes(q));
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return a === b || (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));
+}

@@ -1,0 +1,118 @@
+import { msg } from "@lingui/core/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useMemo, useState } from "react";
+import type { NewToken } from "@/api/types";
+import { useMe } from "@/me/use-me";
+import { useCreateToken } from "@/queries/tokens-change";
+import { Form } from "@/ui/form/Form";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ScopeChoice } from "./ScopeChoice";
+import { actionsOf, kindsFor, PRESETS, type Preset, scopesOf } from "./scopes";
+import { createTokenCommand } from "./token-command";
+
+const PRESET_NAMES = {
+  read: msg`Read only`,
+  sessions: msg`Work with sessions`,
+  everything: msg`All I may`,
+  chosen: msg`Chosen`,
+};
+
+interface Props {
+  onClose: () => void;
+  onMade: (made: NewToken) => void;
+}
+
+/** Asks what a token is for, what it may do, and for how long. */
+export function TokenForm({ onClose, onMade }: Props) {
+  const { t, i18n } = useLingui();
+  const me = useMe();
+  const create = useCreateToken();
+  const kinds = useMemo(() => kindsFor(me.actions), [me.actions]);
+  const [preset, setPreset] = useState<Preset>("read");
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(actionsOf("read", kinds)));
+  const form = useProblemForm(
+    {
+      initialValues: { name: "", days: "90" },
+      validate: { name: (value) => (value.trim() === "" ? t`Say what it is for.` : null) },
+    },
+    create.error,
+  );
+  const choosePreset = (next: Preset) => {
+    setPreset(next);
+    if (next !== "chosen") setChosen(new Set(actionsOf(next, kinds)));
+  };
+  const scopes = scopesOf(chosen, kinds);
+  const days = Number(form.values.days);
+  const wish = { name: form.values.name.trim(), scopes, expires_in_days: days || null };
+  const [empty, setEmpty] = useState(false);
+  const send = form.onSubmit(() => {
+    setEmpty(scopes.length === 0);
+    if (scopes.length === 0) return;
+    create.mutate(wish, {
+      onSuccess: (made) => {
+        onMade(made);
+        onClose();
+      },
+    });
+  }, focusFirst(form));
+  const lifetimes = [
+    { value: "7", label: t`7 days` },
+    { value: "30", label: t`30 days` },
+    { value: "90", label: t`90 days` },
+    { value: "180", label: t`180 days` },
+    { value: "366", label: t`One year` },
+    { value: "0", label: t`Until it is revoked` },
+  ];
+  return (
+    <Form
+      onSubmit={send}
+      submit={<Trans>Make the token</Trans>}
+      onCancel={onClose}
+      busy={create.isPending}
+      problem={create.error}
+      command={createTokenCommand(wish)}
+    >
+      <TextInput
+        label={t`Name`}
+        description={t`What it is for, such as the script that uses it.`}
+        maxLength={64}
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Select
+        label={t`Good for`}
+        description={days === 0 ? t`A token that never ends is found by somebody one day.` : undefined}
+        data={lifetimes}
+        allowDeselect={false}
+        {...form.getInputProps("days")}
+      />
+      <Stack gap="xs" role="group" aria-label={t`What it may do`}>
+        <Text size="sm" fw={500}>
+          <Trans>What it may do</Trans>
+        </Text>
+        <SegmentedControl
+          size="xs"
+          fullWidth
+          aria-label={t`What it may do`}
+          data={PRESETS.map((value) => ({ value, label: i18n._(PRESET_NAMES[value]) }))}
+          value={preset}
+          onChange={choosePreset}
+        />
+        <ScopeChoice
+          kinds={kinds}
+          chosen={chosen}
+          onChange={(next) => {
+            setPreset("chosen");
+            setChosen(next);
+          }}
+        />
+        {empty && scopes.length === 0 && (
+          <Text size="sm" c="var(--carrel-bad)" role="alert">
+            <Trans>Choose something that it may do.</Trans>
+          </Text>
+        )}
+      </Stack>
+    </Form>
+  );
+}

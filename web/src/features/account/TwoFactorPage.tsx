@@ -1,0 +1,178 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Anchor, Badge, Group, Skeleton, Text } from "@mantine/core";
+import { IconDeviceMobile, IconKey } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Factors } from "@/api/types";
+import { RecoveryCodes } from "@/features/signin/RecoveryCodes";
+import { TotpSetup } from "@/features/signin/TotpSetup";
+import { useRefusal } from "@/me/may";
+import { useRemoveTotp, useRenewRecoveryCodes } from "@/queries/factors-change";
+import { factorsShowQuery } from "@/queries/factors-show";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { Panel, Sheet } from "./Sheet";
+
+/** The second step of signing in: an authenticator app, and recovery codes for when it is lost. */
+export function TwoFactorPage() {
+  const { t } = useLingui();
+  const factors = useQuery(factorsShowQuery);
+  const [codes, setCodes] = useState<string[]>([]);
+  return (
+    <Sheet
+      title={t`Second step`}
+      text={t`After the password, a code of your device: a stolen password alone opens nothing.`}
+    >
+      {codes.length > 0 && <RecoveryCodes codes={codes} onDone={() => setCodes([])} />}
+      {factors.isPending && <Skeleton height={180} aria-busy />}
+      {factors.error && <ProblemAlert problem={factors.error} onRetry={() => void factors.refetch()} />}
+      {factors.data && (
+        <>
+          {factors.data.required && (
+            <Alert color="lamp" variant="light">
+              <Trans>This site demands a second step: an app or a passkey.</Trans>
+            </Alert>
+          )}
+          <AppPanel factors={factors.data} onCodes={setCodes} />
+          <RecoveryPanel factors={factors.data} onCodes={setCodes} />
+        </>
+      )}
+    </Sheet>
+  );
+}
+
+interface Props {
+  factors: Factors;
+  onCodes: (codes: string[]) => void;
+}
+
+function AppPanel({ factors, onCodes }: Props) {
+  const { t } = useLingui();
+  const [setting, setSetting] = useState(false);
+  const remove = useRemoveTotp();
+  const refused = useRefusal()("factor.update");
+  const only = factors.required && factors.passkeys.length === 0;
+  const askRemove = () =>
+    askToConfirm({
+      title: t`Switch the authenticator app off`,
+      closeLabel: t`Close`,
+      confirm: t`Switch off`,
+      onConfirm: () => remove.mutateAsync(),
+      children:
+        factors.passkeys.length > 0 ? (
+          <Trans>Its codes count no longer. Your passkeys go on being a second step.</Trans>
+        ) : (
+          <Trans>
+            Its codes and your recovery codes count no longer. From then on the password alone lets somebody
+            in.
+          </Trans>
+        ),
+    });
+  if (setting) {
+    const done = (codes: string[]) => {
+      setSetting(false);
+      onCodes(codes);
+    };
+    return (
+      <Panel title={t`Set an authenticator app up`}>
+        <TotpSetup onDone={done} onCancel={() => setSetting(false)} />
+      </Panel>
+    );
+  }
+  return (
+    <Panel title={t`Authenticator app`}>
+      <Group gap="xs">
+        {factors.totp_since ? (
+          <>
+            <Badge color="lamp" variant="light" tt="none">
+              <Trans>On</Trans>
+            </Badge>
+            <Text size="sm" c="dimmed">
+              <Trans>
+                since <Instant at={factors.totp_since} />
+              </Trans>
+            </Text>
+          </>
+        ) : (
+          <Badge color="gray" variant="light" tt="none">
+            <Trans>Off</Trans>
+          </Badge>
+        )}
+      </Group>
+      <Text size="sm">
+        <Trans>
+          An app on your phone, or your password manager, shows six digits that change each half minute.
+        </Trans>
+      </Text>
+      <Group>
+        {factors.totp_since ? (
+          <MainButton
+            variant="default"
+            color="red"
+            label={t`Switch off…`}
+            refusal={refused ?? (only ? t`This site demands a second step. Add a passkey first.` : null)}
+            onClick={askRemove}
+          />
+        ) : (
+          <MainButton
+            icon={IconDeviceMobile}
+            label={t`Set up`}
+            refusal={refused}
+            onClick={() => setSetting(true)}
+          />
+        )}
+      </Group>
+    </Panel>
+  );
+}
+
+function RecoveryPanel({ factors, onCodes }: Props) {
+  const { t } = useLingui();
+  const renew = useRenewRecoveryCodes();
+  const refused = useRefusal()("factor.update");
+  const none = factors.totp_since === null && factors.passkeys.length === 0;
+  const left = factors.recovery_codes_left;
+  const askRenew = () =>
+    askToConfirm({
+      title: t`Make fresh recovery codes`,
+      closeLabel: t`Close`,
+      confirm: t`Make fresh codes`,
+      onConfirm: async () => onCodes(await renew.mutateAsync()),
+      children: <Trans>The codes that you have kept are good no longer.</Trans>,
+    });
+  return (
+    <Panel title={t`Recovery codes`}>
+      <Text size="sm">
+        {none ? (
+          <Trans>
+            They come with your first second factor: an app above, or a{" "}
+            <Anchor
+              inherit
+              underline="always"
+              renderRoot={(props) => <Link {...props} to="/settings/passkeys" />}
+            >
+              passkey
+            </Anchor>
+            .
+          </Trans>
+        ) : left === 0 ? (
+          <Trans>You have none left. Make fresh ones, or you are locked out when you lose your device.</Trans>
+        ) : (
+          <Plural value={left} one="You have # code left." other="You have # codes left." />
+        )}
+      </Text>
+      <Group>
+        <MainButton
+          variant="default"
+          icon={IconKey}
+          label={t`Make fresh codes…`}
+          refusal={refused ?? (none ? t`You have no second factor to lose.` : null)}
+          onClick={askRenew}
+        />
+      </Group>
+    </Panel>
+  );
+}

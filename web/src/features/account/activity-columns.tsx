@@ -1,0 +1,80 @@
+import { msg } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { AuditEntry } from "@/api/types";
+import { useActionText } from "@/features/audit/use-action-text";
+import { useMe } from "@/me/use-me";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+
+function What({ entry }: { entry: AuditEntry }) {
+  const said = useActionText();
+  return (
+    <div>
+      <Text size="sm" style={{ whiteSpace: "normal" }}>
+        {said(entry.action)}
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {entry.action}
+      </Text>
+    </div>
+  );
+}
+
+/** Refused with its reason, in the server's words; what was done needs none. */
+function Outcome({ entry }: { entry: AuditEntry }) {
+  if (entry.outcome !== "refused") return <Trans>done</Trans>;
+  return (
+    <Text size="sm" c="var(--carrel-bad)">
+      <Trans>refused</Trans>
+      {entry.reason && <>: {entry.reason}</>}
+    </Text>
+  );
+}
+
+function Who({ entry }: { entry: AuditEntry }) {
+  const me = useMe();
+  return entry.actor.id === me.user.id ? (
+    <Trans>you</Trans>
+  ) : (
+    entry.actor.email || <Trans>nobody known</Trans>
+  );
+}
+
+export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    key: "at",
+    title: msg`When`,
+    width: "12.5rem",
+    value: (entry) => Date.parse(entry.at),
+    cell: (entry) => <Instant at={entry.at} />,
+  },
+  {
+    key: "action",
+    title: msg`What`,
+    shown: "always",
+    value: (entry) => entry.action,
+    cell: (entry) => <What entry={entry} />,
+  },
+  {
+    key: "object",
+    title: msg`Of what`,
+    width: "10rem",
+    value: (entry) => entry.object.name || entry.object.id,
+  },
+  {
+    key: "actor",
+    title: msg`By`,
+    width: "8rem",
+    value: (entry) => entry.actor.email,
+    cell: (entry) => <Who entry={entry} />,
+  },
+  {
+    key: "outcome",
+    title: msg`Outcome`,
+    width: "11rem",
+    value: (entry) => entry.outcome,
+    cell: (entry) => <Outcome entry={entry} />,
+  },
+  { key: "address", title: msg`Address`, width: "7.5rem", value: (entry) => entry.address },
+];

@@ -1,0 +1,10 @@
+import type { AuditSearch } from "@/routing/search";
+
+/** Where the file with these entries is. */
+export function exportAddress({ open: _, ...wanted }: AuditSearch, format: "csv" | "jsonl"): string {
+  const query = new URLSearchParams({ format });
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value !== undefined) query.set(name, value);
+  }
+  return `/api/v1/audit/export?${query}`;
+}

@@ -1,0 +1,66 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group, Select, Skeleton, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { may } from "@/me/may";
+import { useProject } from "@/me/project";
+import { useMe } from "@/me/use-me";
+import { groupsChoiceQuery } from "@/queries/groups-list";
+import { sessionsCheckQuery } from "@/queries/sessions-check";
+import type { DashboardSearch } from "@/routing/search";
+import { useAddress } from "@/routing/use-address";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { usePageTitle } from "@/ui/use-page-title";
+import styles from "./Dashboard.module.css";
+import { GroupCard } from "./GroupCard";
+import { LeftCard } from "./LeftCard";
+import { MineCard } from "./MineCard";
+import { NodesCard } from "./NodesCard";
+import { ScopesCard } from "./ScopesCard";
+
+const route = getRouteApi("/shell/dashboard");
+
+/** The least that can be asked for: the answer says what is left, whatever is asked. */
+const LEAST = { cpu: 10, mem: 4 * 2 ** 20 };
+
+/** What I use and what is left, for me and for everybody. */
+export function DashboardPage() {
+  const { t } = useLingui();
+  const me = useMe();
+  const { group } = route.useSearch();
+  const change = useAddress<DashboardSearch>();
+  const project = useProject(me);
+  const check = useQuery(sessionsCheckQuery({ slots: LEAST, group, project: project?.id }));
+  const groups = useQuery(groupsChoiceQuery).data;
+  usePageTitle(t`Dashboard`);
+  const shown = groups?.find(({ id }) => id === check.data?.group.id);
+  const names = check.data?.groups.map(({ name }) => name) ?? [];
+  return (
+    <div className={styles.page}>
+      <Group gap="md" mb="md">
+        <Title order={1} size="h2">
+          <Trans>Dashboard</Trans>
+        </Title>
+        {names.length > 1 && (
+          <Select
+            size="xs"
+            aria-label={t`Resource group`}
+            allowDeselect={false}
+            data={names}
+            value={check.data?.group.name ?? null}
+            onChange={(name) => name && change({ group: name })}
+          />
+        )}
+      </Group>
+      <div className={styles.cards}>
+        {check.isPending && <Skeleton height={180} aria-busy />}
+        {check.isError && <ProblemAlert problem={check.error} onRetry={() => void check.refetch()} />}
+        {check.data && <LeftCard check={check.data} />}
+        {shown && <GroupCard group={shown} />}
+        <MineCard />
+        {check.data && <ScopesCard scopes={check.data.scopes} />}
+        {may(me, "node.update") && <NodesCard />}
+      </div>
+    </div>
+  );
+}

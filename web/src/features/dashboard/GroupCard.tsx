@@ -1,0 +1,44 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Group } from "@/api/types";
+import { groupLoads } from "@/features/resources/load";
+import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { Card } from "./Card";
+import styles from "./Dashboard.module.css";
+import { Meter } from "./Meter";
+
+/** What the nodes of the group have together, what everybody holds of it, and how many wait. */
+export function GroupCard({ group }: { group: Group }) {
+  const { t } = useLingui();
+  const nameOf = useSlotName();
+  return (
+    <Card title={t`Resource group ${group.name}`} about={t`What everybody together holds of its nodes.`}>
+      {groupLoads(group).map(({ name, slot, used, offered: all }) => {
+        const [usedSaid, allSaid] = [slotAmount(slot, used), slotAmount(slot, all)];
+        return (
+          <Meter
+            key={slot}
+            name={nameOf(name)}
+            figures={
+              <Trans>
+                {usedSaid} of {allSaid} held
+              </Trans>
+            }
+            part={all > 0 ? used / all : 0}
+            color={slotColor(slot)}
+          />
+        );
+      })}
+      <Text size="sm">
+        <Plural value={group.nodes} one="# node" other="# nodes" />
+        {" · "}
+        <Plural value={group.live_sessions} one="# live session" other="# live sessions" />
+        {" · "}
+        <Link to="/scheduler" search={{ group: group.name }} className={styles.link}>
+          <Plural value={group.waiting_sessions} one="# session waits" other="# sessions wait" />
+        </Link>
+      </Text>
+    </Card>
+  );
+}

@@ -1,0 +1,45 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group, Skeleton, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { StateBadge } from "@/features/sessions/StateBadge";
+import { sessionsListQuery } from "@/queries/sessions-list";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { Card } from "./Card";
+import { countStates } from "./count-states";
+import styles from "./Dashboard.module.css";
+
+/** My live sessions, counted by state. */
+export function MineCard() {
+  const { t } = useLingui();
+  const list = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
+  const sessions = (list.data?.pages ?? []).flatMap((page) => page.items);
+  const counts = countStates(sessions);
+  return (
+    <Card title={t`My sessions`} about={list.hasNextPage ? t`Of the newest ${sessions.length}.` : undefined}>
+      {list.isPending && <Skeleton height={40} aria-busy />}
+      {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
+      {list.data && counts.length === 0 && (
+        <Text size="sm">
+          <Trans>No session is live.</Trans>
+        </Text>
+      )}
+      {counts.map(([state, count]) => (
+        <Group key={state} justify="space-between">
+          <StateBadge state={state} />
+          <Text size="sm" fw={600}>
+            {count}
+          </Text>
+        </Group>
+      ))}
+      <Group gap="md">
+        <Link to="/sessions" className={styles.link}>
+          <Trans>All my sessions</Trans>
+        </Link>
+        <Link to="/sessions" search={{ launch: "new" }} className={styles.link}>
+          <Trans>Start a session</Trans>
+        </Link>
+      </Group>
+    </Card>
+  );
+}

@@ -1,0 +1,22 @@
+import { useLingui } from "@lingui/react/macro";
+import { useState } from "react";
+import { NodeMap } from "@/features/resources/NodeMap";
+import { EmptyState } from "@/ui/EmptyState";
+import { Card } from "./Card";
+
+/** The load of all nodes, for those who look after them. */
+export function NodesCard() {
+  const { t } = useLingui();
+  const [by, setBy] = useState<string>();
+  return (
+    <Card wide title={t`Nodes`}>
+      <NodeMap
+        filter={{}}
+        by={by}
+        onBy={setBy}
+        linkTo={(node) => ({ to: "/resources", search: { open: node.id } })}
+        empty={<EmptyState title={t`No node has joined yet.`} />}
+      />
+    </Card>
+  );
+}

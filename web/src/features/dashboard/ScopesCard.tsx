@@ -1,0 +1,72 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { ScopeRoom } from "@/api/types";
+import { useLabel } from "@/features/sessions/why/use-label";
+import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { Card } from "./Card";
+import styles from "./Dashboard.module.css";
+import { Meter } from "./Meter";
+
+const SESSIONS = "sessions";
+
+/** What is used in each scope that a session of mine counts against, beside what limits it. */
+export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
+  const { t } = useLingui();
+  const label = useLabel();
+  return (
+    <Card
+      wide
+      title={t`What is used, and the limits`}
+      about={t`Each session counts against all of these at once.`}
+    >
+      <div className={styles.scopes}>
+        {scopes.map((scope) => (
+          <section key={scope.scope} aria-label={label(scope.label)}>
+            <Text size="sm" fw={600} mb={6} style={{ overflowWrap: "anywhere" }}>
+              {label(scope.label)}
+            </Text>
+            <ScopeMeters scope={scope} />
+          </section>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+function ScopeMeters({ scope: { ceiling, used } }: { scope: ScopeRoom }) {
+  const { t } = useLingui();
+  const nameOf = useSlotName();
+  const slots = new Set(["cpu", "mem", ...Object.keys(used), ...Object.keys(ceiling)]);
+  slots.delete(SESSIONS);
+  return (
+    <div className={styles.meters}>
+      {[SESSIONS, ...inSlotOrder(slots)].map((slot) => {
+        const most = ceiling[slot];
+        const held = slotAmount(slot, used[slot] ?? 0);
+        const limit = most === undefined ? "" : slotAmount(slot, most);
+        return (
+          <Meter
+            key={slot}
+            name={slot === SESSIONS ? t`Sessions` : nameOf(slot)}
+            figures={
+              most === undefined ? (
+                <>
+                  {held}{" "}
+                  <Text span size="xs" c="dimmed">
+                    <Trans>not limited</Trans>
+                  </Text>
+                </>
+              ) : (
+                <Trans>
+                  {held} of {limit}
+                </Trans>
+              )
+            }
+            part={most === undefined ? null : most > 0 ? (used[slot] ?? 0) / most : 1}
+            color={slot === SESSIONS ? "var(--carrel-blue)" : slotColor(slot)}
+          />
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Drawer, Group, Skeleton, Stack } from "@mantine/core";
+import { IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Domain } from "@/api/types";
+import { CeilingsText } from "@/features/projects/CeilingsText";
+import { domainsShowQuery } from "@/queries/domains-show";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import type { DomainActs } from "./use-domain-acts";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  acts: DomainActs;
+  onEdit: (domain: Domain) => void;
+  onClose: () => void;
+}
+
+/** One domain: its facts, and who administers it. */
+export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(domainsShowQuery(id));
+  const domain = found.data;
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={domain?.name ?? t`Domain`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={200} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {domain && (
+        <Stack gap="lg">
+          <Group gap="xs">
+            <MainButton
+              variant="default"
+              icon={IconPencil}
+              label={t`Edit`}
+              refusal={acts.why("domain.update", domain)}
+              onClick={() => onEdit(domain)}
+            />
+            {domain.active ? (
+              <MainButton
+                variant="default"
+                icon={IconPlayerPause}
+                label={t`Disable…`}
+                refusal={acts.whyNotDisable(domain)}
+                onClick={() => acts.disable(domain)}
+              />
+            ) : (
+              <MainButton
+                variant="default"
+                icon={IconPlayerPlay}
+                label={t`Enable`}
+                refusal={acts.why("domain.update", domain)}
+                onClick={() => void acts.enable(domain)}
+              />
+            )}
+            <MainButton
+              variant="light"
+              color="red"
+              icon={IconTrash}
+              label={t`Remove…`}
+              refusal={acts.whyNotRemove(domain)}
+              onClick={() => acts.remove(domain, onClose)}
+            />
+          </Group>
+          <DomainFacts domain={domain} />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function DomainFacts({ domain }: { domain: Domain }) {
+  const { t } = useLingui();
+  const allowed = (names: string[] | null) =>
+    names === null ? <Trans>all</Trans> : names.length === 0 ? <Trans>none</Trans> : names.join(", ");
+  return (
+    <Facts
+      facts={[
+        [t`State`, domain.active ? t`active` : t`disabled`],
+        [t`Description`, domain.description],
+        [
+          t`Users`,
+          <Anchor
+            key="users"
+            size="sm"
+            renderRoot={(props) => <Link {...props} to="/users" search={{ domain: domain.id }} />}
+          >
+            {domain.users}
+          </Anchor>,
+        ],
+        [
+          t`Administrators`,
+          domain.admins.length === 0 ? (
+            t`none`
+          ) : (
+            <Group key="admins" gap="xs">
+              {domain.admins.map(({ id, email }) => (
+                <Anchor
+                  key={id}
+                  size="sm"
+                  renderRoot={(props) => <Link {...props} to="/users" search={{ user: id }} />}
+                >
+                  {email}
+                </Anchor>
+              ))}
+            </Group>
+          ),
+        ],
+        [
+          t`Projects`,
+          <Anchor
+            key="projects"
+            size="sm"
+            renderRoot={(props) => <Link {...props} to="/projects" search={{ domain: domain.id }} />}
+          >
+            {domain.projects}
+          </Anchor>,
+        ],
+        [t`Live sessions`, String(domain.live_sessions)],
+        [t`Ceilings`, <CeilingsText key="ceilings" ceilings={domain.ceilings} />],
+        [t`Resource groups`, allowed(domain.resource_groups)],
+        [t`Registries`, allowed(domain.registries)],
+        [t`Storage hosts`, allowed(domain.storage_hosts)],
+        [t`Created`, <Instant key="created" at={domain.created_at} />],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,178 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Skeleton, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Domain, DomainCreate, Slots } from "@/api/types";
+import { CeilingsInput } from "@/features/projects/CeilingsInput";
+import { CeilingsOver } from "@/features/projects/CeilingsOver";
+import { ceilingRows, ceilingsOf, ceilingWords } from "@/features/projects/ceilings";
+import { useCreateDomain, useUpdateDomain } from "@/queries/domains-change";
+import { domainsShowQuery } from "@/queries/domains-show";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { AllowedInput } from "./AllowedInput";
+
+const ALLOWED = ["resource_groups", "registries", "storage_hosts"] as const;
+
+const OPTIONS = {
+  resource_groups: "--resource-group",
+  registries: "--registry",
+  storage_hosts: "--storage-host",
+} as const;
+
+type Values = {
+  name: string;
+  description: string;
+  ceilings: SlotLimit[];
+  resource_groups: string[] | null;
+  registries: string[] | null;
+  storage_hosts: string[] | null;
+};
+
+interface Props {
+  opened: boolean;
+  /** Id of the domain to change; without it a new one is made. */
+  id?: string;
+  onClose: () => void;
+}
+
+/** Makes a domain, or changes one. */
+export function DomainFormDrawer({ opened, id, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery({ ...domainsShowQuery(id ?? ""), enabled: id !== undefined });
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={id ? t`Edit ${found.data?.name ?? t`a domain`}` : t`New domain`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {id === undefined ? (
+        <DomainForm domain={undefined} onDone={onClose} />
+      ) : found.data ? (
+        <DomainForm key={id} domain={found.data} onDone={onClose} />
+      ) : found.isError ? (
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <Skeleton height={240} aria-busy />
+      )}
+    </Drawer>
+  );
+}
+
+function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: () => void }) {
+  const { t } = useLingui();
+  const create = useCreateDomain();
+  const update = useUpdateDomain();
+  const sent = domain ? update : create;
+  const form = useProblemForm<Values>(
+    {
+      initialValues: {
+        name: domain?.name ?? "",
+        description: domain?.description ?? "",
+        ceilings: ceilingRows(domain?.ceilings ?? {}),
+        resource_groups: domain?.resource_groups ?? null,
+        registries: domain?.registries ?? null,
+        storage_hosts: domain?.storage_hosts ?? null,
+      },
+      validate: {
+        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        ceilings: (rows) =>
+          rows.some(({ slot }) => slot === "") ? t`Name the slot, or remove its row.` : null,
+      },
+    },
+    sent.error,
+  );
+  const ceilings = ceilingsOf(form.values.ceilings);
+  const wanted: DomainCreate = { ...form.values, ceilings };
+  const changed = domain ? changedOf(domain, wanted) : wanted;
+  const save = form.onSubmit(() => {
+    const done = { onSuccess: onDone };
+    if (domain) update.mutate({ id: domain.id, ...changed }, done);
+    else create.mutate(wanted, done);
+  }, focusFirst(form));
+  const names = {
+    resource_groups: t`Resource groups`,
+    registries: t`Registries`,
+    storage_hosts: t`Storage hosts`,
+  };
+  return (
+    <Form
+      onSubmit={save}
+      submit={domain ? <Trans>Save</Trans> : <Trans>Create</Trans>}
+      onCancel={onDone}
+      busy={sent.isPending}
+      problem={sent.error}
+      command={domainCommand(domain, wanted, ceilings)}
+    >
+      <TextInput
+        label={t`Name`}
+        withAsterisk
+        maxLength={64}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Textarea
+        label={t`Description`}
+        autosize
+        minRows={2}
+        maxLength={500}
+        {...form.getInputProps("description")}
+      />
+      <CeilingsInput
+        rows={form.values.ceilings}
+        error={form.errors.ceilings}
+        onChange={(rows) => form.setFieldValue("ceilings", rows)}
+      />
+      {domain && (
+        <CeilingsOver
+          place="domain"
+          id={domain.id}
+          ceilings={ceilings}
+          whole={form.values.ceilings.every(({ slot }) => slot !== "")}
+        />
+      )}
+      {ALLOWED.map((kind) => (
+        <AllowedInput
+          key={kind}
+          label={names[kind]}
+          value={form.values[kind]}
+          error={form.errors[kind]}
+          onChange={(value) => form.setFieldValue(kind, value)}
+        />
+      ))}
+    </Form>
+  );
+}
+
+/** What is other than the domain has it. */
+function changedOf(domain: Domain, wanted: DomainCreate): Partial<DomainCreate> {
+  return Object.fromEntries(
+    (["name", "description", "ceilings", ...ALLOWED] as const)
+      .filter((key) => JSON.stringify(domain[key]) !== JSON.stringify(wanted[key]))
+      .map((key) => [key, wanted[key]]),
+  );
+}
+
+function domainCommand(domain: Domain | undefined, wanted: DomainCreate, ceilings: Slots): string {
+  const words = domain ? ["update", domain.name, "--name"] : ["create"];
+  const allowed = ALLOWED.flatMap((kind) => {
+    const names = wanted[kind];
+    if (names) return names.flatMap((name) => [OPTIONS[kind], name]);
+    return domain?.[kind] ? ["--all", kind] : [];
+  });
+  return commandLine(
+    "carrel",
+    "domain",
+    ...words,
+    wanted.name || "physics",
+    ...(wanted.description ? ["--description", wanted.description] : []),
+    ...ceilingWords(ceilings),
+    ...(domain && Object.keys(ceilings).length === 0 ? ["--no-ceilings"] : []),
+    ...allowed,
+  );
+}

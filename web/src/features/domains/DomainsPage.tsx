@@ -1,0 +1,104 @@
+import { Plural, useLingui } from "@lingui/react/macro";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useCallback, useDeferredValue } from "react";
+import type { Domain } from "@/api/types";
+import { PeopleTabs } from "@/features/users/PeopleTabs";
+import { useRefusal } from "@/me/may";
+import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains-list";
+import { part } from "@/routing/part";
+import { useAddress } from "@/routing/use-address";
+import { Kept } from "@/ui/Kept";
+import { ListPage } from "@/ui/table/ListPage";
+import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
+import { serverSort } from "@/ui/table/sorted";
+import { useRows } from "@/ui/table/use-rows";
+import { DOMAIN_COLUMNS, DOMAIN_FIELDS } from "./columns";
+import { DomainTools } from "./DomainTools";
+import { useDomainActs } from "./use-domain-acts";
+
+const DomainDrawer = part(() => import("./DomainDrawer").then((m) => m.DomainDrawer));
+const DomainFormDrawer = part(() => import("./DomainForm").then((m) => m.DomainFormDrawer));
+
+const route = getRouteApi("/shell/domains");
+const idOf = (domain: Domain) => domain.id;
+const look = (domain: Domain) => ({ name: domain.name, ended: !domain.active });
+
+/** The domains that somebody administers. */
+export function DomainsPage() {
+  const { t } = useLingui();
+  const search = route.useSearch();
+  const change = useAddress<typeof search>();
+  const acts = useDomainActs();
+  const refusal = useRefusal();
+  const filter: DomainFilter = {
+    q: useDeferredValue(search.q),
+    active: inUse(search.state),
+    sort: serverSort(DOMAIN_COLUMNS, search),
+  };
+  const list = useInfiniteQuery(domainsListQuery(filter));
+  const { rows, more } = useRows(list);
+  const edit = useCallback((domain: Domain) => change({ edit: domain.id }), [change]);
+
+  return (
+    <ListPage
+      title={t`Domains`}
+      name="domains"
+      tabs={<PeopleTabs />}
+      search={search}
+      onChange={change}
+      list={list}
+      rows={rows}
+      onMore={more}
+      rowId={idOf}
+      columns={DOMAIN_COLUMNS}
+      look={look}
+      onOpen={useCallback((domain: Domain) => change({ open: domain.id }), [change])}
+      tools={useCallback(
+        (domain: Domain) => <DomainTools domain={domain} acts={acts} onEdit={edit} />,
+        [acts, edit],
+      )}
+      toolsWidth="7.25rem"
+      minWidth="64rem"
+      file={{ name: "domains", fields: DOMAIN_FIELDS, all: () => everyDomain(filter) }}
+      make={{
+        label: t`New domain`,
+        refusal: refusal("domain.create"),
+        onClick: () => change({ make: "one" }),
+      }}
+      filters={
+        <StateSwitch
+          label={t`Which domains`}
+          on={t`Active`}
+          off={t`Disabled`}
+          value={search.state}
+          onChange={(state) => change({ state })}
+        />
+      }
+      counted={<Plural value={rows.length} one="# domain" other="# domains" />}
+      empty={{
+        title: search.q || search.state ? t`No domain meets the filter` : t`There is no domain yet`,
+      }}
+    >
+      <Kept value={search.make}>
+        {(_, opened) => <DomainFormDrawer opened={opened} onClose={() => change({ make: undefined })} />}
+      </Kept>
+      <Kept value={search.edit}>
+        {(id, opened) => (
+          <DomainFormDrawer opened={opened} id={id} onClose={() => change({ edit: undefined })} />
+        )}
+      </Kept>
+      <Kept value={search.open}>
+        {(id, opened) => (
+          <DomainDrawer
+            opened={opened}
+            id={id}
+            acts={acts}
+            onEdit={edit}
+            onClose={() => change({ open: undefined })}
+          />
+        )}
+      </Kept>
+    </ListPage>
+  );
+}

@@ -1,0 +1,68 @@
+import { msg } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import type { Domain } from "@/api/types";
+import { CeilingsText } from "@/features/projects/CeilingsText";
+import { Instant } from "@/ui/Instant";
+import type { Column } from "@/ui/table/column";
+import type { CsvFields } from "@/ui/table/csv";
+
+/** The keys of those that can be sorted by are the server's. */
+export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
+  {
+    key: "name",
+    title: msg`Name`,
+    shown: "always",
+    sortable: true,
+    value: (domain) => domain.name,
+    cell: (domain) => (
+      <Text size="sm" fw={500} truncate>
+        {domain.name}
+      </Text>
+    ),
+  },
+  {
+    key: "active",
+    title: msg`State`,
+    width: "7rem",
+    value: (domain) => Number(domain.active),
+    cell: (domain) => (domain.active ? <Trans>active</Trans> : <Trans>disabled</Trans>),
+  },
+  { key: "users", title: msg`Users`, width: "6rem", value: (domain) => domain.users },
+  { key: "projects", title: msg`Projects`, width: "6rem", value: (domain) => domain.projects },
+  { key: "sessions", title: msg`Live sessions`, width: "8rem", value: (domain) => domain.live_sessions },
+  {
+    key: "admins",
+    title: msg`Administrators`,
+    value: (domain) => domain.admins.map(({ email }) => email).join(", "),
+  },
+  {
+    key: "ceilings",
+    title: msg`Ceilings`,
+    width: "13rem",
+    value: () => null,
+    cell: (domain) => <CeilingsText ceilings={domain.ceilings} />,
+  },
+  {
+    key: "created_at",
+    title: msg`Created`,
+    width: "12rem",
+    sortable: true,
+    shown: "chosen",
+    value: (domain) => domain.created_at,
+    cell: (domain) => <Instant at={domain.created_at} />,
+  },
+];
+
+export const DOMAIN_FIELDS: CsvFields<Domain> = [
+  ["id", (domain) => domain.id],
+  ["name", (domain) => domain.name],
+  ["description", (domain) => domain.description],
+  ["active", (domain) => domain.active],
+  ["users", (domain) => domain.users],
+  ["projects", (domain) => domain.projects],
+  ["live_sessions", (domain) => domain.live_sessions],
+  ["admins", (domain) => domain.admins.map(({ email }) => email).join(";")],
+  ["ceilings", (domain) => JSON.stringify(domain.ceilings)],
+  ["created_at", (domain) => domain.created_at],
+];

@@ -1,0 +1,91 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Stack } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMemo } from "react";
+import type { ActionName } from "@/api/actions";
+import type { Domain } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { useRemoveDomain, useUpdateDomain } from "@/queries/domains-change";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+
+/** What can be done with domains, and why not. */
+export function useDomainActs() {
+  const { t } = useLingui();
+  const me = useMe();
+  const refusal = useRefusal();
+  const said = useProblemText();
+  const { mutateAsync: update } = useUpdateDomain();
+  const { mutateAsync: remove } = useRemoveDomain();
+  return useMemo(() => {
+    const why = (action: ActionName, domain: Domain) => refusal(action, { domain: domain.id });
+    const holds = ({ users, projects }: Domain) =>
+      users + projects > 0 ? t`It still holds users, or projects that are not archived.` : null;
+    return {
+      why,
+      whyNotDisable: (domain: Domain) =>
+        why("domain.update", domain) ??
+        (domain.id === me.user.domain.id ? t`This is your own domain: you would sign yourself out.` : null),
+      whyNotRemove: (domain: Domain) => why("domain.remove", domain) ?? holds(domain),
+      disable: (domain: Domain) =>
+        askToConfirm({
+          title: t`Disable a domain`,
+          closeLabel: t`Close`,
+          confirm: t`Disable`,
+          command: commandLine("carrel", "domain", "disable", domain.name),
+          onConfirm: () => update({ id: domain.id, active: false }),
+          children: (
+            <Stack gap="xs">
+              <div>
+                <Plural
+                  value={domain.users}
+                  _0="Nobody loses access: the domain holds no people."
+                  one="# person loses access and is signed out at once."
+                  other="# people lose access and are signed out at once."
+                />
+              </div>
+              <div>
+                <Trans>
+                  <b>{domain.name}</b> takes no new sessions. Those that are live go on. It can be enabled
+                  again.
+                </Trans>
+              </div>
+            </Stack>
+          ),
+        }),
+      enable: async (domain: Domain) => {
+        try {
+          await update({ id: domain.id, active: true });
+        } catch (thrown) {
+          notifications.show({
+            color: "red",
+            title: t`Could not enable ${domain.name}`,
+            message: said(thrown).detail,
+          });
+        }
+      },
+      remove: (domain: Domain, onDone?: () => void) =>
+        askToConfirm({
+          title: t`Remove a domain`,
+          closeLabel: t`Close`,
+          confirm: t`Remove`,
+          typedName: domain.name,
+          command: commandLine("carrel", "domain", "rm", domain.name),
+          onConfirm: async () => {
+            await remove(domain.id);
+            onDone?.();
+          },
+          children: (
+            <Trans>
+              <b>{domain.name}</b> is gone with its ceilings and what it may use. Past sessions and the audit
+              trail go on naming it. This cannot be undone.
+            </Trans>
+          ),
+        }),
+    };
+  }, [t, me, refusal, said, update, remove]);
+}
+
+export type DomainActs = ReturnType<typeof useDomainActs>;

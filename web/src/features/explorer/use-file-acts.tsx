@@ -1,0 +1,207 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { List, Stack } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useMemo } from "react";
+import { Problem, toProblem } from "@/api/problem";
+import type { FileEntry, FilesDone, Folder } from "@/api/types";
+import { permits } from "@/features/folders/words";
+import type { Dropped } from "@/features/uploads/dropped";
+import { uploads } from "@/features/uploads/queue";
+import { useCopyFiles, useMakeDirectory, useMoveFiles, useRemoveFiles } from "@/queries/files-change";
+import { saveFiles } from "@/queries/files-content";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { askAboutClash } from "./ask-clash";
+import { extensionOf, isWithin, join, nameOf, parentOf } from "./paths";
+import { TargetDialog } from "./TargetDialog";
+
+const CLASH = "file.exists";
+
+/** What can be done with the files of a folder, and why not. */
+export function useFileActs(folder: Folder) {
+  const { t } = useLingui();
+  const said = useProblemText();
+  const { mutateAsync: make } = useMakeDirectory();
+  const { mutateAsync: move } = useMoveFiles();
+  const { mutateAsync: copy } = useCopyFiles();
+  const { mutateAsync: remove } = useRemoveFiles();
+
+  return useMemo(() => {
+    const usable = folder.state === "READY" ? null : t`The folder is not ready.`;
+    const whyNotWrite = permits(folder.my_permission, "rw") ? usable : t`You may only read this folder.`;
+    const whyNotRemove = permits(folder.my_permission, "rw-delete")
+      ? usable
+      : t`You may not delete in this folder.`;
+    const failed = (title: string, thrown: unknown) =>
+      notifications.show({ color: "red", title, message: said(thrown).detail });
+    const tell = (title: string, { refused }: FilesDone) => {
+      if (refused.length === 0) return;
+      notifications.show({
+        color: "red",
+        title,
+        message: (
+          <List size="sm" mah={160} style={{ overflow: "auto" }}>
+            {refused.map(({ path, code, message }) => (
+              <List.Item key={path}>
+                {path}: {said(new Problem({ status: 409, code, detail: message })).detail}
+              </List.Item>
+            ))}
+          </List>
+        ),
+      });
+    };
+
+    const moveTo = async (paths: string[], to: string) => {
+      const wanted = paths.filter((path) => parentOf(path) !== to && !isWithin(to, path));
+      if (wanted.length === 0) return;
+      try {
+        const done = await move({ folder: folder.id, paths: wanted, to });
+        const clashing = done.refused.filter(({ code }) => code === CLASH).map(({ path }) => path);
+        tell(t`Not everything could be moved`, {
+          ...done,
+          refused: done.refused.filter(({ code }) => code !== CLASH),
+        });
+        const choice = clashing.length > 0 ? await askAboutClash(clashing.map(nameOf)) : null;
+        if (choice) {
+          tell(
+            t`Not everything could be moved`,
+            await move({ folder: folder.id, paths: clashing, to, clash: choice }),
+          );
+        }
+      } catch (thrown) {
+        failed(t`Could not move`, thrown);
+      }
+    };
+    const copyTo = async (from: string, paths: string[], to: string, into: string) => {
+      try {
+        await copy({ folder: from, paths, to, into: into === from ? undefined : into, clash: "rename" });
+      } catch (thrown) {
+        failed(t`Could not copy`, thrown);
+      }
+    };
+    const rename = async (entry: FileEntry, name: string): Promise<boolean> => {
+      const go = () =>
+        move({ folder: folder.id, paths: [entry.path], rename_to: join(parentOf(entry.path), name) });
+      try {
+        const { refused } = await go();
+        const no = refused[0];
+        if (no) failed(t`Could not rename`, new Problem({ status: 409, code: no.code, detail: no.message }));
+        return !no;
+      } catch (thrown) {
+        failed(t`Could not rename`, thrown);
+        return false;
+      }
+    };
+    const ask = (title: string, children: (close: () => void) => React.ReactNode) => {
+      const id = modals.open({
+        title,
+        closeButtonProps: { "aria-label": t`Close` },
+        children: children(() => modals.close(id)),
+      });
+    };
+
+    return {
+      folder,
+      whyNotWrite,
+      whyNotRemove,
+      moveTo,
+      copyTo,
+      makeDirectory: async (path: string): Promise<unknown> => {
+        try {
+          await make({ folder: folder.id, path });
+          return null;
+        } catch (thrown) {
+          return thrown;
+        }
+      },
+      /** True once it has the name; asks first when its kind would change. */
+      rename: (entry: FileEntry, name: string): Promise<boolean> => {
+        const [before, after] = [extensionOf(entry.name), extensionOf(name)];
+        if (entry.kind !== "file" || before === after) return rename(entry, name);
+        return new Promise((resolve) =>
+          askToConfirm({
+            title: t`Change the extension?`,
+            closeLabel: t`Close`,
+            confirm: t`Rename`,
+            onClose: () => resolve(false),
+            onConfirm: async () => resolve(await rename(entry, name)),
+            children: (
+              <Trans>
+                <b>{entry.name}</b> becomes <b>{name}</b>. Programs may no longer know what kind of file it
+                is.
+              </Trans>
+            ),
+          }),
+        );
+      },
+      remove: (entries: FileEntry[], onDone?: () => void) =>
+        askToConfirm({
+          title: t`Delete`,
+          closeLabel: t`Close`,
+          confirm: t`Delete`,
+          onConfirm: async () => {
+            const paths = entries.map(({ path }) => path);
+            tell(t`Not everything could be deleted`, await remove({ folder: folder.id, paths }));
+            onDone?.();
+          },
+          children: (
+            <Stack gap="xs">
+              <Plural
+                value={entries.length}
+                one="This is gone at once, and cannot be taken back:"
+                other="These # are gone at once, and cannot be taken back:"
+              />
+              <List size="sm" mah={200} style={{ overflow: "auto", overflowWrap: "anywhere" }}>
+                {entries.slice(0, 50).map(({ path, kind }) => (
+                  <List.Item key={path}>
+                    {nameOf(path)}
+                    {kind === "directory" && ` ${t`with everything in it`}`}
+                  </List.Item>
+                ))}
+              </List>
+            </Stack>
+          ),
+        }),
+      download: async (paths: string[]) => {
+        try {
+          await saveFiles(folder.id, paths);
+        } catch (thrown) {
+          failed(t`Could not download`, thrown);
+        }
+      },
+      /** Asks where to, and moves or copies there. */
+      askWhere: (what: "move" | "copy", entries: FileEntry[]) =>
+        ask(what === "move" ? t`Move to…` : t`Copy to…`, (close) => (
+          <TargetDialog
+            folder={folder}
+            what={what}
+            entries={entries}
+            onCancel={close}
+            onChosen={(into, to) => {
+              close();
+              const paths = entries.map(({ path }) => path);
+              void (what === "move" ? moveTo(paths, to) : copyTo(folder.id, paths, to, into));
+            }}
+          />
+        )),
+      upload: async ({ files, empty, unread }: Dropped, directory: string) => {
+        uploads.add(
+          { id: folder.id, name: folder.name },
+          files.map(({ path, file }) => ({ path: join(directory, path), file })),
+        );
+        const refused = unread.map((path) => ({ path, code: "", message: t`Your browser may not read it.` }));
+        for (const path of empty) {
+          await make({ folder: folder.id, path: join(directory, path) }).catch((thrown: unknown) => {
+            const { code, message } = toProblem(thrown);
+            // It is there, which is all that was wanted.
+            if (code !== CLASH) refused.push({ path, code, message });
+          });
+        }
+        tell(t`Not everything could be uploaded`, { paths: [], refused });
+      },
+    };
+  }, [t, said, folder, make, move, copy, remove]);
+}
+
+export type FileActs = ReturnType<typeof useFileActs>;

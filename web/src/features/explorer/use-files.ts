@@ -1,0 +1,62 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useCallback, useDeferredValue, useMemo, useRef } from "react";
+import type { FileEntry } from "@/api/types";
+import { type FileSort, filesFoundQuery, filesListQuery } from "@/queries/files-list";
+import type { FilesSearch } from "@/routing/search";
+
+export interface Files {
+  entries: FileEntry[];
+  loading: boolean;
+  problem: unknown;
+  retry: () => void;
+  /** False when more was found than is shown. */
+  complete: boolean;
+  hasMore: boolean;
+  loadingMore: boolean;
+  more: () => void;
+  /** How many the directory holds, loaded or not; of a search, how many are shown. */
+  total: number;
+  /** Loads all that the directory holds; false when that failed, or the person went elsewhere meanwhile. */
+  loadAll: () => Promise<boolean>;
+}
+
+/** What a directory holds, or what is found below it while something is searched for. */
+export function useFiles(folder: string, path: string, search: FilesSearch): Files {
+  const q = useDeferredValue(search.q ?? "");
+  const by = search.sort ?? "name";
+  const sort: FileSort = search.order === "desc" ? `-${by}` : by;
+  const list = useInfiniteQuery({ ...filesListQuery(folder, path, sort), enabled: q === "" });
+  const found = useQuery({ ...filesFoundQuery(folder, path, q), enabled: q !== "" });
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const entries = useMemo(
+    () => (q ? (found.data?.items ?? []) : (list.data?.pages ?? []).flatMap((page) => page.items)),
+    [q, found.data, list.data],
+  );
+  const place = [folder, path, sort, q].join("\n");
+  const here = useRef(place);
+  here.current = place;
+  const loadAll = useCallback(async () => {
+    for (let left = q === "" && hasNextPage; left; ) {
+      const { hasNextPage: further, isError } = await fetchNextPage();
+      if (isError || here.current !== place) return false;
+      left = further;
+    }
+    return true;
+  }, [q, place, hasNextPage, fetchNextPage]);
+  const asked = q ? found : list;
+  return {
+    entries,
+    loading: asked.isPending,
+    problem: asked.error,
+    retry: () => void asked.refetch(),
+    complete: q === "" || found.data?.complete !== false,
+    hasMore: q === "" && hasNextPage,
+    loadingMore: isFetchingNextPage,
+    more,
+    total: q === "" ? (list.data?.pages.at(-1)?.total ?? entries.length) : entries.length,
+    loadAll,
+  };
+}

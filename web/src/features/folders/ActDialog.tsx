@@ -1,0 +1,43 @@
+import { useLingui } from "@lingui/react/macro";
+import { Modal, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { foldersShowQuery } from "@/queries/folders-show";
+import type { FolderAct } from "@/routing/search";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { CloneForm } from "./CloneForm";
+import { HandOverForm } from "./HandOverForm";
+import { MoveForm } from "./MoveForm";
+
+interface Props {
+  opened: boolean;
+  act: FolderAct;
+  id: string;
+  onClose: () => void;
+}
+
+const FORMS = { clone: CloneForm, move: MoveForm, "hand-over": HandOverForm } as const;
+
+/** Asks what must be known before a folder is cloned, moved or handed over. */
+export function ActDialog({ opened, act, id, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(foldersShowQuery(id));
+  const name = found.data?.name ?? "";
+  const titles: Record<FolderAct, string> = {
+    clone: t`Clone ${name}`,
+    move: t`Move ${name} to another host`,
+    "hand-over": t`Hand ${name} over`,
+  };
+  const Asked = FORMS[act];
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={titles[act]}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={160} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {found.data && <Asked key={id} folder={found.data} onDone={onClose} />}
+    </Modal>
+  );
+}

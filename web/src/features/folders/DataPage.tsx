@@ -1,0 +1,85 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { invitationsQuery } from "@/queries/invitations";
+import type { FolderListName } from "@/routing/search";
+import { useAddress } from "@/routing/use-address";
+import { EmptyState } from "@/ui/EmptyState";
+import { PageTabs } from "@/ui/PageTabs";
+import styles from "@/ui/table/list.module.css";
+import { usePageTitle } from "@/ui/use-page-title";
+import { FoldersView } from "./FoldersView";
+import { InvitationsView } from "./InvitationsView";
+import { UsageStrip } from "./UsageStrip";
+
+const route = getRouteApi("/shell/data");
+
+/** The folders of this person: their own, their projects', shared with them, offered to them, in the trash. */
+export function DataPage() {
+  const { t } = useLingui();
+  const search = route.useSearch();
+  const invitations = useQuery(invitationsQuery).data ?? [];
+  usePageTitle(t`Data`);
+  const change = useAddress<typeof search>();
+  const tab = (list: FolderListName | undefined, label: string, count = 0) =>
+    ({ to: "/data", label, search: { list }, count }) as const;
+  return (
+    <div className={styles.page}>
+      <PageTabs
+        label={t`Data`}
+        tabs={[
+          tab(undefined, t`Mine`),
+          tab("project", t`Projects`),
+          tab("shared", t`Shared with me`),
+          tab("invitations", t`Invitations`, invitations.length),
+          tab("trash", t`Trash`),
+        ]}
+      />
+      {search.list === "invitations" ? (
+        <InvitationsView />
+      ) : (
+        <FoldersView
+          title={t`Data`}
+          space={search.list === "trash" ? null : <UsageStrip />}
+          search={search}
+          of={search.list === "trash" ? "me" : (search.list ?? "mine")}
+          change={change}
+          empty={<NoFolders list={search.list} onMake={() => change({ make: "one" })} />}
+        />
+      )}
+    </div>
+  );
+}
+
+function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake: () => void }) {
+  const { t } = useLingui();
+  if (list === "trash") {
+    return (
+      <EmptyState
+        title={t`The trash is empty`}
+        text={t`Folders that you put there can be taken back for a while.`}
+      />
+    );
+  }
+  if (list === "shared") return <EmptyState title={t`Nobody shares a folder with you`} />;
+  if (list === "project") {
+    return (
+      <EmptyState
+        title={t`Your projects have no folders`}
+        text={t`An administrator of a project can make one.`}
+      />
+    );
+  }
+  return (
+    <EmptyState
+      title={t`You have no folder yet`}
+      text={t`Files in a folder outlive the sessions that mount it, and can be shared with others.`}
+      action={
+        <Button size="xs" mt="xs" onClick={onMake}>
+          <Trans>Make a folder</Trans>
+        </Button>
+      }
+    />
+  );
+}

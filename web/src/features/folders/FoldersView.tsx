@@ -1,0 +1,262 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
+import type { Folder } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { everyFolder, type FolderFilter, foldersListQuery } from "@/queries/folders-list";
+import type { FoldersSearch } from "@/routing/search";
+import { EmptyState } from "@/ui/EmptyState";
+import { MainButton } from "@/ui/MainButton";
+import { ColumnMenu } from "@/ui/table/ColumnMenu";
+import type { Column } from "@/ui/table/column";
+import { DataTable } from "@/ui/table/DataTable";
+import { ExportButton } from "@/ui/table/ExportButton";
+import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
+import { ListFoot } from "@/ui/table/ListFoot";
+import { ListToolbar } from "@/ui/table/ListToolbar";
+import { serverSort } from "@/ui/table/sorted";
+import { useColumnChoice } from "@/ui/table/use-column-choice";
+import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useRows } from "@/ui/table/use-rows";
+import { useSelection } from "@/ui/table/use-selection";
+import { useReturnFocus } from "@/ui/use-return-focus";
+import { FOLDER_COLUMNS, FOLDER_FIELDS, TRASH_COLUMNS } from "./columns";
+import { FolderDialogs } from "./FolderDialogs";
+import { FolderFilters } from "./FolderFilters";
+import { FolderTools } from "./FolderTools";
+import { type FolderActs, useFolderActs } from "./use-folder-acts";
+
+interface Props {
+  title: string;
+  search: FoldersSearch;
+  /** Whose folders are listed. */
+  of: NonNullable<FolderFilter["of"]>;
+  change: (part: Partial<FoldersSearch>, replace?: boolean) => void;
+  /** Above the list: how much space is taken. */
+  space?: ReactNode;
+  /** In the place of the list when there is none and no filter. */
+  empty: ReactNode;
+}
+
+const idOf = (folder: Folder) => folder.id;
+const look = (folder: Folder) => ({ name: folder.name, ended: folder.state === "DELETING" });
+const NO_FILTER = {
+  q: undefined,
+  host: undefined,
+  mode: undefined,
+  auto: undefined,
+  project: undefined,
+  owner: undefined,
+};
+
+/** A list of folders with its drawer and dialogs. What is shown is said by the address alone. */
+export function FoldersView({ title, search, of, change, space, empty }: Props) {
+  const { t } = useLingui();
+  const navigate = useNavigate();
+  const acts = useFolderActs();
+  const refusal = useRefusal();
+  const searchBox = useRef<HTMLInputElement>(null);
+  const [helpOpen, setHelpOpen] = useState(false);
+  const trash = search.list === "trash";
+  const columns = trash ? TRASH_COLUMNS : FOLDER_COLUMNS;
+  const [visible, setVisible] = useColumnChoice(trash ? "trash" : "folders", columns);
+  useReturnFocus([search.open, search.make, search.act].some((one) => one !== undefined));
+
+  const filter: FolderFilter = {
+    of,
+    state: trash ? "trash" : "active",
+    q: useDeferredValue(search.q),
+    host: search.host,
+    project: search.project,
+    owner: search.owner,
+    usage_mode: search.mode,
+    automatic: search.auto && search.auto === "yes",
+    sort: serverSort(columns, search),
+  };
+  const list = useInfiniteQuery(foldersListQuery(filter));
+  const { rows: folders, more } = useRows(list);
+
+  const selectable = useCallback(
+    (folder: Folder) => acts.why(trash ? "vfolder.remove" : "vfolder.update", folder) === null,
+    [acts, trash],
+  );
+  const selection = useSelection(idOf, selectable);
+  const chosen = folders.filter(selection.has);
+  const open = useCallback((folder: Folder) => change({ open: folder.id }), [change]);
+  const browse = useCallback(
+    (folder: Folder) => void navigate({ to: "/data/$folder", params: { folder: folder.id } }),
+    [navigate],
+  );
+  const whyNotMake = refusal("vfolder.create");
+  const make = useCallback(() => change({ make: "one" }), [change]);
+  const tools = useCallback(
+    (folder: Folder) => (
+      <FolderTools
+        folder={folder}
+        acts={acts}
+        onBrowse={browse}
+        onShare={(one) => change({ open: one.id, tab: "sharing" })}
+        onAct={(act, one) => change({ act, on: one.id })}
+      />
+    ),
+    [acts, browse, change],
+  );
+  const rowActs = (folder: Folder) => ({
+    o: acts.whyNotOpen(folder) === null ? () => browse(folder) : undefined,
+    Delete: keyToDelete(folder, acts),
+  });
+  usePageKeys({
+    onNew: whyNotMake ? undefined : make,
+    onSearch: () => searchBox.current?.focus(),
+    onHelp: () => setHelpOpen(true),
+  });
+  const filtered = Object.keys(NO_FILTER).some((key) => search[key as keyof typeof NO_FILTER] !== undefined);
+
+  return (
+    <>
+      <ListToolbar
+        title={title}
+        selected={{
+          count: chosen.length,
+          onClear: selection.clear,
+          actions: <Chosen folders={chosen} trash={trash} acts={acts} onDone={selection.clear} />,
+        }}
+        tools={
+          <>
+            <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
+            <ExportButton name="folders" fields={FOLDER_FIELDS} all={() => everyFolder(filter)} />
+            <KeyHelpButton onClick={() => setHelpOpen(true)} />
+          </>
+        }
+        action={
+          trash ? null : (
+            <MainButton icon={IconPlus} label={t`New folder`} refusal={whyNotMake} onClick={make} />
+          )
+        }
+      >
+        <FolderFilters
+          ref={searchBox}
+          search={search}
+          of={of}
+          onChange={(part) => {
+            selection.clear();
+            change(part, "q" in part);
+          }}
+        />
+      </ListToolbar>
+      {space}
+      <DataTable
+        label={title}
+        rows={folders}
+        rowId={idOf}
+        columns={columns}
+        visible={visible}
+        loading={list.isPending}
+        problem={list.error}
+        onRetry={() => void list.refetch()}
+        sorting={search}
+        onSort={change}
+        presorted
+        look={look}
+        selection={selection}
+        opened={search.open}
+        onOpen={open}
+        acts={rowActs}
+        tools={tools}
+        toolsWidth="7.25rem"
+        minWidth={widthOf(columns.filter(({ key }) => visible.includes(key)))}
+        onNearEnd={more}
+        empty={
+          filtered ? (
+            <EmptyState
+              title={t`No folder meets the filter`}
+              action={
+                <Button size="xs" variant="default" onClick={() => change(NO_FILTER)}>
+                  <Trans>Clear the filter</Trans>
+                </Button>
+              }
+            />
+          ) : (
+            empty
+          )
+        }
+      />
+      {list.data && (
+        <ListFoot
+          count={folders.length}
+          counted={<Plural value={folders.length} one="# folder" other="# folders" />}
+          more={list.hasNextPage}
+          loading={list.isFetchingNextPage}
+          presorted
+          onMore={more}
+        />
+      )}
+      <KeyHelp
+        lines={[
+          [["Enter"], t`Show what it is`],
+          [["O"], t`Open its files`],
+          [["X"], t`Select`],
+          [["Delete"], trash ? t`Delete for good` : t`Move to the trash`],
+          [["N"], t`New folder`],
+        ]}
+        opened={helpOpen}
+        onClose={() => setHelpOpen(false)}
+      />
+      <FolderDialogs search={search} change={change} acts={acts} onBrowse={browse} />
+    </>
+  );
+}
+
+/** Room for the name beside the columns that are shown. */
+const widthOf = (columns: readonly Column<Folder>[]): string =>
+  `${columns.reduce((sum, { width }) => sum + Number.parseFloat(width ?? "14"), 10)}rem`;
+
+function keyToDelete(folder: Folder, acts: FolderActs): (() => void) | undefined {
+  if (acts.whyNotTrash(folder) === null) return () => acts.trash([folder]);
+  return acts.whyNotDelete(folder) === null ? () => acts.remove([folder]) : undefined;
+}
+
+interface ChosenProps {
+  folders: Folder[];
+  trash: boolean;
+  acts: FolderActs;
+  onDone: () => void;
+}
+
+/** What can be done with those that are selected. */
+function Chosen({ folders, trash, acts, onDone }: ChosenProps) {
+  const { t } = useLingui();
+  const firstWhy = (why: (folder: Folder) => string | null) =>
+    folders.map(why).find((one) => one !== null) ?? null;
+  if (!trash) {
+    return (
+      <MainButton
+        variant="light"
+        color="red"
+        label={t`Move to the trash…`}
+        refusal={firstWhy((folder) => acts.why("vfolder.update", folder))}
+        onClick={() => acts.trash(folders, onDone)}
+      />
+    );
+  }
+  return (
+    <>
+      <MainButton
+        variant="default"
+        label={t`Restore…`}
+        refusal={firstWhy(acts.whyNotRestore)}
+        onClick={() => acts.restore(folders, onDone)}
+      />
+      <MainButton
+        variant="light"
+        color="red"
+        label={t`Delete for good…`}
+        refusal={firstWhy(acts.whyNotDelete)}
+        onClick={() => acts.remove(folders, onDone)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { Plural, useLingui } from "@lingui/react/macro";
+import { useQuery } from "@tanstack/react-query";
+import type { Quota, StorageHost } from "@/api/types";
+import { useMe } from "@/me/use-me";
+import { hostsChoiceQuery } from "@/queries/hosts-list";
+import { ownQuotasQuery } from "@/queries/quotas-list";
+import { formatSize } from "@/ui/format";
+import { LevelBadge } from "./badges";
+import { UsageBar } from "./UsageBar";
+import styles from "./UsageStrip.module.css";
+
+/** More would push the list out of sight; the list of quotas has them all. */
+const MOST = 6;
+
+/** How much of the space this person and their projects take, and how much room the storage hosts have. */
+export function UsageStrip() {
+  const { t } = useLingui();
+  const quotas = useQuery(ownQuotasQuery).data ?? [];
+  const hosts = useQuery(hostsChoiceQuery).data ?? [];
+  if (quotas.length + hosts.length === 0) return null;
+  return (
+    <section className={styles.strip} aria-label={t`Space`}>
+      {quotas.slice(0, MOST).map((quota) => (
+        <QuotaItem key={`${quota.kind}:${quota.id}`} quota={quota} />
+      ))}
+      {hosts.slice(0, MOST).map((host) => (
+        <HostItem key={host.id} host={host} />
+      ))}
+    </section>
+  );
+}
+
+function QuotaItem({ quota }: { quota: Quota }) {
+  const { t } = useLingui();
+  const project = useMe().projects.find(({ id }) => id === quota.id)?.name ?? quota.label;
+  const most = quota.most_folders;
+  return (
+    <div className={styles.item}>
+      <div className={styles.head}>
+        <span className={styles.name}>{quota.kind === "user" ? t`Yours` : t`Project ${project}`}</span>
+        <span>
+          {most === null ? (
+            <Plural value={quota.folders} one="# folder" other="# folders" />
+          ) : (
+            t`${quota.folders} of ${most} folders`
+          )}
+        </span>
+      </div>
+      <UsageBar used={quota.used_bytes} most={quota.most_bytes} level={quota.level} />
+    </div>
+  );
+}
+
+function HostItem({ host }: { host: StorageHost }) {
+  const { t } = useLingui();
+  const { total_bytes: total, free_bytes: free } = host;
+  return (
+    <div className={styles.item}>
+      <div className={styles.head}>
+        <span className={styles.name}>{t`Host ${host.name}`}</span>
+        <LevelBadge level={host.level} />
+      </div>
+      {total !== null && free !== null && (
+        <UsageBar used={total - free} most={total} level={host.level} more={t`${formatSize(free)} free`} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { useMemo } from "react";
+import type { ActionName } from "@/api/actions";
+import type { Folder } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { useLeaveFolder } from "@/queries/folder-shares";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { DeleteDialog } from "./DeleteDialog";
+import { RestoreDialog } from "./RestoreDialog";
+import { TrashDialog } from "./TrashDialog";
+import { permits } from "./words";
+
+/** What can be done with folders, wherever they are shown, and why not. */
+export function useFolderActs() {
+  const { t } = useLingui();
+  const me = useMe();
+  const refusal = useRefusal();
+  const { mutateAsync: leave } = useLeaveFolder();
+
+  return useMemo(() => {
+    const ask = (title: string, dialog: (close: () => void) => React.ReactNode, onDone?: () => void) => {
+      const id = modals.open({
+        title,
+        closeButtonProps: { "aria-label": t`Close` },
+        children: dialog(() => {
+          modals.close(id);
+          onDone?.();
+        }),
+      });
+    };
+    /** Why this person may not do that to the folder, or null. */
+    const why = (action: ActionName, folder: Folder): string | null => {
+      if (folder.mine) return null;
+      // Who may not read it sees it only because they administer it; of others the server knows best.
+      const administers = folder.my_permission === null || me.actions[action] === "all";
+      if (administers && refusal(action) === null) return null;
+      return t`Only its owner and the administrators may.`;
+    };
+    const inUse = (folder: Folder) =>
+      folder.mounted > 0 ? t`It is in live sessions: end them first.` : null;
+    const notReady = (folder: Folder) => (folder.state === "READY" ? null : t`It is not ready.`);
+    return {
+      why,
+      whyNotOpen: (folder: Folder) => {
+        if (folder.my_permission === null) return t`You administer it, and may not see what is in it.`;
+        return ["READY", "MOVING"].includes(folder.state) ? null : t`It is not ready.`;
+      },
+      whyNotShare: (folder: Folder) => {
+        if (!folder.mine) return t`Only its owner may share it.`;
+        return folder.automatic
+          ? t`A folder that is mounted by itself is for its owner alone.`
+          : notReady(folder);
+      },
+      whyNotChange: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder),
+      whyNotClone: (folder: Folder) =>
+        permits(folder.my_permission, "ro") ? notReady(folder) : t`You may not see what is in it.`,
+      whyNotMove: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder) ?? inUse(folder),
+      whyNotHandOver: (folder: Folder) =>
+        why("vfolder.hand_over", folder) ?? notReady(folder) ?? inUse(folder),
+      whyNotTrash: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder) ?? inUse(folder),
+      whyNotRestore: (folder: Folder) =>
+        why("vfolder.update", folder) ?? (folder.state === "TRASHED" ? null : t`It is being deleted.`),
+      whyNotDelete: (folder: Folder) =>
+        why("vfolder.remove", folder) ??
+        (["TRASHED", "FAILED"].includes(folder.state) ? null : t`Put it in the trash first.`),
+      trash: (folders: Folder[], onDone?: () => void) =>
+        ask(t`Move to the trash`, (close) => <TrashDialog folders={folders} onDone={close} />, onDone),
+      restore: (folders: Folder[], onDone?: () => void) =>
+        ask(
+          t`Take back from the trash`,
+          (close) => <RestoreDialog folders={folders} onDone={close} />,
+          onDone,
+        ),
+      remove: (folders: Folder[], onDone?: () => void) =>
+        ask(t`Delete for good`, (close) => <DeleteDialog folders={folders} onDone={close} />, onDone),
+      leave: (folder: Folder, onDone?: () => void) =>
+        askToConfirm({
+          title: t`Leave a folder`,
+          closeLabel: t`Close`,
+          confirm: t`Leave`,
+          command: commandLine("carrel", "vfolder", "leave", folder.id),
+          onConfirm: async () => {
+            await leave(folder.id);
+            onDone?.();
+          },
+          children: (
+            <Text size="sm">
+              <Trans>
+                You no longer reach <b>{folder.name}</b>, until somebody invites you again. Live sessions of
+                yours keep it until they end.
+              </Trans>
+            </Text>
+          ),
+        }),
+    };
+  }, [t, me, refusal, leave]);
+}
+
+export type FolderActs = ReturnType<typeof useFolderActs>;

@@ -1,0 +1,72 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { IdleRule, Session } from "@/api/types";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { sessionsIdleQuery, useKeepSession } from "@/queries/sessions-idle";
+import { formatDuration, formatInstant } from "@/ui/format";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { useNow } from "@/ui/use-now";
+import { leftUntil } from "./left";
+
+const RULES: Record<IdleRule["rule"], MessageDescriptor> = {
+  traffic: msg`Ends without traffic`,
+  use: msg`Ends when little is used`,
+  lifetime: msg`Ends in any case`,
+};
+
+/** Facts about a running session: what would end it by itself, and when; administrators may exempt it. */
+export function IdleRules({ session }: { session: Session }) {
+  const { i18n } = useLingui();
+  const idle = useQuery(sessionsIdleQuery(session.id)).data;
+  return idle?.rules.map((rule, index) => (
+    <div key={rule.rule} style={{ display: "contents" }}>
+      <dt>{i18n._(RULES[rule.rule])}</dt>
+      <dd>
+        <Left rule={rule} exempt={idle.exempt} />
+        {index === 0 && rule.rule !== "lifetime" && <Exempt session={session} exempt={idle.exempt} />}
+      </dd>
+    </div>
+  ));
+}
+
+function Exempt({ session, exempt }: { session: Session; exempt: boolean }) {
+  const me = useMe();
+  const change = useKeepSession();
+  // Who administers a domain sees sessions of no other.
+  const whose = { project: session.project.id, domain: me.user.domain.id };
+  if (!may(me, "session.exempt", whose)) return null;
+  const act = () => change.mutate({ id: session.id, exempt: !exempt });
+  return (
+    <>
+      <Button size="compact-xs" variant="subtle" ml="xs" loading={change.isPending} onClick={act}>
+        {exempt ? <Trans>Let it end again</Trans> : <Trans>Never end it</Trans>}
+      </Button>
+      {change.error && <ProblemAlert problem={change.error} onRetry={act} />}
+    </>
+  );
+}
+
+function Left({ rule, exempt }: { rule: IdleRule; exempt: boolean }) {
+  const { i18n } = useLingui();
+  const now = useNow();
+  const most = formatDuration(rule.limit_s * 1000, i18n.locale);
+  if (exempt && rule.rule !== "lifetime") return <Trans>never: an administrator exempted it</Trans>;
+  if (!rule.ends_at) return <Trans>not now, but after {most}</Trans>;
+  const milliseconds = leftUntil(rule.ends_at, now);
+  const left = milliseconds !== null && formatDuration(milliseconds, i18n.locale);
+  return (
+    <time dateTime={rule.ends_at} title={formatInstant(rule.ends_at, i18n.locale)}>
+      {left ? (
+        <Trans>
+          in {left}, after {most}
+        </Trans>
+      ) : (
+        <Trans>any moment now, after {most}</Trans>
+      )}
+    </time>
+  );
+}

@@ -1,0 +1,242 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Drawer, Skeleton, Text, Textarea, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Policy, PolicyCreate, PolicyKind, PolicyUpdate } from "@/api/types";
+import { AllowedInput } from "@/features/domains/AllowedInput";
+import { useCreatePolicy, useUpdatePolicy } from "@/queries/policies-change";
+import { policiesOverQuery } from "@/queries/policies-over";
+import { policiesShowQuery } from "@/queries/policies-show";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { IdleUseInput } from "./IdleUseInput";
+import { LimitInput, SlotsLimitInput } from "./LimitInput";
+import { KIND_TEXTS, LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
+import {
+  changedLimits,
+  draftOf,
+  isAbout,
+  isUse,
+  isWhole,
+  type Limits,
+  type LimitsDraft,
+  limitsFor,
+  limitsIn,
+  limitsOf,
+  limitWords,
+  UNLIMITED,
+} from "./limits";
+import { OverNotice } from "./OverNotice";
+
+type Values = { name: string; description: string; limits: LimitsDraft };
+
+interface Props {
+  opened: boolean;
+  /** Id of the policy to change; without it a new one is made. */
+  id?: string;
+  /** What a new one is for. */
+  kind: PolicyKind;
+  onClose: () => void;
+}
+
+/** Makes a resource policy, or changes one. */
+export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery({ ...policiesShowQuery(id ?? ""), enabled: id !== undefined });
+  const titles: Record<PolicyKind, string> = {
+    keypair: t`New policy for keypairs`,
+    user: t`New policy for users`,
+    project: t`New policy for projects`,
+  };
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="lg"
+      title={id ? t`Edit ${found.data?.name ?? t`a policy`}` : titles[kind]}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {id === undefined ? (
+        <PolicyForm key={kind} kind={kind} policy={undefined} onDone={onClose} />
+      ) : found.data ? (
+        <PolicyForm key={id} kind={found.data.kind} policy={found.data} onDone={onClose} />
+      ) : found.isError ? (
+        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : (
+        <Skeleton height={320} aria-busy />
+      )}
+    </Drawer>
+  );
+}
+
+interface FormProps {
+  kind: PolicyKind;
+  policy: Policy | undefined;
+  onDone: () => void;
+}
+
+function PolicyForm({ kind, policy, onDone }: FormProps) {
+  const { t, i18n } = useLingui();
+  const create = useCreatePolicy();
+  const update = useUpdatePolicy();
+  const sent = policy ? update : create;
+  const [first] = useState(() => draftOf(kind, policy && limitsFor(policy)));
+  const form = useProblemForm<Values>(
+    {
+      initialValues: { name: policy?.name ?? "", description: policy?.description ?? "", limits: first },
+      validate: {
+        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        limits: (limits) =>
+          isWhole(limits) ? null : t`Each row names a slot, and each slot has one row: mend or remove it.`,
+      },
+    },
+    sent.error,
+  );
+  const { name, description, limits } = form.values;
+  const changed = changedLimits(first, limits);
+  const edit = {
+    ...(name === policy?.name ? {} : { name }),
+    ...(description === (policy?.description ?? "") ? {} : { description }),
+    ...(Object.keys(changed).length === 0 ? {} : { limits: changed as PolicyUpdate["limits"] }),
+  };
+  const nothing = policy !== undefined && Object.keys(edit).length === 0;
+  const save = form.onSubmit(() => {
+    const done = { onSuccess: onDone };
+    if (nothing) return onDone();
+    if (policy) return update.mutate({ id: policy.id, ...edit }, done);
+    create.mutate({ kind, name, description, limits: limitsIn(limits) as PolicyCreate["limits"] }, done);
+  }, focusFirst(form));
+  const set = (field: string, value: LimitsDraft[keyof LimitsDraft]) =>
+    form.setFieldValue("limits", { ...limits, [field]: value });
+  return (
+    <Form
+      onSubmit={save}
+      submit={nothing ? <Trans>Nothing changed</Trans> : policy ? <Trans>Save</Trans> : <Trans>Create</Trans>}
+      onCancel={onDone}
+      busy={sent.isPending}
+      problem={sent.error}
+      command={
+        nothing ? undefined : policyCommand(kind, policy, { ...edit, limits: changed }, limitsIn(limits))
+      }
+    >
+      <Text size="sm" c="dimmed">
+        {i18n._(KIND_TEXTS[kind])}
+      </Text>
+      <TextInput
+        label={t`Name`}
+        withAsterisk
+        maxLength={64}
+        autoComplete="off"
+        data-autofocus
+        {...form.getInputProps("name")}
+      />
+      <Textarea
+        label={t`Description`}
+        autosize
+        minRows={2}
+        maxLength={500}
+        {...form.getInputProps("description")}
+      />
+      {limitsOf(kind).map(([field, measure]) => {
+        const value = limits[field];
+        if (measure === "names") {
+          return (
+            <AllowedInput
+              key={field}
+              label={i18n._(LIMIT_TITLES[field])}
+              description={i18n._(LIMIT_TEXTS[field])}
+              value={Array.isArray(value) ? value : null}
+              onChange={(names) => set(field, names ?? UNLIMITED)}
+            />
+          );
+        }
+        if (measure === "use") {
+          return (
+            <IdleUseInput
+              key={field}
+              value={isUse(value) ? value : UNLIMITED}
+              onChange={(next) => set(field, next)}
+            />
+          );
+        }
+        if (Array.isArray(value) || isUse(value)) return null;
+        return typeof value === "object" ? (
+          <SlotsLimitInput
+            key={field}
+            name={field}
+            value={value}
+            error={field === "slots" ? form.errors.limits : undefined}
+            onChange={(next) => set(field, next)}
+          />
+        ) : (
+          value !== undefined && (
+            <LimitInput
+              key={field}
+              name={field}
+              measure={measure}
+              value={value}
+              error={form.errors.limits && isAbout(sent.error?.field, field)}
+              onChange={(next) => set(field, next)}
+            />
+          )
+        );
+      })}
+      {policy && <OverNow id={policy.id} changed={changed} whole={isWhole(limits)} />}
+    </Form>
+  );
+}
+
+interface OverProps {
+  id: string;
+  changed: Limits;
+  /** What is written makes sense so far. */
+  whole: boolean;
+}
+
+const TYPING_MS = 300;
+
+/** Who would be over the policy now, as its limits are being written. */
+function OverNow({ id, changed, whole }: OverProps) {
+  const [asked] = useDebouncedValue(JSON.stringify(changed), TYPING_MS);
+  const found = useQuery({
+    ...policiesOverQuery(id, JSON.parse(asked)),
+    enabled: whole,
+    placeholderData: keepPreviousData,
+  });
+  return <OverNotice found={found} />;
+}
+
+function policyCommand(
+  kind: PolicyKind,
+  policy: Policy | undefined,
+  edit: { name?: string; description?: string; limits: Limits },
+  all: Limits,
+): string {
+  const description = edit.description === undefined ? [] : ["--description", edit.description];
+  if (policy) {
+    return commandLine(
+      "carrel",
+      "policy",
+      "edit",
+      policy.id,
+      ...(edit.name === undefined ? [] : ["--name", edit.name]),
+      ...description,
+      ...limitWords(edit.limits),
+    );
+  }
+  // What is not limited need not be said.
+  const given = changedLimits(draftOf(kind, undefined), draftOf(kind, all));
+  return commandLine(
+    "carrel",
+    "policy",
+    "create",
+    edit.name || "students",
+    "--kind",
+    kind,
+    ...description,
+    ...limitWords(given),
+  );
+}

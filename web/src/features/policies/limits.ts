@@ -1,0 +1,178 @@
+import type { Policy, PolicyKind } from "@/api/types";
+import { cliTime } from "@/features/sessions/launcher/command";
+import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
+import { cliSize } from "@/ui/format";
+import { inSlotOrder, slotWord } from "@/ui/slots";
+
+export const UNLIMITED = "unlimited";
+/** A number in the base unit, or that there is no limit. */
+export type Most = number | typeof UNLIMITED;
+type SlotMosts = Readonly<Record<string, Most>>;
+
+/** A session is idle that used less than each of these percentages for so long, after a grace. */
+export type IdleUse = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
+
+/** What a limit is of, which says how it is written. */
+export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names";
+
+/** The limits of each kind of policy, in the order in which they are shown. */
+export const LIMITS = {
+  keypair: [
+    ["slots", "slots"],
+    ["sessions", "count"],
+    ["pending_slots", "slots"],
+    ["pending_sessions", "count"],
+    ["containers_per_session", "count"],
+    ["lifetime_s", "duration"],
+    ["idle_timeout_s", "duration"],
+    ["idle_use", "use"],
+    ["max_priority", "priority"],
+    ["storage_hosts", "names"],
+  ],
+  user: [
+    ["slots", "slots"],
+    ["sessions", "count"],
+    ["folders", "count"],
+    ["folder_bytes", "bytes"],
+  ],
+  project: [
+    ["folders", "count"],
+    ["folder_bytes", "bytes"],
+  ],
+} as const satisfies Record<PolicyKind, readonly (readonly [string, Measure])[]>;
+
+export type LimitName = (typeof LIMITS)[PolicyKind][number][0];
+
+/** The limits of a kind, whichever it is. */
+export const limitsOf = (kind: PolicyKind): readonly (readonly [LimitName, Measure])[] => LIMITS[kind];
+
+/** Every limit of a policy by its name. */
+export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[]>>>;
+
+/** others: what holds for the slots without a row; null: they cannot be used at all. */
+export type SlotsDraft = { rows: SlotLimit[]; others: Most | null };
+
+/** What the form about limits holds. */
+export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[]>>;
+
+const USUAL = ["cpu", "mem"];
+
+export function slotsDraft(slots: SlotMosts): SlotsDraft {
+  const { "*": others = null, ...named } = slots;
+  const rest = inSlotOrder(Object.keys(named)).filter((slot) => !USUAL.includes(slot));
+  const rows = [...USUAL, ...rest].map((slot) => {
+    const most = named[slot] ?? others ?? 0;
+    return { slot, amount: most === UNLIMITED ? null : most };
+  });
+  return { rows, others };
+}
+
+/** The slots that a draft says; the usual ones are left out where they are as all others, without a limit. */
+export function slotsOf({ rows, others }: SlotsDraft): Record<string, Most> {
+  const needless = ({ slot, amount }: SlotLimit) =>
+    amount === null && others === UNLIMITED && USUAL.includes(slot);
+  return {
+    ...Object.fromEntries(
+      rows.filter((row) => !needless(row)).map(({ slot, amount }) => [slot, amount ?? UNLIMITED]),
+    ),
+    ...(others === null ? {} : { "*": others }),
+  };
+}
+
+const isDraft = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is SlotsDraft =>
+  typeof value === "object" && "rows" in value;
+
+export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUse =>
+  typeof value === "object" && "below" in value && typeof value.below === "object";
+
+/** What the form starts with: the limits that a policy has, or none. */
+export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
+  return Object.fromEntries(
+    limitsOf(kind).map(([name, measure]) => {
+      const most = limits?.[name];
+      if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
+      return [name, (most as Most | IdleUse | string[]) ?? (measure === "priority" ? 50 : UNLIMITED)];
+    }),
+  );
+}
+
+/** The limits that a draft says, all of them. */
+export const limitsIn = (draft: LimitsDraft): Limits =>
+  Object.fromEntries(
+    Object.entries(draft).map(([name, most]) => [name, isDraft(most) ? slotsOf(most) : most]),
+  );
+
+/** Those limits of a draft that are other than at first. */
+export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
+  const [before, after] = [limitsIn(first), limitsIn(now)];
+  const plain = (most: Limits[LimitName]) =>
+    JSON.stringify(typeof most === "object" ? Object.entries(most).sort() : most);
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, most]) => plain(most) !== plain(before[name as LimitName])),
+  );
+}
+
+/** Whether a draft can be sent: every row names its slot, no slot has two rows, and little use is of something. */
+export function isWhole(draft: LimitsDraft): boolean {
+  if (Object.values(draft).some((value) => isUse(value) && Object.keys(value.below).length === 0))
+    return false;
+  return Object.values(draft)
+    .filter(isDraft)
+    .every(({ rows }) => {
+      const slots = rows.map(({ slot }) => slot);
+      return !slots.includes("") && new Set(slots).size === slots.length;
+    });
+}
+
+/** Whether what the server found fault with ("limits.lifetime_s") is this limit. */
+export const isAbout = (field: string | null | undefined, limit: LimitName): boolean =>
+  field?.split(".").includes(limit) ?? false;
+
+const OPTIONS: Record<LimitName, string> = {
+  slots: "--slot",
+  sessions: "--sessions",
+  pending_slots: "--pending-slot",
+  pending_sessions: "--pending-sessions",
+  containers_per_session: "--containers",
+  lifetime_s: "--lifetime",
+  idle_timeout_s: "--idle-timeout",
+  idle_use: "--idle-use",
+  max_priority: "--max-priority",
+  storage_hosts: "--storage-host",
+  folders: "--folders",
+  folder_bytes: "--folder-size",
+};
+
+/** The options of the command line for these limits. */
+export function limitWords(limits: Limits): string[] {
+  return Object.entries(limits).flatMap(([key, most]) => {
+    const name = key as LimitName;
+    if (Array.isArray(most)) return (most.length > 0 ? most : [""]).flatMap((host) => [OPTIONS[name], host]);
+    if (isUse(most)) return [OPTIONS[name], idleUseWord(most)];
+    if (typeof most === "object") {
+      return Object.entries(most as SlotMosts).flatMap(([slot, amount]) => [
+        OPTIONS[name],
+        amount === UNLIMITED ? `${slot}=${UNLIMITED}` : slotWord(slot, amount),
+      ]);
+    }
+    if (most === UNLIMITED) return [OPTIONS[name], UNLIMITED];
+    const amount = Number(most);
+    const said =
+      name === "lifetime_s" || name === "idle_timeout_s"
+        ? cliTime(amount)
+        : name === "folder_bytes"
+          ? cliSize(amount)
+          : String(amount);
+    return [OPTIONS[name], said];
+  });
+}
+
+const idleUseWord = ({ below, window_s, grace_s }: IdleUse): string =>
+  [
+    ...Object.entries(below).map(([measure, percent]) => `${measure}=${percent}`),
+    `window=${cliTime(window_s)}`,
+    `grace=${cliTime(grace_s)}`,
+  ].join(",");
+
+/** The limits of a policy, whatever its kind. */
+export const limitsFor = (policy: Policy): Limits => policy.limits as Limits;

@@ -1,0 +1,53 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { modals } from "@mantine/modals";
+import { useMemo } from "react";
+import type { Policy } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useRemovePolicy } from "@/queries/policies-change";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { CopyForm } from "./CopyForm";
+import { holdersOf } from "./used-by";
+
+/** What can be done with resource policies, and why not. */
+export function usePolicyActs() {
+  const { t } = useLingui();
+  const refusal = useRefusal();
+  const { mutateAsync: remove } = useRemovePolicy();
+  return useMemo(() => {
+    const whyKept = (policy: Policy) => {
+      if (policy.default) return t`It stays: it is what everybody has until somebody says otherwise.`;
+      return holdersOf(policy) > 0 ? t`It is in use: give those who have it another one first.` : null;
+    };
+    return {
+      whyNotMake: refusal("policy.create"),
+      whyNotChange: refusal("policy.update"),
+      whyNotRemove: (policy: Policy) => refusal("policy.remove") ?? whyKept(policy),
+      copy: (policy: Policy) => {
+        const id = modals.open({
+          title: t`Copy ${policy.name}`,
+          closeButtonProps: { "aria-label": t`Close` },
+          children: <CopyForm policy={policy} onDone={() => modals.close(id)} />,
+        });
+      },
+      remove: (policy: Policy, onDone?: () => void) =>
+        askToConfirm({
+          title: t`Remove a resource policy`,
+          closeLabel: t`Close`,
+          confirm: t`Remove`,
+          command: commandLine("carrel", "policy", "rm", policy.id),
+          onConfirm: async () => {
+            await remove(policy.id);
+            onDone?.();
+          },
+          children: (
+            <Trans>
+              <b>{policy.name}</b> is gone with its limits. Nobody has it. This cannot be undone.
+            </Trans>
+          ),
+        }),
+    };
+  }, [t, refusal, remove]);
+}
+
+export type PolicyActs = ReturnType<typeof usePolicyActs>;

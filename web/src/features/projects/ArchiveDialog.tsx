@@ -1,0 +1,48 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { useState } from "react";
+import type { WholeProject } from "@/api/types";
+import { SessionsChoice } from "@/features/users/SessionsChoice";
+import { useArchiveProject } from "@/queries/projects-change";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+
+/** Asks before a project takes no new sessions, and what becomes of its live ones. */
+export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDone: () => void }) {
+  const { t } = useLingui();
+  const archive = useArchiveProject();
+  const [sessions, setSessions] = useState<"keep" | "end">("keep");
+  const asks = project.live_sessions > 0 || archive.error?.code === "project.has_sessions";
+  return (
+    <Form
+      onSubmit={(event) => {
+        event?.preventDefault();
+        archive.mutate({ id: project.id, sessions: asks ? sessions : null }, { onSuccess: onDone });
+      }}
+      submit={t`Archive`}
+      onCancel={onDone}
+      busy={archive.isPending}
+      problem={archive.error}
+      command={commandLine(
+        "carrel",
+        "project",
+        "archive",
+        project.name,
+        ...(asks ? ["--sessions", sessions] : []),
+      )}
+    >
+      <Text size="sm">
+        <Trans>
+          <b>{project.name}</b> takes no new sessions until it is restored. Nothing of it is deleted.
+        </Trans>
+      </Text>
+      {asks && (
+        <SessionsChoice
+          label={<Plural value={project.live_sessions} one="# session is live" other="# sessions are live" />}
+          value={sessions}
+          onChange={setSessions}
+        />
+      )}
+    </Form>
+  );
+}

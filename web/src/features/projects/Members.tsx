@@ -1,0 +1,163 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Badge, Button, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
+import { IconUserMinus } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useDeferredValue, useState } from "react";
+import type { Member, MountedIn, WholeProject } from "@/api/types";
+import { StillMounted } from "@/features/folders/StillMounted";
+import { mayBeyondOwn } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/project-members";
+import { commandLine } from "@/ui/command";
+import { EmptyState } from "@/ui/EmptyState";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { RowTool } from "@/ui/table/RowTool";
+import { SearchBox } from "@/ui/table/SearchBox";
+import { AddMembers } from "./AddMembers";
+
+interface Props {
+  project: WholeProject;
+  /** Why the person may not change who is in it; null when they may. */
+  refusal: string | null;
+}
+
+/** Who is in a project, and who of them administers it. */
+export function Members({ project, refusal }: Props) {
+  const { t } = useLingui();
+  const [q, setQ] = useState<string>();
+  const list = useInfiniteQuery(membersListQuery(project.id, useDeferredValue(q ?? "")));
+  const appoint = useAppointMember();
+  const [kept, setKept] = useState<MountedIn[]>([]);
+  const members = (list.data?.pages ?? []).flatMap((page) => page.items);
+  return (
+    <Stack gap="sm">
+      {refusal ? (
+        <Text size="sm" c="dimmed">
+          {refusal}
+        </Text>
+      ) : (
+        <AddMembers project={project} />
+      )}
+      {(project.members > 8 || q) && (
+        <SearchBox
+          label={t`Search by e-mail or name`}
+          placeholder={t`E-mail or name`}
+          value={q}
+          onChange={setQ}
+        />
+      )}
+      {list.isPending && <Skeleton height={120} aria-busy />}
+      {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
+      {appoint.error && <ProblemAlert problem={appoint.error} />}
+      <StillMounted mounts={kept} onClose={() => setKept([])} />
+      {list.data && members.length === 0 && (
+        <EmptyState title={q ? t`No member meets the filter` : t`Nobody is in it yet`} />
+      )}
+      {members.map((member) => (
+        <MemberRow
+          key={member.id}
+          member={
+            // The switch follows the hand; the server's answer corrects it.
+            appoint.isPending && appoint.variables.user === member.id
+              ? { ...member, admin: appoint.variables.admin }
+              : member
+          }
+          project={project}
+          refusal={refusal}
+          onAdmin={(admin) => appoint.mutate({ project: project.id, user: member.id, admin })}
+          onRemoved={setKept}
+        />
+      ))}
+      {list.hasNextPage && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          <Trans>Load more</Trans>
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+interface RowProps extends Props {
+  member: Member;
+  onAdmin: (admin: boolean) => void;
+  /** Told which live sessions of theirs keep folders of the project. */
+  onRemoved: (kept: MountedIn[]) => void;
+}
+
+function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
+  const { t } = useLingui();
+  const me = useMe();
+  const remove = useRemoveMember();
+  const ask = () =>
+    askToConfirm({
+      title: t`Take somebody out of a project`,
+      closeLabel: t`Close`,
+      confirm: t`Take out`,
+      command: commandLine("carrel", "project", "expel", project.name, member.email),
+      onConfirm: async () =>
+        onRemoved((await remove.mutateAsync({ project: project.id, user: member.id })).still_mounted),
+      children: (
+        <Trans>
+          <b>{member.email}</b> starts no more sessions in {project.name}. Those that are live go on.
+        </Trans>
+      ),
+    });
+  return (
+    <Paper withBorder p="xs">
+      <Group justify="space-between" wrap="nowrap">
+        <div style={{ minWidth: 0 }}>
+          <Group gap="xs">
+            {mayBeyondOwn(me, "user.read") ? (
+              <Anchor
+                size="sm"
+                fw={500}
+                style={{ overflowWrap: "anywhere" }}
+                renderRoot={(props) => <Link {...props} to="/users" search={{ user: member.id }} />}
+              >
+                {member.email}
+              </Anchor>
+            ) : (
+              <Text size="sm" fw={500}>
+                {member.email}
+              </Text>
+            )}
+            {member.state !== "active" && (
+              <Badge size="xs" color="gray">
+                <Trans>inactive</Trans>
+              </Badge>
+            )}
+          </Group>
+          <Text size="xs" c="dimmed">
+            {member.name}
+          </Text>
+        </div>
+        <Group gap="xs" wrap="nowrap">
+          <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
+            <Switch
+              size="xs"
+              label={<Trans>Administrator</Trans>}
+              aria-label={t`${member.email} is administrator`}
+              checked={member.admin}
+              disabled={refusal !== null}
+              onChange={(event) => onAdmin(event.currentTarget.checked)}
+            />
+          </Tooltip>
+          <RowTool
+            label={t`Take out`}
+            row={member.email}
+            icon={IconUserMinus}
+            refusal={refusal}
+            onClick={ask}
+          />
+        </Group>
+      </Group>
+    </Paper>
+  );
+}

@@ -1,0 +1,123 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Drawer, Group, Skeleton, Stack, Title } from "@mantine/core";
+import { IconArchive, IconArchiveOff, IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { WholeProject } from "@/api/types";
+import { PolicyOf } from "@/features/policies/PolicyOf";
+import { projectsShowQuery } from "@/queries/projects-show";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { CeilingsText } from "./CeilingsText";
+import { Members } from "./Members";
+import type { ProjectActs } from "./use-project-acts";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  acts: ProjectActs;
+  onEdit: (project: WholeProject) => void;
+  onClose: () => void;
+}
+
+/** One project: its facts, and who is in it. */
+export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(projectsShowQuery(id));
+  const project = found.data;
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="xl"
+      title={project?.name ?? t`Project`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={200} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {project && (
+        <Stack gap="lg">
+          <Group gap="xs">
+            <MainButton
+              variant="default"
+              icon={IconPencil}
+              label={t`Edit`}
+              refusal={acts.why("project.update", project)}
+              onClick={() => onEdit(project)}
+            />
+            {project.archived_at ? (
+              <MainButton
+                variant="default"
+                icon={IconArchiveOff}
+                label={t`Restore`}
+                refusal={acts.why("project.update", project)}
+                onClick={() => void acts.restore(project)}
+              />
+            ) : (
+              <MainButton
+                variant="default"
+                icon={IconArchive}
+                label={t`Archive…`}
+                refusal={acts.why("project.update", project)}
+                onClick={() => acts.archive(project)}
+              />
+            )}
+            <MainButton
+              variant="light"
+              color="red"
+              icon={IconTrash}
+              label={t`Remove…`}
+              refusal={acts.whyNotRemove(project)}
+              onClick={() => acts.remove(project, onClose)}
+            />
+          </Group>
+          <ProjectFacts project={project} />
+          <section>
+            <Title order={2} size="h4" mb="sm">
+              <Trans>Members</Trans>
+            </Title>
+            <Members project={project} refusal={acts.why("project.enrol", project)} />
+          </section>
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function ProjectFacts({ project }: { project: WholeProject }) {
+  const { t } = useLingui();
+  return (
+    <Facts
+      facts={[
+        [t`Domain`, project.domain.name],
+        [t`Description`, project.description],
+        [t`Ceilings`, <CeilingsText key="ceilings" ceilings={project.ceilings} />],
+        [
+          t`Resource policy`,
+          <PolicyOf
+            key="policy"
+            policy={project.policy}
+            holder={{ kind: "projects", id: project.id, label: project.name }}
+            whose={{ project: project.id, domain: project.domain.id }}
+          />,
+        ],
+        [
+          t`Live sessions`,
+          <Anchor
+            key="sessions"
+            size="sm"
+            renderRoot={(props) => (
+              <Link {...props} to="/sessions" search={{ owner: "all", project: project.name }} />
+            )}
+          >
+            {project.live_sessions}
+          </Anchor>,
+        ],
+        [t`Created`, <Instant key="created" at={project.created_at} />],
+        [t`Archived`, project.archived_at !== null && <Instant key="archived" at={project.archived_at} />],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,68 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useMemo } from "react";
+import type { ActionName } from "@/api/actions";
+import type { WholeProject } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useRemoveProject, useRestoreProject } from "@/queries/projects-change";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { ArchiveDialog } from "./ArchiveDialog";
+
+/** What can be done with projects, and why not. */
+export function useProjectActs() {
+  const { t } = useLingui();
+  const refusal = useRefusal();
+  const said = useProblemText();
+  const { mutateAsync: restore } = useRestoreProject();
+  const { mutateAsync: remove } = useRemoveProject();
+  return useMemo(() => {
+    const why = (action: ActionName, project: WholeProject) =>
+      refusal(action, { project: project.id, domain: project.domain.id });
+    return {
+      why,
+      whyNotRemove: (project: WholeProject) =>
+        why("project.remove", project) ??
+        (project.had_sessions ? t`It has held sessions, whose record stays: archive it instead.` : null),
+      archive: (project: WholeProject) => {
+        const id = modals.open({
+          title: t`Archive a project`,
+          closeButtonProps: { "aria-label": t`Close` },
+          children: <ArchiveDialog project={project} onDone={() => modals.close(id)} />,
+        });
+      },
+      restore: async (project: WholeProject) => {
+        try {
+          await restore(project.id);
+        } catch (thrown) {
+          notifications.show({
+            color: "red",
+            title: t`Could not restore ${project.name}`,
+            message: said(thrown).detail,
+          });
+        }
+      },
+      remove: (project: WholeProject, onDone?: () => void) =>
+        askToConfirm({
+          title: t`Remove a project`,
+          closeLabel: t`Close`,
+          confirm: t`Remove`,
+          typedName: project.name,
+          command: commandLine("carrel", "project", "rm", project.id),
+          onConfirm: async () => {
+            await remove(project.id);
+            onDone?.();
+          },
+          children: (
+            <Trans>
+              <b>{project.name}</b> is gone with its ceilings and its list of members. This cannot be undone.
+            </Trans>
+          ),
+        }),
+    };
+  }, [t, refusal, said, restore, remove]);
+}
+
+export type ProjectActs = ReturnType<typeof useProjectActs>;

@@ -1,0 +1,102 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, MultiSelect } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Group } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { domainsChoiceQuery } from "@/queries/domains-list";
+import { useSetAccess } from "@/queries/groups-change";
+import { projectsChoiceQuery } from "@/queries/projects-list";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+import { withNamed } from "./choice";
+import { PeopleInput } from "./PeopleInput";
+
+type Values = { domains: string[]; projects: string[]; users: string[] };
+
+const NOBODY = { domains: [], projects: [], users: [] };
+
+/** Who may use a group while it is not public. */
+export function AccessForm({ group }: { group: Group }) {
+  const { t } = useLingui();
+  const set = useSetAccess();
+  const refusal = useRefusal()("group.update");
+  const { domains, projects, users } = group.access ?? NOBODY;
+  const form = useProblemForm<Values>(
+    {
+      initialValues: {
+        domains: domains.map(({ id }) => id),
+        projects: projects.map(({ id }) => id),
+        users: users.map(({ email }) => email),
+      },
+    },
+    set.error,
+  );
+  const everyDomain = withNamed(useQuery(domainsChoiceQuery).data, domains, ({ name }) => name);
+  const everyProject = withNamed(
+    useQuery(projectsChoiceQuery(undefined)).data?.map((each) => ({ ...each, domain: each.domain.name })),
+    projects,
+    ({ name, domain }) => `${name} (${domain})`,
+  );
+  const before = form.getInitialValues();
+  const change = (kind: keyof Values, word: string, said: (id: string) => string) => [
+    ...form.values[kind]
+      .filter((id) => !before[kind].includes(id))
+      .flatMap((id) => ["--allow", `${word}=${said(id)}`]),
+    ...before[kind]
+      .filter((id) => !form.values[kind].includes(id))
+      .flatMap((id) => ["--deny", `${word}=${said(id)}`]),
+  ];
+  return (
+    <Form
+      onSubmit={form.onSubmit((values) =>
+        set.mutate({ id: group.id, ...values }, { onSuccess: () => form.setInitialValues(values) }),
+      )}
+      submit={<Trans>Save</Trans>}
+      blocked={refusal !== null || !form.isDirty()}
+      busy={set.isPending}
+      problem={set.error}
+      command={commandLine(
+        "carrel",
+        "group",
+        "access",
+        group.name,
+        ...change("domains", "domain", (id) => everyDomain.find(({ value }) => value === id)?.label ?? id),
+        // Projects of several domains may have the same name.
+        ...change("projects", "project", (id) => id),
+        ...change("users", "user", (email) => email),
+      )}
+    >
+      {group.public && (
+        <Alert color="gray" variant="light">
+          <Trans>
+            The group is open to everybody whose domain may use it. Those named here matter once it is not.
+          </Trans>
+        </Alert>
+      )}
+      <MultiSelect
+        label={t`Domains`}
+        description={t`Everybody in them.`}
+        searchable
+        nothingFoundMessage={t`Nothing found`}
+        data={everyDomain}
+        {...form.getInputProps("domains")}
+      />
+      <MultiSelect
+        label={t`Projects`}
+        description={t`For sessions in these projects.`}
+        searchable
+        nothingFoundMessage={t`Nothing found`}
+        data={everyProject}
+        {...form.getInputProps("projects")}
+      />
+      <PeopleInput
+        label={t`Users`}
+        description={t`By e-mail, in any project of theirs.`}
+        value={form.values.users}
+        error={form.errors.users}
+        onChange={(users) => form.setFieldValue("users", users)}
+      />
+    </Form>
+  );
+}

@@ -1,0 +1,153 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Drawer, Group as Row, Skeleton, Stack, Tabs } from "@mantine/core";
+import { IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Group } from "@/api/types";
+import { groupsShowQuery } from "@/queries/groups-show";
+import { GROUP_TABS, type GroupTab } from "@/routing/search";
+import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
+import { Facts } from "@/ui/Facts";
+import { formatDuration } from "@/ui/format";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { useSlotName } from "@/ui/slots";
+import { AccessForm } from "./AccessForm";
+import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
+import { LoadBar } from "./LoadBar";
+import { groupLoads } from "./load";
+import type { GroupActs } from "./use-group-acts";
+import { WeightsForm } from "./WeightsForm";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  tab: GroupTab;
+  acts: GroupActs;
+  onTab: (tab: GroupTab | undefined) => void;
+  onEdit: (group: Group) => void;
+  onClose: () => void;
+}
+
+/** One resource group: its settings, who may use it, and the weights of its fair share. */
+export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(groupsShowQuery(id));
+  const group = found.data;
+  const names: Record<GroupTab, string> = {
+    overview: t`Overview`,
+    access: t`Who may use it`,
+    weights: t`Weights`,
+  };
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="xl"
+      title={group?.name ?? t`Resource group`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={240} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {group && (
+        <Stack gap="md" key={group.id}>
+          <Row gap="xs">
+            <MainButton
+              variant="default"
+              icon={IconPencil}
+              label={t`Edit`}
+              refusal={acts.why}
+              onClick={() => onEdit(group)}
+            />
+            <MainButton
+              variant="light"
+              color="red"
+              icon={IconTrash}
+              label={t`Remove…`}
+              refusal={acts.whyNotRemove(group)}
+              onClick={() => acts.remove(group, onClose)}
+            />
+          </Row>
+          <Tabs
+            value={tab}
+            onChange={(next) => onTab(next === "overview" ? undefined : (next as GroupTab))}
+            keepMounted={false}
+          >
+            <Tabs.List mb="md">
+              {GROUP_TABS.map((one) => (
+                <Tabs.Tab key={one} value={one}>
+                  {names[one]}
+                </Tabs.Tab>
+              ))}
+            </Tabs.List>
+            <Tabs.Panel value="overview">
+              <GroupFacts group={group} />
+            </Tabs.Panel>
+            <Tabs.Panel value="access">
+              <AccessForm group={group} />
+            </Tabs.Panel>
+            <Tabs.Panel value="weights">
+              <WeightsForm group={group} />
+            </Tabs.Panel>
+          </Tabs>
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function GroupFacts({ group }: { group: Group }) {
+  const { t, i18n } = useLingui();
+  const slotName = useSlotName();
+  const time = (seconds: number) => formatDuration(seconds * 1000, i18n.locale);
+  return (
+    <Stack gap="lg">
+      <Stack gap="xs">
+        {groupLoads(group).map(({ name, slot, used, offered }) => (
+          <LoadBar key={slot} name={slotName(name)} slot={slot} used={used} offered={offered} />
+        ))}
+      </Stack>
+      <Facts
+        facts={[
+          [t`State`, group.active ? t`active` : t`disabled: it takes no new sessions`],
+          [t`Description`, group.description],
+          [t`Open to`, group.public ? t`everybody whose domain may use it` : t`those who are named`],
+          [
+            t`Nodes`,
+            <Anchor
+              key="nodes"
+              size="sm"
+              renderRoot={(props) => <Link {...props} to="/resources" search={{ group: group.id }} />}
+            >
+              <Trans>
+                {group.nodes}, of which {group.ready_nodes} take sessions
+              </Trans>
+            </Anchor>,
+          ],
+          [t`Live sessions`, t`${group.live_sessions}, of which ${group.waiting_sessions} wait`],
+          [
+            t`Kinds of sessions`,
+            group.session_kinds
+              .map((kind) => (SESSION_KINDS[kind] ? i18n._(SESSION_KINDS[kind]) : kind))
+              .join(", "),
+          ],
+          [t`Order`, i18n._(ORDERS[group.scheduler].title)],
+          [t`Half-life of past use`, group.scheduler === "fair_share" && time(group.half_life_s)],
+          [t`Placement`, i18n._(PLACEMENTS[group.placement].title)],
+          [t`Slots that decide`, group.slot_priority.join(", ") || t`the scarcest`],
+          [t`Waits at most`, group.pending_timeout_s === null ? t`for ever` : time(group.pending_timeout_s)],
+          [t`May be overtaken for`, time(group.patience_s)],
+          [
+            t`When a node is lost`,
+            t`${i18n._(NODE_LOSSES[group.on_node_loss])}, after ${time(group.node_loss_s)}`,
+          ],
+          [t`Address of apps`, group.app_address ?? t`as everywhere`],
+          [t`Created`, <Instant key="created" at={group.created_at} />],
+        ]}
+      />
+      <CommandLine text={commandLine("carrel", "group", "show", group.name)} />
+    </Stack>
+  );
+}

@@ -1,0 +1,111 @@
+import { useLingui } from "@lingui/react/macro";
+import { Drawer, Group, Skeleton, Stack, Tabs } from "@mantine/core";
+import { IconDoorExit, IconLock, IconLockOpen, IconPencil, IconTrash } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { NodeDetail } from "@/api/types";
+import { nodesShowQuery } from "@/queries/nodes-show";
+import { NODE_TABS, type NodeTab } from "@/routing/search";
+import { CommandLine } from "@/ui/CommandLine";
+import { commandLine } from "@/ui/command";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { NodeImages } from "./NodeImages";
+import { NodeOverview } from "./NodeOverview";
+import { NodeSessions } from "./NodeSessions";
+import type { NodeActs } from "./use-node-acts";
+
+interface Props {
+  opened: boolean;
+  id: string;
+  tab: NodeTab;
+  acts: NodeActs;
+  onTab: (tab: NodeTab | undefined) => void;
+  onClose: () => void;
+}
+
+/** Everything about one node. */
+export function NodeDrawer({ opened, id, tab, acts, onTab, onClose }: Props) {
+  const { t } = useLingui();
+  const found = useQuery(nodesShowQuery(id));
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="xl"
+      title={found.data?.name ?? t`Node`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {found.isPending && <Skeleton height={240} aria-busy />}
+      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {found.data && <Detail key={id} node={found.data} tab={tab} acts={acts} onTab={onTab} />}
+    </Drawer>
+  );
+}
+
+function Detail({ node, tab, acts, onTab }: { node: NodeDetail } & Pick<Props, "tab" | "acts" | "onTab">) {
+  const { t } = useLingui();
+  const names: Record<NodeTab, string> = {
+    overview: t`Overview`,
+    sessions: t`Sessions (${node.sessions.length})`,
+    images: t`Images (${node.images})`,
+  };
+  return (
+    <Stack gap="md">
+      <Group gap="xs">
+        <MainButton
+          variant="default"
+          icon={IconPencil}
+          label={t`Edit`}
+          refusal={acts.why}
+          onClick={() => acts.edit(node)}
+        />
+        <MainButton
+          variant="default"
+          icon={node.cordoned ? IconLockOpen : IconLock}
+          label={node.cordoned ? t`Uncordon` : t`Cordon`}
+          refusal={acts.why}
+          onClick={() => void acts.setCordoned(node, !node.cordoned)}
+        />
+        <MainButton
+          variant="default"
+          icon={IconDoorExit}
+          label={t`Drain…`}
+          refusal={acts.whyNotDrain(node)}
+          onClick={() => acts.drain(node)}
+        />
+        {node.state === "DOWN" && (
+          <MainButton
+            variant="default"
+            icon={IconTrash}
+            label={t`Forget…`}
+            refusal={acts.why}
+            onClick={() => acts.forget(node)}
+          />
+        )}
+      </Group>
+      <Tabs
+        value={tab}
+        onChange={(next) => onTab(next === "overview" ? undefined : (next as NodeTab))}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {NODE_TABS.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {names[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <NodeOverview node={node} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions">
+          <NodeSessions node={node} />
+        </Tabs.Panel>
+        <Tabs.Panel value="images">
+          <NodeImages names={node.image_names} />
+        </Tabs.Panel>
+      </Tabs>
+      <CommandLine text={commandLine("carrel", "node", node.cordoned ? "uncordon" : "cordon", node.name)} />
+    </Stack>
+  );
+}

@@ -1,0 +1,181 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Anchor, Badge, Group, Stack, Table, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { NodeDetail } from "@/api/types";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
+import { DRAINING } from "./drain-words";
+import { LoadBar } from "./LoadBar";
+import { finest, WHOLE } from "./load";
+import { NodeBadge } from "./NodeBadge";
+import { NodeUsage } from "./NodeUsage";
+
+/** What a node is, has, offers and holds. */
+export function NodeOverview({ node }: { node: NodeDetail }) {
+  const { t, i18n } = useLingui();
+  const administers = may(useMe(), "node.update");
+  return (
+    <Stack gap="lg">
+      {node.down_since && (
+        <Alert color="red" variant="light" title={t`The engine does not name it any more`}>
+          <Trans>
+            Since <Instant at={node.down_since} />. What becomes of its sessions is set in its group.
+          </Trans>
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          [t`State`, <NodeBadge key="state" node={node} />],
+          [t`Draining`, node.draining !== null && i18n._(DRAINING[node.draining].title)],
+          [
+            t`Resource group`,
+            administers ? (
+              <Anchor
+                key="group"
+                size="sm"
+                renderRoot={(props) => (
+                  <Link {...props} to="/resources/groups" search={{ open: node.group.id }} />
+                )}
+              >
+                {node.group.name}
+              </Anchor>
+            ) : (
+              node.group.name
+            ),
+          ],
+          [t`Architecture`, node.architecture],
+          [t`Engine`, `${node.engine.name} (${node.engine_version})`],
+          [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],
+          [t`Can do`, node.capabilities.join(", ")],
+        ]}
+      />
+      <SlotTable node={node} />
+      {node.devices.length > 0 && <Devices node={node} />}
+      {administers && <NodeUsage node={node} />}
+      <section>
+        <Title order={2} size="h4" mb="xs">
+          <Trans>Labels</Trans>
+        </Title>
+        <Labels labels={node.labels} />
+      </section>
+    </Stack>
+  );
+}
+
+function SlotTable({ node }: { node: NodeDetail }) {
+  const { t } = useLingui();
+  const name = useSlotName();
+  const amount = (slot: string, of: Record<string, number>) =>
+    of[slot] === undefined ? "–" : slotAmount(slot, of[slot]);
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        <Trans>Slots</Trans>
+      </Title>
+      <Table.ScrollContainer minWidth={460} scrollAreaProps={{ tabIndex: 0 }}>
+        <Table aria-label={t`Slots`} fz="sm" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t`Slot`}</Table.Th>
+              <Table.Th>{t`The machine has`}</Table.Th>
+              <Table.Th>{t`Kept for the system`}</Table.Th>
+              <Table.Th>{t`Offered`}</Table.Th>
+              <Table.Th w="9rem">{t`Held`}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {inSlotOrder(Object.keys(node.slots)).map((slot) => (
+              <Table.Tr key={slot}>
+                <Table.Th scope="row">{name(slot)}</Table.Th>
+                <Table.Td>{amount(slot, node.slots)}</Table.Td>
+                <Table.Td>{amount(slot, node.reserved)}</Table.Td>
+                <Table.Td>
+                  {amount(slot, node.offered)}
+                  {slot === "cpu" && node.cpu_overcommit !== 1 && ` (× ${node.cpu_overcommit})`}
+                </Table.Td>
+                <Table.Td>
+                  <LoadBar slot={slot} used={node.used[slot] ?? 0} offered={node.offered[slot] ?? 0} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+function Devices({ node }: { node: NodeDetail }) {
+  const { t } = useLingui();
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        <Trans>Accelerators</Trans>
+      </Title>
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ tabIndex: 0 }}>
+        <Table aria-label={t`Accelerators`} fz="sm" verticalSpacing={6}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t`Device`}</Table.Th>
+              <Table.Th>{t`Model`}</Table.Th>
+              <Table.Th>{t`Set`}</Table.Th>
+              <Table.Th>{t`Held by`}</Table.Th>
+              <Table.Th w="8rem">{t`Held`}</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {node.devices.map((device) => (
+              <Table.Tr key={device.id}>
+                <Table.Th scope="row">{device.id}</Table.Th>
+                <Table.Td>{device.model || device.family}</Table.Td>
+                <Table.Td>{device.set}</Table.Td>
+                <Table.Td>
+                  <Group gap={6}>
+                    {node.sessions
+                      .filter(({ devices }) => devices[device.id] !== undefined)
+                      .map(({ id, name }) => (
+                        <Anchor
+                          key={id}
+                          size="sm"
+                          renderRoot={(props) => (
+                            <Link {...props} to="/sessions" search={{ owner: "all", session: id }} />
+                          )}
+                        >
+                          {name}
+                        </Anchor>
+                      ))}
+                  </Group>
+                </Table.Td>
+                <Table.Td>
+                  <DeviceLoad device={device} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </section>
+  );
+}
+
+function DeviceLoad({ device }: { device: NodeDetail["devices"][number] }) {
+  const { slot, unit } = finest(device.slots);
+  return <LoadBar slot={slot} used={device.used / unit} offered={WHOLE / unit} />;
+}
+
+function Labels({ labels }: { labels: Record<string, string> }) {
+  const all = Object.entries(labels).sort(([one], [other]) => one.localeCompare(other));
+  if (all.length === 0) return <Trans>none</Trans>;
+  return (
+    <Group gap={6}>
+      {all.map(([key, value]) => (
+        <Badge key={key} variant="default" tt="none" maw="100%">
+          {value ? `${key}=${value}` : key}
+        </Badge>
+      ))}
+    </Group>
+  );
+}

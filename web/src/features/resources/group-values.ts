@@ -1,0 +1,75 @@
+import type { Group, GroupCreate, GroupUpdate } from "@/api/types";
+import { cliTime } from "@/features/sessions/launcher/command";
+import { commandLine } from "@/ui/command";
+
+/** What the form about a resource group holds. */
+export type GroupValues = Required<Omit<GroupCreate, "app_address">> & { app_address: string };
+
+const FRESH: GroupValues = {
+  name: "",
+  description: "",
+  active: true,
+  public: true,
+  session_kinds: ["interactive", "batch", "inference"],
+  scheduler: "fifo",
+  placement: "dispersed",
+  slot_priority: [],
+  pending_timeout_s: null,
+  patience_s: 300,
+  half_life_s: 7 * 86_400,
+  on_node_loss: "end",
+  node_loss_s: 120,
+  app_address: "",
+};
+const FIELDS = Object.keys(FRESH) as (keyof GroupValues)[];
+
+export function valuesOf(group: Group | undefined): GroupValues {
+  if (!group) return FRESH;
+  const { app_address, ...values } = Object.fromEntries(
+    FIELDS.map((field) => [field, group[field]]),
+  ) as GroupValues & { app_address: string | null };
+  return { ...values, app_address: app_address ?? "" };
+}
+
+/** The request for such a group. */
+export const wantedGroup = ({ app_address, ...values }: GroupValues): GroupCreate => ({
+  ...values,
+  app_address: app_address.trim() || null,
+});
+
+/** What is other than the group has it. */
+export const changedGroup = (group: Group, wanted: GroupCreate): GroupUpdate =>
+  Object.fromEntries(
+    FIELDS.filter((field) => JSON.stringify(group[field]) !== JSON.stringify(wanted[field])).map((field) => [
+      field,
+      wanted[field],
+    ]),
+  );
+
+/** The line that makes the same group, or the same change. */
+export function groupCommand(group: Group | undefined, wanted: GroupUpdate): string {
+  const given = group
+    ? wanted
+    : changedGroup({ ...FRESH, app_address: null } as unknown as Group, wanted as GroupCreate);
+  const word = (option: string, value: string | undefined) => (value === undefined ? [] : [option, value]);
+  const time = (seconds: number | undefined) => (seconds === undefined ? undefined : cliTime(seconds));
+  return commandLine(
+    "carrel",
+    "group",
+    ...(group ? ["edit", group.name] : ["create", wanted.name || "gpu"]),
+    ...(group ? word("--name", given.name) : []),
+    ...word("--description", given.description),
+    ...(group && given.active !== undefined ? [given.active ? "--activate" : "--deactivate"] : []),
+    ...(given.public === undefined ? [] : [given.public ? "--public" : "--private"]),
+    ...(given.session_kinds ?? []).flatMap((kind) => ["--kind", kind]),
+    ...word("--scheduler", given.scheduler),
+    ...word("--placement", given.placement),
+    ...(given.slot_priority ?? []).flatMap((slot) => ["--slot-priority", slot]),
+    ...word("--pending-timeout", given.pending_timeout_s === null ? "never" : time(given.pending_timeout_s)),
+    ...word("--patience", time(given.patience_s)),
+    ...word("--half-life", time(given.half_life_s)),
+    ...word("--on-node-loss", given.on_node_loss),
+    ...word("--node-loss", time(given.node_loss_s)),
+    ...word("--app-address", given.app_address ?? undefined),
+  );
+}

@@ -1,0 +1,18 @@
+import type { Node } from "@/api/types";
+import type { NodeFilter } from "@/queries/nodes-list";
+import type { NodesSearch } from "@/routing/search";
+import type { Column } from "@/ui/table/column";
+import { serverSort } from "@/ui/table/sorted";
+
+const CORDONED = { yes: true, no: false } as const;
+
+/** What the server is asked for by what the address says. */
+export function filterOf(search: NodesSearch, columns: readonly Column<Node>[]): NodeFilter {
+  return {
+    q: search.q,
+    group: search.group,
+    state: search.state,
+    cordoned: search.cordoned && CORDONED[search.cordoned],
+    sort: serverSort(columns, search),
+  };
+}

@@ -1,0 +1,49 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { useMemo } from "react";
+import type { Group } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useRemoveGroup } from "@/queries/groups-change";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+
+/** The one that is always there: new nodes come into it. */
+const DEFAULT = "default";
+
+/** What can be done with resource groups, and why not. */
+export function useGroupActs() {
+  const { t } = useLingui();
+  const refusal = useRefusal();
+  const { mutateAsync: remove } = useRemoveGroup();
+  return useMemo(() => {
+    const whyKept = (group: Group) => {
+      if (group.id === DEFAULT) return t`It stays: new nodes come into it.`;
+      if (group.nodes > 0) return t`It still has nodes: move them to another group first.`;
+      return group.live_sessions > 0 ? t`It still has live sessions.` : null;
+    };
+    return {
+      why: refusal("group.update"),
+      whyNotMake: refusal("group.create"),
+      whyNotRemove: (group: Group) => refusal("group.remove") ?? whyKept(group),
+      remove: (group: Group, onDone?: () => void) =>
+        askToConfirm({
+          title: t`Remove a resource group`,
+          closeLabel: t`Close`,
+          confirm: t`Remove`,
+          typedName: group.name,
+          command: commandLine("carrel", "group", "rm", group.name),
+          onConfirm: async () => {
+            await remove(group.id);
+            onDone?.();
+          },
+          children: (
+            <Trans>
+              <b>{group.name}</b> is gone with its settings, its weights and who may use it. This cannot be
+              undone.
+            </Trans>
+          ),
+        }),
+    };
+  }, [t, refusal, remove]);
+}
+
+export type GroupActs = ReturnType<typeof useGroupActs>;

@@ -1,0 +1,89 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Queued } from "@/api/types";
+import { schedulerQueueQuery } from "@/queries/scheduler-queue";
+import type { SchedulerSearch } from "@/routing/search";
+import { EmptyState } from "@/ui/EmptyState";
+import { ColumnMenu } from "@/ui/table/ColumnMenu";
+import { DataTable } from "@/ui/table/DataTable";
+import { ExportButton } from "@/ui/table/ExportButton";
+import { ListFoot } from "@/ui/table/ListFoot";
+import { ListToolbar } from "@/ui/table/ListToolbar";
+import { useColumnChoice } from "@/ui/table/use-column-choice";
+import { useRows } from "@/ui/table/use-rows";
+import { QUEUE_COLUMNS, QUEUE_FIELDS } from "./columns";
+import { useOrderText } from "./use-order-text";
+
+interface Props {
+  group: string;
+  search: SchedulerSearch;
+  /** What chooses the group and the view. */
+  choices: ReactNode;
+  onChange: (part: Partial<SchedulerSearch>) => void;
+}
+
+const idOf = (queued: Queued) => queued.session ?? `place-${queued.position}`;
+const look = (queued: Queued) => ({ name: queued.name ?? `${queued.position}` });
+
+/** Who waits in a group, in the order in which the scheduler looks at them. */
+export function QueueList({ group, search, choices, onChange }: Props) {
+  const { t } = useLingui();
+  const queue = useInfiniteQuery(schedulerQueueQuery(group));
+  const orderText = useOrderText();
+  const [visible, setVisible] = useColumnChoice("queue", QUEUE_COLUMNS);
+  const { rows: items, more } = useRows(queue);
+  const last = queue.data?.pages.at(-1);
+  return (
+    <>
+      <ListToolbar
+        title={t`Scheduler`}
+        tools={
+          <>
+            <ColumnMenu columns={QUEUE_COLUMNS} chosen={visible} onChange={setVisible} />
+            <ExportButton name={`queue-${group}`} fields={QUEUE_FIELDS} all={() => items} />
+          </>
+        }
+      >
+        {choices}
+      </ListToolbar>
+      {last && (
+        <Text size="xs" c="dimmed" px="1rem" pb="xs">
+          <Trans>The highest priority first; among equals: {orderText(last.scheduler)}</Trans>
+        </Text>
+      )}
+      <DataTable
+        label={t`Queue of ${group}`}
+        rows={items}
+        rowId={idOf}
+        columns={QUEUE_COLUMNS}
+        visible={visible}
+        loading={queue.isPending}
+        problem={queue.error}
+        onRetry={() => void queue.refetch()}
+        sorting={search}
+        onSort={onChange}
+        onNearEnd={more}
+        look={look}
+        minWidth="64rem"
+        empty={
+          <EmptyState
+            title={t`Nobody waits in this resource group`}
+            text={t`Whatever is asked for starts at once, as long as there is room.`}
+          />
+        }
+      />
+      {last && (
+        <ListFoot
+          count={items.length}
+          counted={<Plural value={last.length} one="# session waits" other="# sessions wait" />}
+          more={queue.hasNextPage}
+          loading={queue.isFetchingNextPage}
+          presorted
+          onMore={more}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Shares } from "@/api/types";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { schedulerSharesQuery } from "@/queries/scheduler-shares";
+import { EmptyState } from "@/ui/EmptyState";
+import { formatDuration } from "@/ui/format";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
+import { ListToolbar } from "@/ui/table/ListToolbar";
+import styles from "./Shares.module.css";
+import { SharesPicture } from "./SharesPicture";
+import { SharesTable } from "./SharesTable";
+import { linesOf } from "./shares";
+
+interface Props {
+  group: string;
+  /** What chooses the group and the view. */
+  choices: ReactNode;
+}
+
+/** Who has, and has had, how much of a group, beside what they are entitled to: a picture, and the same as a table. */
+export function SharesView({ group, choices }: Props) {
+  const { t } = useLingui();
+  const shares = useQuery(schedulerSharesQuery(group));
+  return (
+    <>
+      <ListToolbar title={t`Scheduler`}>{choices}</ListToolbar>
+      <div className={styles.body}>
+        {shares.isPending && <Skeleton height={220} aria-busy />}
+        {shares.isError && <ProblemAlert problem={shares.error} onRetry={() => void shares.refetch()} />}
+        {shares.data && <Whole shares={shares.data} />}
+      </div>
+    </>
+  );
+}
+
+function Whole({ shares }: { shares: Shares }) {
+  const { t, i18n } = useLingui();
+  const lines = linesOf(shares, may(useMe(), "share.read", {}));
+  const halfLife = formatDuration(shares.half_life_s * 1000, i18n.locale);
+  const capacity = slotsWords(shares.capacity).join(SLOTS_JOINT);
+  return (
+    <Stack gap="md">
+      <Text size="sm">
+        <Trans>
+          {shares.group.name} has {capacity}. Of what somebody had, half counts after {halfLife}.
+        </Trans>
+      </Text>
+      {shares.scheduler !== "fair_share" && (
+        <Alert variant="light" color="brass" p="xs">
+          <Trans>
+            This group does not go by fair shares, so weights decide nothing here; the figures tell who has
+            how much.
+          </Trans>
+        </Alert>
+      )}
+      {lines.length === 0 ? (
+        <EmptyState
+          title={t`Nobody has had anything of this resource group yet`}
+          text={t`As soon as a session runs or waits in it, its domain, project and owner are listed.`}
+        />
+      ) : (
+        <>
+          <SharesPicture lines={lines} />
+          <SharesTable group={shares.group} lines={lines} />
+        </>
+      )}
+    </Stack>
+  );
+}

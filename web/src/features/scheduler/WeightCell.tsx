@@ -1,0 +1,95 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, NumberInput, Popover, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { GroupRef, Share } from "@/api/types";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { useSetWeights } from "@/queries/groups-change";
+import { groupsShowQuery } from "@/queries/groups-show";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { withWeight } from "./shares";
+
+const MOST = 1000;
+
+/** The weight of somebody in a group, changed where it stands by those who administer the group. */
+export function WeightCell({ group, node }: { group: GroupRef; node: Share }) {
+  const { t } = useLingui();
+  const [opened, { toggle, close }] = useDisclosure(false);
+  if (!may(useMe(), "group.update")) return node.weight;
+  return (
+    <Popover
+      opened={opened}
+      onChange={(open) => !open && close()}
+      trapFocus
+      returnFocus
+      position="bottom-start"
+    >
+      <Popover.Target>
+        <Button
+          size="compact-xs"
+          variant="default"
+          aria-label={t`Weight of ${node.name}: ${node.weight}. Change it`}
+          aria-expanded={opened}
+          onClick={toggle}
+        >
+          {node.weight}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <WeightForm key={node.weight} group={group} node={node} onDone={close} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function WeightForm({ group, node, onDone }: { group: GroupRef; node: Share; onDone: () => void }) {
+  const { t } = useLingui();
+  const client = useQueryClient();
+  const set = useSetWeights();
+  const [weight, setWeight] = useState<number | string>(node.weight);
+  const [problem, setProblem] = useState<unknown>(null);
+  const wrong = !(Number(weight) > 0 && Number(weight) <= MOST);
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    if (wrong) return;
+    try {
+      // The server takes all weights at once, so the others are asked for first.
+      const { weights } = await client.fetchQuery({ ...groupsShowQuery(group.id), staleTime: 0 });
+      if (weights) await set.mutateAsync({ id: group.id, ...withWeight(weights, node, Number(weight)) });
+      onDone();
+    } catch (thrown) {
+      setProblem(thrown);
+    }
+  };
+  return (
+    <form onSubmit={send}>
+      <Stack gap="xs" maw={280}>
+        <Text size="xs" c="dimmed">
+          <Trans>With weight 2 somebody is entitled to twice as much as those beside them with 1.</Trans>
+        </Text>
+        <Group gap="xs" align="flex-end" wrap="nowrap">
+          <NumberInput
+            size="xs"
+            w={110}
+            label={t`Weight`}
+            aria-label={t`Weight of ${node.name}`}
+            min={0}
+            max={MOST}
+            clampBehavior="none"
+            step={0.5}
+            value={weight}
+            error={wrong}
+            onChange={setWeight}
+            data-autofocus
+          />
+          <Button size="xs" type="submit" loading={set.isPending}>
+            <Trans>Save</Trans>
+          </Button>
+        </Group>
+        {problem != null && <ProblemAlert problem={problem} />}
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+import { useLingui } from "@lingui/react/macro";
+import { Checkbox, Pill, SegmentedControl, Select } from "@mantine/core";
+import type { Ref } from "react";
+import type { Project } from "@/api/types";
+import type { SessionFilter } from "@/cache/patch";
+import type { SessionsSearch } from "@/routing/search";
+import { SearchBox } from "@/ui/table/SearchBox";
+
+interface Props {
+  ref: Ref<HTMLInputElement>;
+  q: string | undefined;
+  filter: SessionFilter;
+  mayseeAll: boolean;
+  /** Offered as a filter when there are several. */
+  projects: Project[];
+  onChange: (part: Partial<SessionsSearch>) => void;
+}
+
+/** Which sessions the list shows. */
+export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }: Props) {
+  const { t } = useLingui();
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label={t`Which sessions`}
+        value={["live", "ended", "all"].includes(filter.state) ? filter.state : "all"}
+        onChange={(state) => onChange({ state: state === "live" ? undefined : (state as "ended" | "all") })}
+        data={[
+          { value: "live", label: t`Live` },
+          { value: "ended", label: t`Ended` },
+          { value: "all", label: t`All` },
+        ]}
+      />
+      <SearchBox
+        ref={ref}
+        label={t`Search by name or image`}
+        placeholder={t`Name or image`}
+        value={q}
+        onChange={(next) => onChange({ q: next })}
+      />
+      {(projects.length > 1 || filter.project) && (
+        <Select
+          size="xs"
+          w={150}
+          aria-label={t`Sessions of which project`}
+          placeholder={t`Every project`}
+          clearable
+          clearButtonProps={{ "aria-label": t`Every project` }}
+          data={projectNames(projects, filter.project)}
+          value={filter.project ?? null}
+          onChange={(name) => onChange({ project: name ?? undefined })}
+        />
+      )}
+      {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
+        <Pill
+          withRemoveButton
+          removeButtonProps={{ "aria-label": t`Not only those of ${filter.owner}` }}
+          onRemove={() => onChange({ owner: "all" })}
+        >
+          {filter.owner}
+        </Pill>
+      )}
+      {mayseeAll && (
+        <Checkbox
+          size="xs"
+          label={t`Everybody's`}
+          checked={filter.owner === "all"}
+          onChange={(event) => onChange({ owner: event.currentTarget.checked ? "all" : undefined })}
+        />
+      )}
+    </>
+  );
+}
+
+/** The person's projects, and the one that a link named. */
+function projectNames(projects: Project[], named: string | undefined): string[] {
+  const names = projects.map(({ name }) => name);
+  return named && !names.includes(named) ? [...names, named] : names;
+}

@@ -1,0 +1,33 @@
+import { useLingui } from "@lingui/react/macro";
+import type { Session } from "@/api/types";
+import { useReadings } from "@/cache/usage";
+import { formatCores, formatSize } from "@/ui/format";
+import { Sparkline } from "@/ui/Sparkline";
+import styles from "./cells.module.css";
+
+/** The last five minutes of one slot of a running session, against what it was given. */
+export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu" | "mem" }) {
+  const { t } = useLingui();
+  const readings = useReadings(session.id);
+  if (session.state !== "RUNNING") return null;
+  const values = slot === "cpu" ? readings.cpu_millis : readings.mem_bytes;
+  const latest = values.at(-1);
+  const given = session.slots[slot] ?? 0;
+  if (latest === undefined) return <span className={styles.faint}>–</span>;
+  const percent = given > 0 ? Math.round((latest / given) * 100) : 0;
+  const label =
+    slot === "cpu"
+      ? t`CPU ${percent} %: ${formatCores(latest)} of ${formatCores(given)}`
+      : t`Memory ${percent} %: ${formatSize(latest)} of ${formatSize(given)}`;
+  return (
+    <span className={styles.spark} title={label}>
+      <Sparkline
+        values={values}
+        ceiling={given}
+        color={slot === "cpu" ? "var(--carrel-cpu)" : "var(--carrel-mem)"}
+        label={label}
+      />
+      <span className={styles.percent}>{percent}%</span>
+    </span>
+  );
+}

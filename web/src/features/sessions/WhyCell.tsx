@@ -1,0 +1,22 @@
+import { Text } from "@mantine/core";
+import { hasEnded } from "@/api/session-states";
+import type { Session } from "@/api/types";
+import { useSessionText } from "@/sentences/use-session-text";
+import { ProgressLine } from "./ProgressLine";
+
+/** Why a session does not run: what it waits for, how far it is, or how it ended. */
+export function WhyCell({ session }: { session: Session }) {
+  const { reason } = useSessionText();
+  if (!hasEnded(session.state)) return <ProgressLine session={session} oneLine />;
+  if (!session.reason) return null;
+  return (
+    <Text
+      size="xs"
+      c={session.state === "ERROR" ? "var(--carrel-bad)" : "dimmed"}
+      truncate
+      title={reason(session.reason)}
+    >
+      {reason(session.reason)}
+    </Text>
+  );
+}

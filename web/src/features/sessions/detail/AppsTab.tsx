@@ -1,0 +1,56 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Badge, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { IconExternalLink } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { App, SessionDetail } from "@/api/types";
+import type { SessionActions } from "@/features/sessions/use-actions";
+import { appsListQuery } from "@/queries/apps-list";
+import { CommandLine } from "@/ui/CommandLine";
+import { EmptyState } from "@/ui/EmptyState";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { OwnButton } from "./OwnButton";
+
+/** The apps a session offers, with a button to open each. */
+export function AppsTab({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
+  const { t } = useLingui();
+  const apps = useQuery(appsListQuery(session.id));
+  const [opening, setOpening] = useState<string | null>(null);
+  if (apps.isPending) return <Skeleton height={120} />;
+  if (apps.isError) return <ProblemAlert problem={apps.error} onRetry={() => void apps.refetch()} />;
+  if (apps.data.length === 0) {
+    return <EmptyState title={t`This image brings no apps`} text={t`The terminal works in every image.`} />;
+  }
+  const refusal = session.state === "RUNNING" ? actions.ownerOnly(session) : t`The session is not running.`;
+  const open = async (app: App) => {
+    setOpening(app.name);
+    await actions.openApp(session, app);
+    setOpening(null);
+    void apps.refetch();
+  };
+  return (
+    <Stack gap="sm">
+      {apps.data.map((app) => (
+        <Card key={app.name} withBorder padding="sm" bg="var(--carrel-surface)">
+          <Group justify="space-between" mb="xs">
+            <Group gap="xs">
+              <Text fw={600}>{app.title}</Text>
+              <Badge size="xs" variant="light" color={app.running ? "lamp" : "gray"}>
+                {app.running ? <Trans>started</Trans> : <Trans>starts when opened</Trans>}
+              </Badge>
+            </Group>
+            <OwnButton
+              refusal={refusal}
+              loading={opening === app.name}
+              rightSection={<IconExternalLink size={15} aria-hidden />}
+              onClick={() => void open(app)}
+            >
+              <Trans>Open in a new tab</Trans>
+            </OwnButton>
+          </Group>
+          <CommandLine text={`carrel app open ${session.id} ${app.name}`} />
+        </Card>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,166 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Drawer, Group, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Suspense } from "react";
+import type { SessionDetail } from "@/api/types";
+import { IdleText } from "@/features/idle/IdleText";
+import { KeepButton } from "@/features/idle/KeepButton";
+import { useSessionActions } from "@/features/sessions/use-actions";
+import { useWarningText } from "@/features/sessions/warnings";
+import { WhyBox } from "@/features/sessions/why/WhyBox";
+import { sessionsShowQuery } from "@/queries/sessions-show";
+import { part } from "@/routing/part";
+import { DETAIL_TABS, type DetailTab } from "@/routing/search";
+import { useSessionText } from "@/sentences/use-session-text";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { AppsTab } from "./AppsTab";
+import styles from "./DetailDrawer.module.css";
+import { DetailHead } from "./DetailHead";
+import { EnvironmentTab } from "./EnvironmentTab";
+import { HistoryTab } from "./HistoryTab";
+import { OverviewTab } from "./OverviewTab";
+
+const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
+const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
+
+interface Props {
+  opened: boolean;
+  id: string;
+  tab: DetailTab;
+  onTab: (tab: DetailTab) => void;
+  onClose: () => void;
+}
+
+/** Everything about one session. */
+export function DetailDrawer({ opened, id, tab, onTab, onClose }: Props) {
+  const { t } = useLingui();
+  const session = useQuery(sessionsShowQuery(id));
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      size="xl"
+      title={session.data?.name ?? t`Session`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+      classNames={{ content: styles.content, body: styles.body, title: styles.title }}
+    >
+      {session.isPending && (
+        <Stack aria-busy>
+          <Skeleton height={28} width="60%" />
+          <Skeleton height={140} />
+        </Stack>
+      )}
+      {session.isError && <ProblemAlert problem={session.error} onRetry={() => void session.refetch()} />}
+      {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}
+    </Drawer>
+  );
+}
+
+function Detail({
+  session,
+  tab,
+  onTab,
+}: {
+  session: SessionDetail;
+  tab: DetailTab;
+  onTab: (tab: DetailTab) => void;
+}) {
+  const { t } = useLingui();
+  const actions = useSessionActions();
+  const said = useSessionText();
+  const warningText = useWarningText();
+  const names: Record<DetailTab, string> = {
+    overview: t`Overview`,
+    history: t`History`,
+    logs: t`Logs`,
+    apps: t`Apps`,
+    usage: t`Resource use`,
+    environment: t`Environment`,
+  };
+  return (
+    <>
+      <DetailHead session={session} actions={actions} />
+      {session.state === "ERROR" && (
+        <Alert
+          color="red"
+          variant="light"
+          mb="sm"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+          title={t`It failed`}
+        >
+          {session.reason ? (
+            said.reason(session.reason)
+          ) : (
+            <Trans>No reason was recorded; the history and the logs may tell.</Trans>
+          )}
+        </Alert>
+      )}
+      {session.state === "PENDING" && <WhyBox session={session} />}
+      {session.idle_ends_at && (
+        <Alert
+          color="brass"
+          variant="light"
+          mb="sm"
+          p="xs"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
+          <Group justify="space-between">
+            <IdleText endsAt={session.idle_ends_at} />
+            <KeepButton id={session.id} />
+          </Group>
+        </Alert>
+      )}
+      {session.warnings?.map((warning) => (
+        <Alert
+          key={warning}
+          color="brass"
+          variant="light"
+          mb="sm"
+          p="xs"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+        >
+          {warningText(warning)}
+        </Alert>
+      ))}
+      <Tabs
+        value={tab}
+        onChange={(next) => next && onTab(next as DetailTab)}
+        className={styles.tabs}
+        keepMounted={false}
+      >
+        <ScrollArea type="never" className={styles.tabBar}>
+          <Tabs.List className={styles.tabList}>
+            {DETAIL_TABS.map((one) => (
+              <Tabs.Tab key={one} value={one}>
+                {names[one]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        </ScrollArea>
+        <div className={styles.panel}>
+          <Suspense fallback={<Skeleton height={160} mt="md" />}>
+            <Tabs.Panel value="overview">
+              <OverviewTab session={session} />
+            </Tabs.Panel>
+            <Tabs.Panel value="history">
+              <HistoryTab id={session.id} />
+            </Tabs.Panel>
+            <Tabs.Panel value="logs" className={styles.fill}>
+              <LogsTab session={session} />
+            </Tabs.Panel>
+            <Tabs.Panel value="apps">
+              <AppsTab session={session} actions={actions} />
+            </Tabs.Panel>
+            <Tabs.Panel value="usage">
+              <UsageTab session={session} />
+            </Tabs.Panel>
+            <Tabs.Panel value="environment">
+              <EnvironmentTab env={session.env ?? {}} />
+            </Tabs.Panel>
+          </Suspense>
+        </div>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group, Skeleton, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { HistoryEntry } from "@/api/types";
+import { StateBadge } from "@/features/sessions/StateBadge";
+import { sessionsHistoryQuery } from "@/queries/sessions-history";
+import { useSessionText } from "@/sentences/use-session-text";
+import { formatDuration } from "@/ui/format";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import styles from "./DetailDrawer.module.css";
+
+/** Every state a session was in, when, why, and through whom. */
+export function HistoryTab({ id }: { id: string }) {
+  const history = useQuery(sessionsHistoryQuery(id));
+  if (history.isPending) return <Skeleton height={160} />;
+  if (history.isError) return <ProblemAlert problem={history.error} onRetry={() => void history.refetch()} />;
+  return (
+    <ol className={styles.steps}>
+      {history.data.map((entry, index) => (
+        <Step
+          key={`${entry.at}:${entry.to_state}:${entry.cause}`}
+          entry={entry}
+          next={history.data[index + 1]}
+        />
+      ))}
+    </ol>
+  );
+}
+
+function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undefined }) {
+  const { i18n } = useLingui();
+  const said = useSessionText();
+  const lasted = next ? Date.parse(next.at) - Date.parse(entry.at) : null;
+  const note = entry.from_state === entry.to_state;
+  return (
+    <li className={styles.step}>
+      <Stack gap={3}>
+        <Group gap="xs">
+          {!note && <StateBadge state={entry.to_state} />}
+          <Text size="xs" c="dimmed" title={entry.cause}>
+            {said.cause(entry.cause)}
+          </Text>
+          {lasted !== null && (
+            <Text size="xs" c="dimmed">
+              <Trans>for {lasted < 1000 ? `${lasted} ms` : formatDuration(lasted, i18n.locale)}</Trans>
+            </Text>
+          )}
+        </Group>
+        {entry.reason && <Text size="sm">{said.reason(entry.reason)}</Text>}
+        <Text size="xs" c="dimmed">
+          <Instant at={entry.at} />
+          {entry.actor && (
+            <>
+              {" · "}
+              <Trans>by {entry.actor}</Trans>
+            </>
+          )}
+        </Text>
+      </Stack>
+    </li>
+  );
+}

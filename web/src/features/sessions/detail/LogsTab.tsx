@@ -1,0 +1,102 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { ActionIcon, Checkbox, Group, Switch, Text, TextInput, Tooltip } from "@mantine/core";
+import { IconDownload, IconSearch } from "@tabler/icons-react";
+import { useDeferredValue, useMemo, useState } from "react";
+import { hasEnded } from "@/api/session-states";
+import type { SessionDetail } from "@/api/types";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { plainLine } from "./ansi";
+import { LogLines } from "./LogLines";
+import { useLogs } from "./use-logs";
+
+/** What the session wrote, as it writes it. */
+export function LogsTab({ session }: { session: SessionDetail }) {
+  const { t } = useLingui();
+  const live = !hasEnded(session.state);
+  const [follow, setFollow] = useState(true);
+  const [wrap, setWrap] = useState(true);
+  const [search, setSearch] = useState("");
+  const logs = useLogs(session.id, live);
+  const wanted = useDeferredValue(search).toLowerCase();
+  const shown = useMemo(
+    () =>
+      wanted === ""
+        ? logs.lines
+        : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(wanted)),
+    [logs.lines, wanted],
+  );
+  return (
+    <>
+      <Group gap="sm" mb="xs">
+        <TextInput
+          size="xs"
+          type="search"
+          style={{ flex: 1, minWidth: 140 }}
+          aria-label={t`Search in the log`}
+          placeholder={t`Only lines with…`}
+          leftSection={<IconSearch size={14} aria-hidden />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <Switch
+          size="xs"
+          label={t`Follow`}
+          checked={follow}
+          onChange={(event) => setFollow(event.currentTarget.checked)}
+        />
+        <Checkbox
+          size="xs"
+          label={t`Wrap`}
+          checked={wrap}
+          onChange={(event) => setWrap(event.currentTarget.checked)}
+        />
+        <Tooltip label={t`Download the whole log`}>
+          <ActionIcon
+            component="a"
+            variant="default"
+            href={`/api/v1/sessions/${session.id}/logs?download=true`}
+            download={`${session.name}-${session.id}.log`}
+            aria-label={t`Download the whole log`}
+          >
+            <IconDownload size={16} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      {logs.problem != null && <ProblemAlert problem={logs.problem} onRetry={logs.again} />}
+      <LogLines
+        lines={shown}
+        wrap={wrap}
+        follow={follow}
+        onFollow={setFollow}
+        empty={
+          wanted
+            ? t`No line has this text.`
+            : live
+              ? t`Nothing has been written yet.`
+              : t`Nothing was written.`
+        }
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        {wanted ? (
+          <Trans>
+            {shown.length} of {logs.lines.length} lines
+          </Trans>
+        ) : (
+          <Trans>{logs.lines.length} lines</Trans>
+        )}
+        {logs.dropped > 0 && (
+          <>
+            {" · "}
+            <Trans>Earlier lines are in the download.</Trans>
+          </>
+        )}
+        {logs.live && (
+          <>
+            {" · "}
+            <Trans>live</Trans>
+          </>
+        )}
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group, Stack, Text } from "@mantine/core";
+import type { SessionDetail } from "@/api/types";
+import { IdleRules } from "@/features/idle/IdleRules";
+import { Age } from "@/features/sessions/Age";
+import { createCommand } from "@/features/sessions/launcher/command";
+import { requestLike } from "@/features/sessions/launcher/request";
+import { SlotsText } from "@/features/sessions/SlotsText";
+import { UsageSparkline } from "@/features/sessions/UsageSparkline";
+import { CommandLine } from "@/ui/CommandLine";
+import { CopyButton } from "@/ui/CopyButton";
+import { formatDuration, formatInstant } from "@/ui/format";
+import styles from "./DetailDrawer.module.css";
+import { MountList } from "./MountList";
+
+/** The facts about a session. */
+export function OverviewTab({ session }: { session: SessionDetail }) {
+  const { t, i18n } = useLingui();
+  const at = (instant: string | null | undefined) => (instant ? formatInstant(instant, i18n.locale) : "–");
+  const folderName = (id: string) => session.mounts.find((one) => one.folder_id === id)?.folder_name ?? id;
+  const again = createCommand(requestLike(session), folderName);
+  return (
+    <Stack gap="lg">
+      <dl className={styles.facts}>
+        <dt>
+          <Trans>Id</Trans>
+        </dt>
+        <dd>
+          <Group gap={2}>
+            <span className={styles.mono}>{session.id}</span>
+            <CopyButton text={session.id} label={t`Copy the id`} />
+          </Group>
+        </dd>
+        {session.description && (
+          <>
+            <dt>
+              <Trans>Description</Trans>
+            </dt>
+            <dd>{session.description}</dd>
+          </>
+        )}
+        <dt>
+          <Trans>Image</Trans>
+        </dt>
+        <dd>
+          {session.image_name && <>{session.image_name} </>}
+          <span className={styles.mono}>{session.image}</span>
+        </dd>
+        <dt>
+          <Trans>Slots</Trans>
+        </dt>
+        <dd>
+          <SlotsText slots={session.slots} />
+        </dd>
+        {session.state === "RUNNING" && (
+          <>
+            <dt>
+              <Trans>In use</Trans>
+            </dt>
+            <dd>
+              <Group gap="lg">
+                <UsageSparkline session={session} slot="cpu" />
+                <UsageSparkline session={session} slot="mem" />
+              </Group>
+            </dd>
+            <IdleRules session={session} />
+          </>
+        )}
+        <dt>
+          <Trans>Project</Trans>
+        </dt>
+        <dd>{session.project.name}</dd>
+        <dt>
+          <Trans>Resource group</Trans>
+        </dt>
+        <dd>{session.group.name}</dd>
+        <dt>
+          <Trans>Priority</Trans>
+        </dt>
+        <dd>{session.priority}</dd>
+        {session.time_limit_s !== null && (
+          <>
+            <dt>
+              <Trans>Time limit</Trans>
+            </dt>
+            <dd>{formatDuration(session.time_limit_s * 1000, i18n.locale)}</dd>
+          </>
+        )}
+        <dt>
+          <Trans>Owner</Trans>
+        </dt>
+        <dd>{session.owner.email}</dd>
+        <dt>
+          <Trans>Node</Trans>
+        </dt>
+        <dd>{session.node ?? "–"}</dd>
+        {session.mounts.length > 0 && (
+          <>
+            <dt>
+              <Trans>Folders</Trans>
+            </dt>
+            <dd>
+              <MountList mounts={session.mounts} />
+            </dd>
+          </>
+        )}
+        <dt>
+          <Trans>Created</Trans>
+        </dt>
+        <dd>{at(session.created_at)}</dd>
+        <dt>
+          <Trans>Started</Trans>
+        </dt>
+        <dd>{at(session.started_at)}</dd>
+        <dt>
+          <Trans>Ended</Trans>
+        </dt>
+        <dd>{at(session.ended_at)}</dd>
+        {session.started_at && (
+          <>
+            <dt>{session.ended_at ? <Trans>Ran for</Trans> : <Trans>Running for</Trans>}</dt>
+            <dd>
+              <Age since={session.started_at} until={session.ended_at} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <Stack gap={6}>
+        <Text size="sm" fw={500}>
+          <Trans>On the command line</Trans>
+        </Text>
+        {session.state === "RUNNING" && <CommandLine text={`carrel session terminal ${session.id}`} />}
+        <CommandLine text={again} />
+      </Stack>
+    </Stack>
+  );
+}

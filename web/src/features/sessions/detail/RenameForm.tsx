@@ -1,0 +1,49 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { SessionDetail } from "@/api/types";
+import { isName } from "@/features/sessions/launcher/request";
+import { useRenameSession } from "@/queries/sessions-rename";
+import { useProblemText } from "@/sentences/use-problem-text";
+
+export function RenameForm({ session, onDone }: { session: SessionDetail; onDone: () => void }) {
+  const { t } = useLingui();
+  const [name, setName] = useState(session.name);
+  const rename = useRenameSession();
+  const wrong = isName(name) ? null : t`4 to 64 letters, digits or _; between them also . and -`;
+  const said = useProblemText()(rename.error);
+  const problem = rename.error ? [said.detail, said.hint].filter(Boolean).join(" ") : null;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name === session.name) onDone();
+        else if (!wrong) rename.mutate({ id: session.id, name }, { onSuccess: onDone });
+      }}
+    >
+      <Group gap="xs" align="flex-start" mb="sm">
+        <TextInput
+          size="xs"
+          w={260}
+          aria-label={t`New name`}
+          value={name}
+          error={wrong ?? problem}
+          autoFocus
+          spellCheck={false}
+          onChange={(event) => setName(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            event.stopPropagation();
+            onDone();
+          }}
+        />
+        <Button size="xs" type="submit" loading={rename.isPending}>
+          <Trans>Rename</Trans>
+        </Button>
+        <Button size="xs" variant="subtle" color="gray" onClick={onDone}>
+          <Trans>Cancel</Trans>
+        </Button>
+      </Group>
+    </form>
+  );
+}

@@ -1,0 +1,68 @@
+import { useLingui } from "@lingui/react/macro";
+import { Drawer, Skeleton, Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useProject } from "@/me/project";
+import { useMe } from "@/me/use-me";
+import { imagesListQuery } from "@/queries/images-list";
+import { useCreateSession } from "@/queries/sessions-create";
+import { sessionsShowQuery } from "@/queries/sessions-show";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { LauncherForm } from "./LauncherForm";
+import { formLike, freshForm } from "./request";
+
+interface Props {
+  opened: boolean;
+  /** "new", or the id of the session whose settings to start with. */
+  from: string;
+  onClose: () => void;
+}
+
+/** Asks for a session. */
+export function LauncherDrawer({ opened, from, onClose }: Props) {
+  const { t } = useLingui();
+  const me = useMe();
+  const project = useProject(me);
+  const like = useQuery({ ...sessionsShowQuery(from), enabled: opened && from !== "new" });
+  const images = useQuery(imagesListQuery);
+  const create = useCreateSession();
+
+  const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
+  const waiting = images.isPending || (from !== "new" && like.isPending);
+  const problem = images.error ?? (from !== "new" ? like.error : null);
+  const close = () => {
+    create.reset();
+    onClose();
+  };
+
+  return (
+    <Drawer
+      opened={opened}
+      onClose={close}
+      size="lg"
+      title={like.data ? t`Start a session like ${like.data.name}` : t`Start a session`}
+      closeButtonProps={{ "aria-label": t`Close` }}
+    >
+      {waiting && (
+        <Stack aria-busy>
+          <Skeleton height={56} />
+          <Skeleton height={56} />
+          <Skeleton height={96} />
+          <Skeleton height={96} />
+        </Stack>
+      )}
+      {!waiting && problem && <ProblemAlert problem={problem} onRetry={() => void images.refetch()} />}
+      {!waiting && images.data && (from === "new" || like.data) && (
+        <LauncherForm
+          key={from}
+          initial={like.data ? formLike(like.data) : freshForm(starter?.name ?? "starter")}
+          images={images.data}
+          project={me.projects.length > 1 ? project?.name : undefined}
+          problem={create.error}
+          busy={create.isPending}
+          onCancel={close}
+          onSubmit={(request) => create.mutate(request, { onSuccess: close })}
+        />
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,136 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import type { Problem } from "@/api/problem";
+import type { Change, Check, Image, SessionCreate } from "@/api/types";
+import { useReason } from "@/features/sessions/why/use-reason";
+import { foldersChoiceQuery } from "@/queries/folders-list";
+import { Form } from "@/ui/form/Form";
+import { focusFirst } from "@/ui/form/use-problem-form";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { createCommand } from "./command";
+import { EnvironmentRows } from "./EnvironmentRows";
+import { GroupChoice } from "./GroupChoice";
+import { ImagePicker } from "./ImagePicker";
+import { MoreFields } from "./MoreFields";
+import { MountRows } from "./MountRows";
+import { PresetChoice } from "./PresetChoice";
+import { type LaunchForm, toCheck, toRequest } from "./request";
+import { SlotFields } from "./SlotFields";
+import { useCheck } from "./use-check";
+import { useLaunchForm } from "./use-launch-form";
+import { VerdictLine } from "./VerdictLine";
+
+interface Props {
+  initial: LaunchForm;
+  images: Image[];
+  /** Named only when the person is in several. */
+  project: string | undefined;
+  problem: Problem | null;
+  busy: boolean;
+  onSubmit: (request: SessionCreate) => void;
+  onCancel: () => void;
+}
+
+export function LauncherForm({ initial, images, project, problem, busy, onSubmit, onCancel }: Props) {
+  const { t } = useLingui();
+  const reason = useReason();
+  const { form, shortOf, fault } = useLaunchForm(initial, images, problem);
+  const request = toRequest(form.values, project);
+  const { data: check, error, refetch, settled } = useCheck(toCheck(form.values, project));
+  const folders = useQuery(foldersChoiceQuery).data ?? [];
+  const nameField = useRef<HTMLInputElement>(null);
+  // On a touch screen this would throw up the keyboard over the form.
+  const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
+  useEffect(() => {
+    if (typesAtOnce) nameField.current?.focus();
+  }, [typesAtOnce]);
+
+  const submit = form.onSubmit(() => onSubmit(request), focusFirst(form));
+  const verdict = fault || !settled ? undefined : check?.verdict;
+  const refusal =
+    fault ?? (check && verdict === "never" ? t`Cannot start: ${reason(check.reason, check.code)}` : null);
+  const errorOf = (slot: string) =>
+    shortOf(slot) ?? (verdict === "never" && check ? slotFault(check, slot, reason) : undefined);
+  const apply = (change: Change) => {
+    if (change.kind === "group" && change.group) form.setFieldValue("group", change.group.name);
+    if (change.kind === "any_node") form.setFieldValue("node", "");
+    if (change.kind === "smaller") form.setFieldValue("slots", { ...change.slots });
+  };
+
+  return (
+    <Form
+      onSubmit={submit}
+      submit={verdict === "waits" ? <Trans>Start when there is room</Trans> : <Trans>Start</Trans>}
+      onCancel={onCancel}
+      busy={busy}
+      problem={problem}
+      command={createCommand(request, (id) => folders.find((one) => one.id === id)?.name ?? id)}
+      refusal={refusal}
+      notice={
+        error ? (
+          <ProblemAlert problem={error} onRetry={() => void refetch()} />
+        ) : (
+          check && <VerdictLine check={check} fault={fault} onApply={apply} />
+        )
+      }
+    >
+      <ImagePicker images={images} {...form.getInputProps("image")} />
+      <TextInput
+        label={t`Name`}
+        description={t`Optional; one is made up when you leave it empty.`}
+        autoComplete="off"
+        spellCheck={false}
+        ref={nameField}
+        // The drawer looks for its first field a moment after it opened, and would take its close button.
+        data-autofocus={typesAtOnce || undefined}
+        {...form.getInputProps("name")}
+      />
+      {!check && !error && <Skeleton height={150} aria-busy />}
+      {check && (
+        <>
+          <GroupChoice
+            groups={check.groups}
+            value={form.values.group || check.group.name}
+            onChange={(group) => form.setFieldValue("group", group)}
+          />
+          <PresetChoice
+            presets={check.presets}
+            slots={form.values.slots}
+            onChange={(slots) => form.setFieldValue("slots", slots)}
+          />
+          <SlotFields
+            slots={form.values.slots}
+            check={check}
+            errorOf={errorOf}
+            onChange={(slots) => form.setFieldValue("slots", slots)}
+          />
+        </>
+      )}
+      <MountRows
+        rows={form.values.mounts}
+        folders={folders}
+        error={form.errors.mounts}
+        onChange={(mounts) => form.setFieldValue("mounts", mounts)}
+      />
+      <EnvironmentRows
+        rows={form.values.env}
+        error={form.errors.env}
+        onChange={(env) => form.setFieldValue("env", env)}
+      />
+      <MoreFields
+        values={form.values}
+        group={check?.group.id ?? "default"}
+        errors={form.errors}
+        onChange={form.setValues}
+      />
+    </Form>
+  );
+}
+
+/** What the server finds wrong with the amount of a slot, if it is this one. */
+function slotFault(check: Check, slot: string, reason: (sentence: string, code?: string) => string) {
+  const mine = check.field === `slots.${slot}` || check.limits.some((limit) => limit.slot === slot);
+  return mine ? reason(check.reason, check.code) : undefined;
+}

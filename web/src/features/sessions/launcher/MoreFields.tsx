@@ -1,0 +1,107 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Collapse, NumberInput, Select, Stack, Textarea } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { nodesWholeQuery } from "@/queries/nodes-list";
+import { DurationInput } from "@/ui/form/DurationInput";
+import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
+
+const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
+type Fields = Pick<LaunchForm, (typeof FIELDS)[number]>;
+
+interface Props {
+  values: Fields;
+  /** The id of the resource group whose nodes are offered. */
+  group: string;
+  /** What is wrong with each. */
+  errors: { [Field in keyof Fields]?: React.ReactNode };
+  onChange: (part: Partial<Fields>) => void;
+}
+
+/** What few people need: priority, time limit, and the node for those who may choose it. */
+export function MoreFields({ values, group, errors, onChange }: Props) {
+  const { t } = useLingui();
+  const given = FIELDS.some((field) => values[field] !== BLANK[field]);
+  const [opened, { toggle }] = useDisclosure(given);
+  const shown = opened || FIELDS.some((field) => errors[field]);
+  const mayChoose = may(useMe(), "session.designate");
+  const Fold = shown ? IconChevronDown : IconChevronRight;
+  return (
+    <div>
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        leftSection={<Fold size={14} aria-hidden />}
+        aria-expanded={shown}
+        onClick={toggle}
+      >
+        <Trans>More</Trans>
+      </Button>
+      <Collapse expanded={shown}>
+        <Stack gap="md" mt="xs">
+          <Textarea
+            label={t`Description`}
+            description={t`What it is for; empty is fine too.`}
+            size="xs"
+            autosize
+            maxLength={500}
+            value={values.description}
+            error={errors.description}
+            onChange={(event) => onChange({ description: event.currentTarget.value })}
+          />
+          <NumberInput
+            label={t`Priority`}
+            description={t`0 to 100; the highest goes first. Left empty: ${USUAL_PRIORITY}, or the most that you may.`}
+            size="xs"
+            min={0}
+            max={100}
+            clampBehavior="none"
+            allowDecimal={false}
+            value={values.priority ?? ""}
+            error={errors.priority}
+            onChange={(value) => onChange({ priority: value === "" ? null : Number(value) })}
+          />
+          <DurationInput
+            label={t`Time limit`}
+            description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
+            value={values.time_limit_s}
+            error={errors.time_limit_s}
+            onChange={(seconds) => onChange({ time_limit_s: seconds })}
+            onClear={() => onChange({ time_limit_s: null })}
+          />
+          {mayChoose && (
+            <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
+          )}
+        </Stack>
+      </Collapse>
+    </div>
+  );
+}
+
+interface NodeProps {
+  group: string;
+  value: string;
+  onChange: (node: string) => void;
+}
+
+function NodeChoice({ group, value, onChange }: NodeProps) {
+  const { t } = useLingui();
+  const nodes = useQuery(nodesWholeQuery({ group })).data ?? [];
+  const names = nodes.map(({ name }) => name);
+  return (
+    <Select
+      label={t`Node`}
+      description={t`It starts there and nowhere else. Left empty: wherever there is room.`}
+      size="xs"
+      clearable
+      searchable
+      clearButtonProps={{ "aria-label": t`Any node` }}
+      data={value && !names.includes(value) ? [...names, value] : names}
+      value={value || null}
+      onChange={(node) => onChange(node ?? "")}
+    />
+  );
+}

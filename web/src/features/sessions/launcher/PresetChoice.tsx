@@ -1,0 +1,49 @@
+import { useLingui } from "@lingui/react/macro";
+import { Chip, Group, Input, Tooltip } from "@mantine/core";
+import type { PresetRoom, Slots } from "@/api/types";
+import { useReason } from "@/features/sessions/why/use-reason";
+import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
+import { sameSlots } from "./request";
+import { useVerdictWord } from "./use-verdict-word";
+
+interface Props {
+  presets: PresetRoom[];
+  slots: Slots;
+  onChange: (slots: Record<string, number>) => void;
+}
+
+/** Amounts that somebody has put together, each with what would happen to it now. */
+export function PresetChoice({ presets, slots, onChange }: Props) {
+  const { t } = useLingui();
+  const word = useVerdictWord();
+  const reason = useReason();
+  if (presets.length === 0) return null;
+  // A preset says nothing about what it does not name; of CPU and memory there must be some.
+  const whole = (preset: PresetRoom) => ({ cpu: slots.cpu ?? 0, mem: slots.mem ?? 0, ...preset.slots });
+  const chosen = presets.find((preset) => sameSlots(whole(preset), slots));
+  return (
+    <Input.Wrapper label={t`Presets`} labelElement="div">
+      <Group gap="xs" mt={4} role="radiogroup" aria-label={t`Presets`}>
+        {presets.map((preset) => {
+          const amounts = slotsWords(preset.slots).join(SLOTS_JOINT);
+          const why = [amounts, preset.reason && reason(preset.reason)].filter(Boolean).join(". ");
+          return (
+            <Tooltip key={preset.id} label={why} multiline maw={320} refProp="rootRef">
+              <Chip
+                type="radio"
+                size="xs"
+                checked={preset.id === chosen?.id}
+                color={preset.verdict === "starts" ? "lamp" : preset.verdict === "waits" ? "brass" : "gray"}
+                variant="outline"
+                aria-description={why}
+                onChange={() => onChange(whole(preset))}
+              >
+                {`${preset.name} · ${word(preset.verdict)}`}
+              </Chip>
+            </Tooltip>
+          );
+        })}
+      </Group>
+    </Input.Wrapper>
+  );
+}

@@ -1,0 +1,69 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Text } from "@mantine/core";
+import { IconBan, IconCircleCheck, IconHourglass } from "@tabler/icons-react";
+import type { Change, Check } from "@/api/types";
+import { EndOwnButton } from "@/features/sessions/why/EndOwnButton";
+import { useChangeText } from "@/features/sessions/why/use-change-text";
+import { useReason } from "@/features/sessions/why/use-reason";
+import { formatInstant } from "@/ui/format";
+import styles from "./VerdictLine.module.css";
+
+interface Props {
+  check: Check;
+  /** What the page itself finds wrong; it comes before what the server says. */
+  fault: string | null;
+  onApply: (change: Change) => void;
+}
+
+const LOOKS = {
+  starts: { icon: IconCircleCheck, className: styles.starts },
+  waits: { icon: IconHourglass, className: styles.waits },
+  never: { icon: IconBan, className: styles.never },
+} as const;
+
+/** What would happen to the request as it stands, and the cheapest change that would start it. */
+export function VerdictLine({ check, fault, onApply }: Props) {
+  const { i18n } = useLingui();
+  const reason = useReason();
+  const changeText = useChangeText();
+  const verdict = fault ? "never" : check.verdict;
+  const { icon: Icon, className } = LOOKS[verdict];
+  const said = fault ?? reason(check.reason, check.code);
+  const [change] = verdict === "waits" ? check.changes : [];
+  const start = verdict === "waits" && check.expected_start;
+  return (
+    <div className={`${styles.line} ${className}`} role="status" data-verdict={verdict}>
+      <Icon size={17} aria-hidden className={styles.icon} />
+      <div style={{ minWidth: 0 }}>
+        <Text size="sm" component="div">
+          {verdict === "starts" && <Trans>Starts now.</Trans>}
+          {verdict === "waits" && (
+            <Trans>
+              Would wait: place {check.position ?? 1}. {said}
+            </Trans>
+          )}
+          {verdict === "never" && <Trans>Cannot start: {said}</Trans>}
+        </Text>
+        {start && (
+          <Text size="xs">
+            <Trans>Expected to start at {formatInstant(start, i18n.locale)}.</Trans>
+          </Text>
+        )}
+        {change && (
+          <Group gap="xs" mt={4}>
+            <Text size="xs">
+              <Trans>It would start now:</Trans>
+            </Text>
+            {change.kind === "end_own" ? (
+              <EndOwnButton ids={change.sessions} />
+            ) : (
+              <Button size="compact-xs" variant="default" onClick={() => onApply(change)}>
+                {changeText(change)?.replace(/[.。]$/, "")}
+              </Button>
+            )}
+          </Group>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { useLingui } from "@lingui/react/macro";
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { toProblem } from "@/api/problem";
+import type { Session } from "@/api/types";
+import { useMe } from "@/me/use-me";
+import { imagesListQuery } from "@/queries/images-list";
+import { overSessions } from "@/routing/search";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { openApp } from "./open-app";
+import { TerminateDialog } from "./TerminateDialog";
+
+/** What a person can do with sessions, wherever they are shown. */
+export function useSessionActions() {
+  const { t } = useLingui();
+  const navigate = useNavigate();
+  const images = useQuery(imagesListQuery).data;
+  const me = useMe().user.id;
+  const said = useProblemText();
+
+  return useMemo(
+    () => ({
+      /** JupyterLab, if the session runs and the catalogue says that its image brings it. */
+      jupyterIn: (session: Session) =>
+        session.state === "RUNNING"
+          ? images
+              ?.find(({ name }) => name === session.image_name)
+              ?.apps.find(({ name }) => name === "jupyter")
+          : undefined,
+
+      /** Why this person may not go into the session, or null: nobody but its owner may, whatever their office. */
+      ownerOnly: (session: Pick<Session, "owner">) =>
+        session.owner.id === me ? null : t`Only its owner may do this.`,
+
+      showDetail: (id: string) =>
+        navigate({ to: "/sessions", search: (now) => overSessions(now, { session: id }) }),
+
+      openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
+
+      startAgain: (id: string) => navigate({ to: "/sessions", search: { launch: id } }),
+
+      openApp: async (session: Pick<Session, "id" | "name">, app: { name: string; title: string }) => {
+        try {
+          await openApp(session.id, app.name, {
+            title: `${app.title} · ${session.name}`,
+            waiting: t`Starting ${app.title} in ${session.name}. This may take some seconds.`,
+            blocked: t`The browser blocked the new tab.`,
+            blockedHint: t`Allow pop-ups for this address and try again.`,
+          });
+        } catch (thrown) {
+          const { detail, hint } = said(thrown);
+          notifications.show({
+            color: "red",
+            title: t`Could not open ${app.title}`,
+            message: [detail, hint, `(${toProblem(thrown).code})`].filter(Boolean).join(" "),
+            autoClose: 12_000,
+          });
+        }
+      },
+
+      terminate: (sessions: Session[]) => {
+        if (sessions.length === 0) return;
+        modals.open({
+          title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
+          closeButtonProps: { "aria-label": t`Close` },
+          children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
+        });
+      },
+    }),
+    [t, navigate, images, me, said],
+  );
+}
+
+export type SessionActions = ReturnType<typeof useSessionActions>;

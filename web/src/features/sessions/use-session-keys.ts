@@ -1,0 +1,32 @@
+import { useLingui } from "@lingui/react/macro";
+import { hasEnded } from "@/api/session-states";
+import type { Session } from "@/api/types";
+import type { KeyLine } from "@/ui/table/KeyHelp";
+import type { RowActs } from "@/ui/table/use-row-keys";
+import type { SessionActions } from "./use-actions";
+
+/** What keys do to a session in the list, and how the help says it. */
+export function useSessionKeys(actions: SessionActions): {
+  acts: (session: Session) => RowActs;
+  keyLines: KeyLine[];
+} {
+  const { t } = useLingui();
+  const acts = (session: Session): RowActs => {
+    const jupyter = actions.jupyterIn(session);
+    const mine = actions.ownerOnly(session) === null;
+    return {
+      t: session.state === "RUNNING" && mine ? () => void actions.openTerminal(session.id) : undefined,
+      o: jupyter && mine ? () => void actions.openApp(session, jupyter) : undefined,
+      Delete: hasEnded(session.state) ? undefined : () => actions.terminate([session]),
+    };
+  };
+  const keyLines: KeyLine[] = [
+    [["N"], t`Start a session`],
+    [["Enter"], t`Show the session`],
+    [["T"], t`Open its terminal`],
+    [["O"], t`Open JupyterLab`],
+    [["X"], t`Select it`],
+    [["Del"], t`Terminate it`],
+  ];
+  return { acts, keyLines };
+}

@@ -1,0 +1,71 @@
+import { useLingui } from "@lingui/react/macro";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
+import { useCallback, useEffect, useState } from "react";
+import { saveWishedLanguage } from "@/me/preferences";
+import { authMeQuery } from "@/queries/auth-me";
+import { CredentialsForm } from "./CredentialsForm";
+import { EnrolStep } from "./EnrolStep";
+import { EntryCard } from "./EntryCard";
+import { ForcedPasswordStep } from "./ForcedPasswordStep";
+import { SecondStep } from "./SecondStep";
+
+const route = getRouteApi("/signin");
+
+/**
+ * Signing in, step by step: whatever the server says is still missing is asked for.
+ *
+ * Which step it is comes from the server alone, so it is the same after a reload.
+ */
+export function SignInPage() {
+  const { t } = useLingui();
+  const { next, error, provider } = route.useSearch();
+  const navigate = useNavigate();
+  const router = useRouter();
+  const client = useQueryClient();
+  // The route asked who is signed in; each step puts its answer here.
+  const { data: me } = useQuery({ ...authMeQuery, enabled: false });
+  const [password, setPassword] = useState<string>();
+  const [codes, setCodes] = useState<string[]>();
+  const pending = me?.pending ?? null;
+  const done = me !== undefined && pending === null && codes === undefined;
+
+  const enter = useCallback(() => {
+    void saveWishedLanguage(client);
+    if (next) router.history.push(next);
+    else void navigate({ to: "/" });
+  }, [client, next, router, navigate]);
+  useEffect(() => {
+    if (done) enter();
+  }, [done, enter]);
+
+  if (codes || pending === "enrol") {
+    return (
+      <EntryCard
+        title={codes ? t`Keep your recovery codes` : t`Set up a second step`}
+        text={codes ? undefined : t`This site asks for a second step when you sign in.`}
+      >
+        <EnrolStep codes={codes} onCodes={setCodes} onDone={() => setCodes(undefined)} />
+      </EntryCard>
+    );
+  }
+  if (pending === "factor") {
+    return (
+      <EntryCard title={t`The second step`} text={me?.user.email}>
+        <SecondStep />
+      </EntryCard>
+    );
+  }
+  if (pending === "password") {
+    return (
+      <EntryCard title={t`Choose a new password`} text={t`Your password must be changed before you go on.`}>
+        <ForcedPasswordStep user={me?.user} current={password} />
+      </EntryCard>
+    );
+  }
+  return (
+    <EntryCard title={t`Sign in`} text={t`A desk of your own on the machines that everybody shares.`}>
+      <CredentialsForm next={next} failed={error} provider={provider} busy={done} onPassword={setPassword} />
+    </EntryCard>
+  );
+}

@@ -1,0 +1,27 @@
+import { useLingui } from "@lingui/react/macro";
+import { useLocalStorage } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Suspense } from "react";
+import { greetingQuery } from "@/queries/auth-greeting";
+import { part } from "@/routing/part";
+
+const Announced = part(() => import("./Announced").then((m) => m.Announced));
+
+/** What the administrators announce, until this person dismisses it on this browser; another text comes back. */
+export function Announcement() {
+  const { t } = useLingui();
+  const text = useQuery(greetingQuery).data?.announcement ?? "";
+  const [dismissed, dismiss] = useLocalStorage({
+    key: "carrel.dismissed",
+    defaultValue: "",
+    getInitialValueInEffect: false,
+  });
+  if (text.trim() === "" || dismissed === text) return null;
+  return (
+    <aside aria-label={t`Announcement`}>
+      <Suspense fallback={null}>
+        <Announced text={text} onDismiss={() => dismiss(text)} />
+      </Suspense>
+    </aside>
+  );
+}

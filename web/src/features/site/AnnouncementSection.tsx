@@ -1,0 +1,43 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Skeleton, Text, Textarea } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { Suspense } from "react";
+import { part } from "@/routing/part";
+import { DefaultHint } from "./DefaultHint";
+import type { SiteValues } from "./defaults";
+import { Section } from "./Section";
+
+const Announced = part(() => import("./Announced").then((m) => m.Announced));
+
+/** What everybody sees on top of the page. */
+export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValues> }) {
+  const { t } = useLingui();
+  const text = form.values.announcement;
+  return (
+    <Section
+      title={t`Announcement`}
+      text={t`Everybody sees it on top of every page, and at the sign-in, until they dismiss it or you take it away.`}
+    >
+      <Textarea
+        label={t`Markdown`}
+        autosize
+        minRows={3}
+        maxRows={12}
+        maxLength={4000}
+        description={<DefaultHint form={form} name="announcement" said={<Trans>none</Trans>} />}
+        inputWrapperOrder={["label", "input", "description", "error"]}
+        {...form.getInputProps("announcement")}
+      />
+      {text.trim() !== "" && (
+        <section aria-label={t`How it looks`}>
+          <Text size="sm" fw={500} mb={4}>
+            <Trans>How it looks</Trans>
+          </Text>
+          <Suspense fallback={<Skeleton height={40} />}>
+            <Announced text={text} />
+          </Suspense>
+        </section>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,164 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import {
+  Alert,
+  Button,
+  Group,
+  NumberInput,
+  PasswordInput,
+  Select,
+  SimpleGrid,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { useState } from "react";
+import type { Site } from "@/api/types";
+import { useMe } from "@/me/use-me";
+import { useTestMail } from "@/queries/site-update";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { DefaultHint } from "./DefaultHint";
+import type { SiteValues } from "./defaults";
+import { Section } from "./Section";
+
+interface Props {
+  form: UseFormReturnType<SiteValues>;
+  site: Site;
+  /** undefined: as it is; null: none any more. */
+  password: string | null | undefined;
+  onPassword: (password: string | null | undefined) => void;
+}
+
+const BELOW = ["label", "input", "description", "error"] as ("label" | "input" | "description" | "error")[];
+
+/** The server that mail goes through, and whether it does. */
+export function MailSection({ form, site, password, onPassword }: Props) {
+  const { t } = useLingui();
+  const encryption = [
+    { value: "starttls", label: t`STARTTLS, usually port 587` },
+    { value: "tls", label: t`TLS, usually port 465` },
+    { value: "none", label: t`None: in the open` },
+  ];
+  return (
+    <Section title={t`Mail`} text={t`For forgotten passwords and for proving an e-mail.`}>
+      {site.mail_error && (
+        <Alert color="red" variant="light" title={t`The last mail could not be sent`}>
+          {site.mail_error}
+          {site.mail_error_at && (
+            <Text size="xs" c="dimmed">
+              <Instant at={site.mail_error_at} />
+            </Text>
+          )}
+        </Alert>
+      )}
+      {site.mail_waiting > 0 && (
+        <Text size="sm">
+          <Plural
+            value={site.mail_waiting}
+            one="# letter waits to be tried again."
+            other="# letters wait to be tried again."
+          />
+        </Text>
+      )}
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <TextInput
+          label={t`Mail server`}
+          placeholder="smtp.example.org"
+          description={
+            <DefaultHint form={form} name="mail_host" said={<Trans>none: no mail is sent</Trans>} />
+          }
+          inputWrapperOrder={BELOW}
+          {...form.getInputProps("mail_host")}
+        />
+        <NumberInput
+          label={t`Port`}
+          min={1}
+          max={65_535}
+          allowDecimal={false}
+          description={<DefaultHint form={form} name="mail_port" said={587} />}
+          inputWrapperOrder={BELOW}
+          {...form.getInputProps("mail_port")}
+          onChange={(port) => form.setFieldValue("mail_port", Number(port))}
+        />
+        <Select
+          label={t`Encryption`}
+          allowDeselect={false}
+          data={encryption}
+          description={<DefaultHint form={form} name="mail_tls" said="STARTTLS" />}
+          inputWrapperOrder={BELOW}
+          {...form.getInputProps("mail_tls")}
+        />
+        <TextInput
+          label={t`Sender`}
+          placeholder="carrel@example.org"
+          description={<DefaultHint form={form} name="mail_sender" said={<Trans>none</Trans>} />}
+          inputWrapperOrder={BELOW}
+          {...form.getInputProps("mail_sender")}
+          value={form.values.mail_sender ?? ""}
+          onChange={(event) => form.setFieldValue("mail_sender", event.currentTarget.value || null)}
+        />
+        <TextInput
+          label={t`Signs in as`}
+          autoComplete="off"
+          description={<DefaultHint form={form} name="mail_user" said={<Trans>nobody</Trans>} />}
+          inputWrapperOrder={BELOW}
+          {...form.getInputProps("mail_user")}
+        />
+        <PasswordInput
+          label={t`Password of the mail server`}
+          autoComplete="new-password"
+          placeholder={site.mail_password_set ? t`One is set; it is never shown` : t`None is set`}
+          visibilityToggleButtonProps={{ "aria-label": t`Show the password` }}
+          value={password ?? ""}
+          onChange={(event) => onPassword(event.currentTarget.value || undefined)}
+          description={
+            site.mail_password_set && password !== null ? (
+              <Button size="compact-xs" variant="subtle" color="red" onClick={() => onPassword(null)}>
+                <Trans>Take it away</Trans>
+              </Button>
+            ) : password === null ? (
+              <Trans>It is taken away when you save.</Trans>
+            ) : undefined
+          }
+          inputWrapperOrder={BELOW}
+        />
+      </SimpleGrid>
+      <TestMail />
+    </Section>
+  );
+}
+
+/** Sends a letter by the settings that are saved. */
+function TestMail() {
+  const { t } = useLingui();
+  const me = useMe();
+  const test = useTestMail();
+  const [to, setTo] = useState(me.user.email);
+  return (
+    <>
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          style={{ flex: 1 }}
+          label={t`Send a test mail to`}
+          description={t`By the settings as they are saved.`}
+          value={to}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+        <Button variant="default" loading={test.isPending} onClick={() => test.mutate(to)}>
+          <Trans>Send</Trans>
+        </Button>
+      </Group>
+      {test.error && <ProblemAlert problem={test.error} />}
+      {test.data &&
+        (test.data.sent ? (
+          <Alert color="lamp" variant="light" role="status">
+            <Trans>The mail server took it.</Trans>
+          </Alert>
+        ) : (
+          <Alert color="red" variant="light" role="alert" title={t`It could not be sent`}>
+            {test.data.error}
+          </Alert>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { IconBolt, IconPlus } from "@tabler/icons-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Image, Session, SessionCreate } from "@/api/types";
+import { requestLike } from "@/features/sessions/launcher/request";
+import { SlotsText } from "@/features/sessions/SlotsText";
+import { useCreateSession } from "@/queries/sessions-create";
+import { sessionsShowQuery } from "@/queries/sessions-show";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import styles from "./StartPage.module.css";
+
+const GIB = 2 ** 30;
+
+interface Props {
+  /** The newest session of this person, whose settings one press uses again. */
+  last: Session | undefined;
+  images: Image[] | undefined;
+}
+
+export function LaunchCard({ last, images }: Props) {
+  const { t } = useLingui();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const create = useCreateSession();
+  const starter = images?.find((image) => image.name === "starter") ?? images?.[0];
+  const first: SessionCreate | undefined = starter && { image: starter.name, slots: { cpu: 1000, mem: GIB } };
+  const shown = last ? { image: last.image_name ?? last.image, slots: last.slots } : first;
+
+  const startLikeLast = async () => {
+    const request = last ? requestLike(await client.fetchQuery(sessionsShowQuery(last.id))) : first;
+    if (!request) return;
+    create.mutate(request, {
+      onSuccess: (session) => void navigate({ to: "/sessions", search: { session: session.id } }),
+    });
+  };
+
+  return (
+    <section className={`${styles.card} ${styles.hero}`} aria-label={t`Start a session`}>
+      <Stack gap="sm">
+        <Title order={2} size="h4">
+          <Trans>Start a session</Trans>
+        </Title>
+        <Text size="sm" c="dimmed">
+          <Trans>A Linux desk of your own, with a terminal and JupyterLab, seconds from now.</Trans>
+        </Text>
+        {create.error && <ProblemAlert problem={create.error} />}
+        <Group gap="sm">
+          <Button
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => void navigate({ to: "/sessions", search: { launch: "new" } })}
+          >
+            <Trans>Choose and start</Trans>
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconBolt size={16} aria-hidden />}
+            disabled={!shown}
+            loading={create.isPending}
+            onClick={() => void startLikeLast()}
+          >
+            {last ? <Trans>Start like the last one</Trans> : <Trans>Start the usual one</Trans>}
+          </Button>
+        </Group>
+        {shown && (
+          <Text size="xs" c="dimmed">
+            {last ? <Trans>The last one:</Trans> : <Trans>The usual one:</Trans>} {shown.image} ·{" "}
+            <SlotsText slots={shown.slots} />
+          </Text>
+        )}
+      </Stack>
+    </section>
+  );
+}

@@ -1,0 +1,45 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Title } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useSessionActions } from "@/features/sessions/use-actions";
+import { useMe } from "@/me/use-me";
+import { imagesListQuery } from "@/queries/images-list";
+import { resourcesShowQuery } from "@/queries/resources-show";
+import { sessionsListQuery } from "@/queries/sessions-list";
+import { CommandCard } from "./CommandCard";
+import { LaunchCard } from "./LaunchCard";
+import { RecentCard } from "./RecentCard";
+import { ResourcesCard } from "./ResourcesCard";
+import styles from "./StartPage.module.css";
+
+/** The shortest ways to work. */
+export function StartPage() {
+  const { t } = useLingui();
+  const me = useMe();
+  const actions = useSessionActions();
+  const recent = useInfiniteQuery(sessionsListQuery({ state: "all", q: "", owner: "me" }));
+  const resources = useQuery(resourcesShowQuery);
+  const images = useQuery(imagesListQuery);
+  const sessions = recent.data?.pages[0]?.items ?? [];
+  const name = me.user.name || me.user.email.split("@")[0];
+  return (
+    <div className={styles.page}>
+      <Title order={1} size="h2" className={styles.greeting}>
+        <Trans>Good to see you, {name}</Trans>
+      </Title>
+      <div className={styles.cards}>
+        <LaunchCard last={sessions[0]} images={images.data} />
+        <ResourcesCard resources={resources.data} problem={resources.error} />
+        <RecentCard
+          label={t`Recent sessions`}
+          sessions={sessions.slice(0, 6)}
+          loading={recent.isPending}
+          problem={recent.error}
+          onRetry={() => void recent.refetch()}
+          actions={actions}
+        />
+        <CommandCard email={me.user.email} running={sessions.find((one) => one.state === "RUNNING")?.name} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, MultiSelect, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { StorageHost } from "@/api/types";
+import { withNamed } from "@/features/resources/choice";
+import { useRefusal } from "@/me/may";
+import { domainsChoiceQuery } from "@/queries/domains-list";
+import { useSetHostAccess } from "@/queries/hosts-change";
+import { projectsChoiceQuery } from "@/queries/projects-list";
+import { commandLine } from "@/ui/command";
+import { Form } from "@/ui/form/Form";
+import { useProblemForm } from "@/ui/form/use-problem-form";
+
+type Values = { domains: string[]; projects: string[] };
+
+/** Who may use a host while it is not public. */
+export function HostAccess({ host }: { host: StorageHost }) {
+  const { t } = useLingui();
+  const set = useSetHostAccess();
+  const refusal = useRefusal()("storage_host.update");
+  const { domains, projects } = host.access ?? { domains: [], projects: [] };
+  const form = useProblemForm<Values>(
+    { initialValues: { domains: domains.map(({ id }) => id), projects: projects.map(({ id }) => id) } },
+    set.error,
+  );
+  const everyDomain = withNamed(useQuery(domainsChoiceQuery).data, domains, ({ name }) => name);
+  const everyProject = withNamed(useQuery(projectsChoiceQuery(undefined)).data, projects, ({ name }) => name);
+  const named = (choices: { value: string; label: string }[], id: string) =>
+    choices.find(({ value }) => value === id)?.label ?? id;
+  return (
+    <Form
+      onSubmit={form.onSubmit((values) =>
+        set.mutate({ id: host.id, ...values }, { onSuccess: () => form.setInitialValues(values) }),
+      )}
+      submit={<Trans>Save</Trans>}
+      blocked={refusal !== null || !form.isDirty()}
+      busy={set.isPending}
+      problem={set.error}
+      command={commandLine(
+        "carrel",
+        "storage-host",
+        "access",
+        host.name,
+        ...form.values.domains.flatMap((id) => ["--domain", named(everyDomain, id)]),
+        ...form.values.projects.flatMap((id) => ["--project", named(everyProject, id)]),
+        ...(form.values.domains.length + form.values.projects.length === 0 ? ["--nobody"] : []),
+      )}
+    >
+      <Title order={3} size="h6">
+        <Trans>Who may use it</Trans>
+      </Title>
+      {host.public && (
+        <Alert color="gray" variant="light">
+          <Trans>
+            It is open to everybody whose domain may use it. Those named here matter once it is not.
+          </Trans>
+        </Alert>
+      )}
+      <MultiSelect
+        label={t`Domains`}
+        description={t`Everybody in them.`}
+        searchable
+        nothingFoundMessage={t`Nothing found`}
+        data={everyDomain}
+        {...form.getInputProps("domains")}
+      />
+      <MultiSelect
+        label={t`Projects`}
+        description={t`For folders of these projects and of their people.`}
+        searchable
+        nothingFoundMessage={t`Nothing found`}
+        data={everyProject}
+        {...form.getInputProps("projects")}
+      />
+    </Form>
+  );
+}

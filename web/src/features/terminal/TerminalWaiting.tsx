@@ -1,0 +1,37 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Button, Loader, Stack, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { hasEnded } from "@/api/session-states";
+import type { SessionDetail } from "@/api/types";
+import { ProgressLine } from "@/features/sessions/ProgressLine";
+import { StateBadge } from "@/features/sessions/StateBadge";
+import { useSessionText } from "@/sentences/use-session-text";
+
+/** Shown until the session runs; the terminal then opens by itself. */
+export function TerminalWaiting({ session }: { session: SessionDetail }) {
+  const { t } = useLingui();
+  const said = useSessionText();
+  const ended = hasEnded(session.state);
+  return (
+    <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
+      {!ended && <Loader size="sm" aria-label={t`Waiting`} />}
+      <StateBadge state={session.state} />
+      <Text ta="center">
+        {ended ? (
+          <Trans>{session.name} has ended, so there is no terminal.</Trans>
+        ) : (
+          <Trans>The terminal opens as soon as {session.name} runs.</Trans>
+        )}
+      </Text>
+      {ended && session.reason && (
+        <Text size="sm" c="dimmed" ta="center">
+          {said.reason(session.reason)}
+        </Text>
+      )}
+      <ProgressLine session={session} />
+      <Button component={Link} to={`/sessions?state=all&session=${session.id}`} variant="default" size="xs">
+        <Trans>Show the session</Trans>
+      </Button>
+    </Stack>
+  );
+}

@@ -1,0 +1,501 @@
+import type { Upload } from "tus-js-client";
+import { Problem, toProblem } from "@/api/problem";
+import { loadAgain } from "@/routing/part";
+import { isThere, PACKED, packing, sendPack } from "./packs";
+import {
+  type Begun,
+  begunUploads,
+  forgetUpload,
+  isSameFile,
+  letGoOf,
+  lostUploads,
+  rememberUpload,
+} from "./remembered";
+import type { Clash } from "./transfer";
+
+/** What speaks the protocol comes with the first upload. */
+const protocol = () => loadAgain(() => import("./transfer"));
+
+/**
+ * waiting: for its turn; with a problem, until the server takes more. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
+ * chosen again.
+ */
+export type UploadState =
+  | "waiting"
+  | "sending"
+  | "paused"
+  | "asking"
+  | "lost"
+  | "done"
+  | "skipped"
+  | "failed";
+
+export interface UploadItem {
+  key: number;
+  batch: number;
+  folder: { id: string; name: string };
+  /** Where the file goes, relative to the folder. */
+  path: string;
+  size: number;
+  sent: number;
+  state: UploadState;
+  problem: Problem | null;
+}
+
+/** A file to send; path: where it goes, relative to the folder. */
+export interface Wanted {
+  path: string;
+  file: File;
+}
+
+/** What becomes of a file where there is one of its name. */
+type Choice = Exclude<Clash, "refuse"> | "skip";
+
+interface Task extends UploadItem {
+  file: File | null;
+  clash: Clash;
+  /** The address of the upload, once it is begun. */
+  url: string | null;
+  transfer: Upload | null;
+  /** Ends the request in which it travels with others. */
+  pack: AbortController | null;
+  /** It goes by itself, since a request with others failed. */
+  alone: boolean;
+  /** Nobody heard what became of a request that had it: it may have arrived. */
+  unheard: boolean;
+  /** How often it was its turn. */
+  turn: number;
+}
+
+const AT_ONCE = 3;
+/** What fills a request at each of those places. */
+const ADDED_AT_ONCE = 600;
+const TELL_MS = 200;
+const TELL_MS_EACH = 0.05;
+const TOO_MANY = 429;
+const TAKEN = "file.exists";
+const USUAL_REST_S = 10;
+/** Until a server that restarts, or a line that broke, is tried again. */
+const LINE_REST_S = 3;
+const GONE: readonly number[] = [404, 410];
+/** Nobody is signed in any more; another request is at it; too many requests. */
+const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
+const NOT_BEGUN = { transfer: null, pack: null, alone: false, unheard: false, turn: 0 };
+const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
+
+export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
+
+/**
+ * Every upload of this page, whichever page of ours is shown.
+ *
+ * A few files are sent at once, in the order in which they were added. What is asked about one is asked of the person
+ * while the others go on.
+ */
+export class UploadQueue {
+  private tasks: Task[] = [];
+  private user = "";
+  private next = 1;
+  private snapshot: readonly UploadItem[] = [];
+  private readonly listeners = new Set<() => void>();
+  /** What was answered for all of a batch. */
+  private readonly choices = new Map<number, Choice>();
+  /** Batches of which not all files are in the list yet, and in which state the next ones get there. */
+  private readonly adding = new Map<number, "waiting" | "paused">();
+  private telling: ReturnType<typeof setTimeout> | null = null;
+  private resting: ReturnType<typeof setTimeout> | null = null;
+  /** Said for each folder whose files have changed. */
+  onArrived: (folder: string) => void = () => undefined;
+
+  /** Takes up what this person began before the page was loaded; what somebody else began is let go of. */
+  begin(user: string): void {
+    if (this.user === user) return;
+    for (const task of this.tasks) {
+      this.stop(task);
+      if (task.url) letGoOf(task.url);
+    }
+    this.user = user;
+    this.tasks = [];
+    this.adding.clear();
+    this.tell();
+    void this.findLost(user);
+  }
+
+  private async findLost(user: string): Promise<void> {
+    const lost = Object.entries(await lostUploads(user));
+    if (this.user !== user) return;
+    const batch = this.next++;
+    for (const [url, begun] of lost) {
+      if (this.tasks.every((task) => task.url !== url))
+        this.tasks.push(lostTask(this.next++, batch, url, begun));
+    }
+    this.tell();
+  }
+
+  /** Sends files into a folder; of very many the first are on their way while the others are still looked at. */
+  add(folder: UploadItem["folder"], wanted: readonly Wanted[]): void {
+    const batch = this.next++;
+    this.adding.set(batch, "waiting");
+    this.addSome(batch, folder, wanted, 0);
+  }
+
+  /** Takes up the files from `start` on. A browser asks the disk for the size of each, and the page waits for that. */
+  private addSome(
+    batch: number,
+    folder: UploadItem["folder"],
+    wanted: readonly Wanted[],
+    start: number,
+  ): void {
+    const state = this.adding.get(batch);
+    if (!state) return;
+    const end = start + ADDED_AT_ONCE;
+    const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
+    for (const { path, file } of wanted.slice(start, end)) {
+      // Chromium asks the disk for the size with each look at it, unless it was asked for the time before.
+      void file.lastModified;
+      const begun = lost.find((task) => task.path === path);
+      if (begun && this.takeUp(begun.key, file)) continue;
+      this.tasks.push({
+        key: this.next++,
+        batch,
+        folder,
+        path,
+        file,
+        size: file.size,
+        sent: 0,
+        state,
+        problem: null,
+        clash: "refuse",
+        url: null,
+        ...NOT_BEGUN,
+      });
+    }
+    if (end < wanted.length) setTimeout(() => this.addSome(batch, folder, wanted, end));
+    else this.adding.delete(batch);
+    this.pump();
+  }
+
+  /** Goes on with an upload that was begun before the page was loaded; false when this is another file. */
+  takeUp(key: number, file: File): boolean {
+    const task = this.tasks.find((one) => one.key === key);
+    const begun = task?.url ? begunUploads(this.user)[task.url] : undefined;
+    if (!task || !begun || !isSameFile(begun, file)) return false;
+    Object.assign(task, { file, state: "waiting" });
+    this.pump();
+    return true;
+  }
+
+  pause(batch: number): void {
+    if (this.adding.has(batch)) this.adding.set(batch, "paused");
+    for (const task of this.of(batch, ["waiting", "sending"])) {
+      if (task.state === "sending") this.stop(task);
+      task.state = "paused";
+    }
+    this.pump();
+  }
+
+  resume(batch: number): void {
+    if (this.adding.has(batch)) this.adding.set(batch, "waiting");
+    for (const task of this.of(batch, ["paused"])) task.state = "waiting";
+    this.pump();
+  }
+
+  /** Tries again what failed. */
+  retry(batch: number): void {
+    for (const task of this.of(batch, ["failed"])) Object.assign(task, { state: "waiting", problem: null });
+    this.pump();
+  }
+
+  /** Gives up what has not arrived; what has, stays. */
+  cancel(batch: number): void {
+    this.adding.delete(batch);
+    for (const task of this.of(batch, [...OPEN, "lost", "failed"])) this.drop(task, "skipped");
+    this.tasks = this.tasks.filter((task) => task.batch !== batch);
+    this.pump();
+  }
+
+  /** Takes what is over out of the list. */
+  clear(): void {
+    for (const task of this.tasks) if (task.state === "failed") this.drop(task, "skipped");
+    this.tasks = this.tasks.filter((task) => isOpen(task) || task.state === "lost");
+    this.tell();
+  }
+
+  /** Says what becomes of a file where there is one of its name; of all such in its batch with `forAll`. */
+  answer(key: number, choice: Choice, forAll: boolean): void {
+    const asked = this.tasks.find((task) => task.key === key);
+    if (!asked) return;
+    if (forAll) this.choices.set(asked.batch, choice);
+    for (const task of forAll ? this.of(asked.batch, ["asking"]) : [asked]) this.decide(task, choice);
+    this.pump();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  read = (): readonly UploadItem[] => this.snapshot;
+
+  private of(batch: number, states: readonly UploadState[]): Task[] {
+    return this.tasks.filter((task) => task.batch === batch && states.includes(task.state));
+  }
+
+  private decide(task: Task, choice: Choice): void {
+    if (choice === "skip") this.drop(task, "skipped");
+    else Object.assign(task, { clash: choice, state: "waiting", problem: null });
+  }
+
+  private drop(task: Task, state: UploadState): void {
+    this.stop(task);
+    if (task.url) void this.giveUp(task.url, task.state === "lost");
+    Object.assign(task, { state, transfer: null, url: null });
+  }
+
+  /** Sends nothing more of it; a transfer of its own can be gone on with. */
+  private stop(task: Task): void {
+    void task.transfer?.abort();
+    if (!task.pack) return;
+    task.pack.abort();
+    Object.assign(task, { pack: null, unheard: true });
+  }
+
+  private async giveUp(url: string, lost: boolean): Promise<void> {
+    const { user } = this;
+    // Another tab may have gone on with it meanwhile.
+    if (lost && !(url in (await lostUploads(user)))) return;
+    forgetUpload(user, url);
+    const { giveUp } = await protocol();
+    await giveUp(url);
+  }
+
+  private pump(): void {
+    const requests = new Set(
+      this.tasks.filter(({ state }) => state === "sending").map(({ pack, key }) => pack ?? key),
+    );
+    let sending = requests.size;
+    for (const [index, task] of this.tasks.entries()) {
+      if (this.resting || sending >= AT_ONCE) break;
+      if (task.state !== "waiting" || !task.file) continue;
+      sending += 1;
+      const together = this.fellowsOf(task, index);
+      if (together.length > 1) void this.sendTogether(together);
+      else {
+        Object.assign(task, { state: "sending", problem: null });
+        void this.send(task, task.file);
+      }
+    }
+    this.tell();
+  }
+
+  /** What can travel with a file, from its place on; itself first. */
+  private fellowsOf(first: Task, index: number): (Task & { file: File })[] {
+    const found: (Task & { file: File })[] = [];
+    if (!canTravel(first)) return found;
+    const fits = packing();
+    for (let at = index; at < this.tasks.length; at += 1) {
+      const task = this.tasks[at];
+      if (!task || task.batch !== first.batch || !canTravel(task)) continue;
+      this.applyChoice(task);
+      if (task.clash !== first.clash) continue;
+      if (!fits(task)) break;
+      found.push(task);
+    }
+    return found;
+  }
+
+  /** What was answered for all of a batch holds for this one of it. */
+  private applyChoice(task: Task): void {
+    const choice = this.choices.get(task.batch);
+    if (task.clash === "refuse" && choice && choice !== "skip") task.clash = choice;
+  }
+
+  private async sendTogether(tasks: (Task & { file: File })[]): Promise<void> {
+    const [{ folder, clash }] = tasks as [Task];
+    const pack = new AbortController();
+    for (const task of tasks) Object.assign(task, { state: "sending", problem: null, pack });
+    let outcome: Map<string, Problem | null> | Problem;
+    try {
+      outcome = await sendPack(folder.id, clash, tasks, pack.signal);
+    } catch (thrown) {
+      outcome = toProblem(thrown);
+    }
+    // Those that were paused or given up meanwhile are left as they are.
+    const those = tasks.filter((task) => task.pack === pack);
+    for (const task of those) task.pack = null;
+    if (outcome instanceof Problem) {
+      if (those.length > 0) this.putBack(those, outcome);
+    } else await this.settleTogether(those, outcome);
+    this.pump();
+  }
+
+  /**
+   * Sends files later, or by themselves, after a request with all of them failed. A line that broke and a server that
+   * restarts are no reason to send thousands one by one: they go together once more.
+   */
+  private putBack(tasks: Task[], problem: Problem): void {
+    const unheard = problem.status === 0 || problem.status >= 500;
+    if (problem.status === TOO_MANY) this.rest(restOf(problem));
+    else if (unheard) this.rest(LINE_REST_S);
+    for (const task of tasks) {
+      if (problem.status === TOO_MANY) Object.assign(task, { state: "waiting", problem });
+      else {
+        const alone = task.unheard || !unheard;
+        Object.assign(task, { state: "waiting", alone, unheard: task.unheard || unheard });
+      }
+    }
+  }
+
+  private async settleTogether(
+    tasks: (Task & { file: File })[],
+    outcome: Map<string, Problem | null>,
+  ): Promise<void> {
+    let arrived = false;
+    for (const task of tasks) {
+      const problem = outcome.get(task.path);
+      if (problem === undefined) Object.assign(task, { state: "waiting", alone: true, unheard: true });
+      else if (problem === null || (await this.hasArrived(task, problem))) {
+        Object.assign(task, { state: "done", sent: task.size });
+        arrived = true;
+      } else if (problem.code === TAKEN) this.ask(task, problem);
+      else Object.assign(task, { state: "failed", problem });
+    }
+    const [first] = tasks;
+    if (first && arrived) this.onArrived(first.folder.id);
+  }
+
+  /** Whether a name is taken by this very file, which an earlier request brought. */
+  private async hasArrived(task: Task & { file: File }, problem: Problem): Promise<boolean> {
+    return problem.code === TAKEN && task.unheard && isThere(task.folder.id, task);
+  }
+
+  /** Asks what becomes of a file whose name is taken, unless that was answered. */
+  private ask(task: Task, problem: Problem): void {
+    Object.assign(task, { state: "asking", problem });
+    const answered = this.choices.get(task.batch);
+    // What was tried in vain is asked about: no file takes the place of a directory.
+    if (answered && answered !== task.clash) this.decide(task, answered);
+  }
+
+  /** Begins nothing for so long. */
+  private rest(seconds: number): void {
+    this.resting ??= setTimeout(() => {
+      this.resting = null;
+      this.pump();
+    }, 1000 * seconds);
+  }
+
+  private async send(task: Task, file: File): Promise<void> {
+    task.turn += 1;
+    const { turn } = task;
+    const settle = (state: UploadState, problem: Problem | null = null) => {
+      if (task.state !== "sending") return;
+      Object.assign(task, { state, problem, transfer: null });
+      if (task.url && !(problem && canGoOn(problem))) {
+        forgetUpload(this.user, task.url);
+        task.url = null;
+      }
+      if (state === "done") this.onArrived(task.folder.id);
+      this.pump();
+    };
+    const found = await protocol().catch((thrown: unknown) => settle("failed", toProblem(thrown)));
+    // It may have been paused or given up meanwhile.
+    if (!found || task.state !== "sending" || task.turn !== turn) return;
+    const { SMALL, transferOf } = found;
+    const resumed = task.url !== null;
+    this.applyChoice(task);
+    // A pause keeps the transfer, and the same one goes on.
+    task.transfer ??= transferOf(file, {
+      folder: task.folder.id,
+      path: task.path,
+      clash: task.clash,
+      url: task.url,
+      onUrl: (url) => {
+        task.url = url;
+        if (file.size > SMALL) rememberUpload(this.user, url, begunOf(task, file));
+      },
+      onProgress: (sent) => {
+        task.sent = sent;
+        this.tell();
+      },
+      onDone: () => {
+        task.sent = task.size;
+        settle("done");
+      },
+      onProblem: (problem) => {
+        if (problem.code === TAKEN) {
+          void this.hasArrived({ ...task, file }, problem).then((arrived) => {
+            if (arrived) return settle("done");
+            settle("asking", problem);
+            if (task.state === "asking") this.ask(task, problem);
+            this.pump();
+          });
+          return;
+        }
+        if (problem.status === TOO_MANY) {
+          this.rest(restOf(problem));
+          return settle("waiting", problem);
+        }
+        // The server keeps what has arrived for a day only.
+        if (resumed && GONE.includes(problem.status)) return settle("waiting");
+        settle("failed", problem);
+      },
+    });
+    task.transfer.start();
+  }
+
+  /** Tells those who look, a few times a second at most, and of thousands of files less often. */
+  private tell(): void {
+    this.telling ??= setTimeout(
+      () => {
+        this.telling = null;
+        this.snapshot = this.tasks.map((task) => ({ ...task }));
+        for (const listener of this.listeners) listener();
+      },
+      Math.max(TELL_MS, this.tasks.length * TELL_MS_EACH),
+    );
+  }
+}
+
+/** How many seconds after too many requests the server wants none. */
+const restOf = ({ details }: Problem): number => Number(details.retry_after_s) || USUAL_REST_S;
+
+/** Whether it can go with others: it is small, and nothing of it was begun. */
+const canTravel = (task: Task): task is Task & { file: File } =>
+  task.state === "waiting" &&
+  !!task.file &&
+  !task.url &&
+  !task.transfer &&
+  !task.alone &&
+  task.size <= PACKED;
+
+/**
+ * Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself, or one to its name,
+ * about which its person is asked.
+ */
+const canGoOn = ({ status, code }: Problem): boolean =>
+  status === 0 || status >= 500 || NOT_NOW.includes(status) || code === TAKEN;
+
+const begunOf = (task: Task, file: File): Begun => ({
+  folder: task.folder,
+  path: task.path,
+  name: file.name,
+  size: file.size,
+  modified: file.lastModified,
+});
+
+const lostTask = (key: number, batch: number, url: string, begun: Begun): Task => ({
+  key,
+  batch,
+  folder: begun.folder,
+  path: begun.path,
+  size: begun.size,
+  sent: 0,
+  state: "lost",
+  problem: null,
+  file: null,
+  clash: "refuse",
+  url,
+  ...NOT_BEGUN,
+});
+
+export const uploads = new UploadQueue();

@@ -1,0 +1,120 @@
+import { Plural, useLingui } from "@lingui/react/macro";
+import { MultiSelect, Select, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { User, UserUpdate } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { projectsChoiceQuery } from "@/queries/projects-list";
+import { useUpdateUser } from "@/queries/users-update";
+import { ManyDialog } from "@/ui/form/ManyDialog";
+import { editUsersCommand } from "./command";
+import { SessionsChoice } from "./SessionsChoice";
+import { ROLES, USER_STATE_NAMES } from "./words";
+
+type Role = "user" | "domain_admin" | "superadmin";
+type State = "active" | "inactive";
+
+/** Changes several users in the same way; what is not chosen stays as each has it. */
+export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
+  const { t, i18n } = useLingui();
+  const update = useUpdateUser();
+  const appoint = useRefusal()("user.appoint");
+  const [state, setState] = useState<State | null>(null);
+  const [role, setRole] = useState<Role | null>(null);
+  const [sessions, setSessions] = useState<"keep" | "end">("keep");
+  const [added, setAdded] = useState<string[]>([]);
+  const [taken, setTaken] = useState<string[]>([]);
+  const domain = users[0]?.domain.id;
+  const oneDomain = users.every((user) => user.domain.id === domain);
+  const projects = useQuery({ ...projectsChoiceQuery(domain), enabled: oneDomain }).data ?? [];
+  const choices = projects.map(({ id, name }) => ({ value: id, label: name }));
+
+  const changeOf = (user: User): UserUpdate => ({
+    ...(state ? { state } : {}),
+    ...(state === "inactive" ? { sessions } : {}),
+    ...(role ? { role } : {}),
+    ...(added.length + taken.length > 0
+      ? {
+          projects: [...new Set([...user.projects.map(({ id }) => id), ...added])].filter(
+            (id) => !taken.includes(id),
+          ),
+        }
+      : {}),
+  });
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
+  const command = editUsersCommand(users, {
+    state,
+    sessions,
+    role,
+    added: added.map(nameOf),
+    taken: taken.map(nameOf),
+  });
+  const byId = new Map(users.map((user) => [user.id, user]));
+  return (
+    <ManyDialog
+      items={users.map(({ id, email }) => ({ id, name: email }))}
+      confirm={t`Save`}
+      command={command}
+      ready={state !== null || role !== null || added.length + taken.length > 0}
+      act={({ id }) => {
+        const user = byId.get(id);
+        return user ? update.mutateAsync({ id, ...changeOf(user) }) : Promise.resolve();
+      }}
+      onDone={onDone}
+    >
+      <Text size="sm">
+        <Plural
+          value={users.length}
+          one="# user. What you leave empty stays as it is."
+          other="# users. What you leave empty stays as each has it."
+        />
+      </Text>
+      <Select
+        label={t`State`}
+        placeholder={t`As it is`}
+        clearable
+        clearButtonProps={{ "aria-label": t`As it is` }}
+        data={(["active", "inactive"] as const).map((value) => ({
+          value,
+          label: i18n._(USER_STATE_NAMES[value]),
+        }))}
+        value={state}
+        onChange={(next) => setState(next as State | null)}
+      />
+      {state === "inactive" && (
+        <SessionsChoice label={t`Sessions that are live`} value={sessions} onChange={setSessions} />
+      )}
+      <Select
+        label={t`Role`}
+        placeholder={t`As it is`}
+        description={appoint}
+        disabled={appoint !== null}
+        clearable
+        clearButtonProps={{ "aria-label": t`As it is` }}
+        data={(["user", "domain_admin", "superadmin"] as const).map((value) => ({
+          value,
+          label: i18n._(ROLES[value]),
+        }))}
+        value={role}
+        onChange={(next) => setRole(next as Role | null)}
+      />
+      <MultiSelect
+        label={t`Put in projects`}
+        description={oneDomain ? undefined : t`They are in several domains: choose people of one domain.`}
+        disabled={!oneDomain}
+        searchable
+        data={choices}
+        value={added}
+        onChange={setAdded}
+      />
+      <MultiSelect
+        label={t`Take out of projects`}
+        disabled={!oneDomain}
+        searchable
+        data={choices}
+        value={taken}
+        onChange={setTaken}
+      />
+    </ManyDialog>
+  );
+}

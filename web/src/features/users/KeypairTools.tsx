@@ -1,0 +1,78 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Group } from "@mantine/core";
+import { modals } from "@mantine/modals";
+import { IconGauge, IconPlayerPause, IconPlayerPlay, IconRuler2, IconTrash } from "@tabler/icons-react";
+import type { Keypair } from "@/api/types";
+import { useAssign } from "@/features/policies/use-assign";
+import { useRefusal } from "@/me/may";
+import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs-change";
+import { commandLine } from "@/ui/command";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { RowTool } from "@/ui/table/RowTool";
+import { RateLimitForm } from "./RateLimitForm";
+
+/** What an administrator can do with somebody's keypair. `domain`: id of the owner's. */
+export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: string | undefined }) {
+  const { t } = useLingui();
+  const refusal = useRefusal();
+  const assign = useAssign();
+  const update = useUpdateKeypair();
+  const remove = useDeleteKeypair();
+  const key = keypair.access_key;
+  // What is listed is within reach; whose domain it is, is not said of each.
+  const whose = domain === undefined ? undefined : { owner: keypair.owner.id, domain };
+  const askLimit = () => {
+    const id = modals.open({
+      title: t`Limit of requests`,
+      closeButtonProps: { "aria-label": t`Close` },
+      children: <RateLimitForm keypair={keypair} onDone={() => modals.close(id)} />,
+    });
+  };
+  return (
+    <Group gap={0} wrap="nowrap" justify="flex-end">
+      <RowTool
+        label={t`Limit of requests`}
+        row={key}
+        icon={IconGauge}
+        refusal={refusal("keypair.limit", whose)}
+        onClick={askLimit}
+      />
+      <RowTool
+        label={t`Resource policy: ${keypair.policy.name}`}
+        row={key}
+        icon={IconRuler2}
+        refusal={refusal("policy.assign", whose)}
+        onClick={() => assign(keypair.policy, { kind: "keypairs", id: key, label: key })}
+      />
+      <RowTool
+        label={keypair.active ? t`Deactivate` : t`Activate`}
+        row={key}
+        icon={keypair.active ? IconPlayerPause : IconPlayerPlay}
+        refusal={refusal("keypair.update", whose)}
+        onClick={() => update.mutate({ key, active: !keypair.active })}
+      />
+      <RowTool
+        label={t`Delete`}
+        row={key}
+        icon={IconTrash}
+        color="red"
+        refusal={refusal("keypair.remove", whose)}
+        onClick={() =>
+          askToConfirm({
+            title: t`Delete a keypair`,
+            closeLabel: t`Close`,
+            confirm: t`Delete`,
+            command: commandLine("carrel", "keypair", "rm", key),
+            onConfirm: () => remove.mutateAsync(key),
+            children: (
+              <Trans>
+                Every script and command line that uses <b>{key}</b> is refused from now on. This cannot be
+                undone.
+              </Trans>
+            ),
+          })
+        }
+      />
+    </Group>
+  );
+}

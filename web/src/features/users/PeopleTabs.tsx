@@ -1,0 +1,17 @@
+import { useLingui } from "@lingui/react/macro";
+import { mayBeyondOwn } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { PageTabs } from "@/ui/PageTabs";
+
+/** The pages about people and where they belong, as far as the person may see them. */
+export function PeopleTabs() {
+  const { t } = useLingui();
+  const me = useMe();
+  const tabs = [
+    { to: "/users", label: t`Users`, shown: mayBeyondOwn(me, "user.read") },
+    { to: "/users/keypairs", label: t`Keypairs`, shown: mayBeyondOwn(me, "keypair.read") },
+    { to: "/projects", label: t`Projects`, shown: true },
+    { to: "/domains", label: t`Domains`, shown: mayBeyondOwn(me, "domain.read") },
+  ] as const;
+  return <PageTabs label={t`People and places`} tabs={tabs.filter((tab) => tab.shown)} />;
+}

@@ -1,0 +1,60 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { UserDetail } from "@/api/types";
+import { useActionText } from "@/features/audit/use-action-text";
+import { auditListQuery } from "@/queries/audit-list";
+import { EmptyState } from "@/ui/EmptyState";
+import { Instant } from "@/ui/Instant";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+
+/** What somebody did lately. */
+export function UserActivity({ user }: { user: UserDetail }) {
+  const { t } = useLingui();
+  const said = useActionText();
+  const activity = useInfiniteQuery(auditListQuery({ actor: user.id }));
+  const entries = (activity.data?.pages ?? []).flatMap((page) => page.items);
+  if (activity.isPending) return <Skeleton height={160} aria-busy />;
+  if (activity.isError) {
+    return <ProblemAlert problem={activity.error} onRetry={() => void activity.refetch()} />;
+  }
+  if (entries.length === 0) return <EmptyState title={t`Nothing is recorded yet`} />;
+  return (
+    <Stack gap="xs">
+      <Anchor
+        size="sm"
+        renderRoot={(props) => <Link {...props} to="/audit" search={{ actor: user.email }} />}
+      >
+        <Trans>Show in the audit trail</Trans>
+      </Anchor>
+      {entries.map((entry) => (
+        <div key={entry.id}>
+          <Text size="sm">
+            {said(entry.action)} {entry.object.name && <b>{entry.object.name}</b>}
+            {entry.outcome === "refused" && (
+              <Text span size="sm" c="var(--carrel-bad)">
+                {" "}
+                <Trans>refused</Trans>
+              </Text>
+            )}
+          </Text>
+          <Text size="xs" c="dimmed">
+            <Instant at={entry.at} />
+            {entry.address && <> · {entry.address}</>}
+          </Text>
+        </div>
+      ))}
+      {activity.hasNextPage && (
+        <Button
+          size="xs"
+          variant="default"
+          loading={activity.isFetchingNextPage}
+          onClick={() => void activity.fetchNextPage()}
+        >
+          <Trans>Load more</Trans>
+        </Button>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,191 @@
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
+import { Anchor, Badge, Group, Stack } from "@mantine/core";
+import { IconLink, IconPencil, IconTrash, IconUserCheck, IconUserOff } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import type { User, UserDetail } from "@/api/types";
+import { PolicyOf } from "@/features/policies/PolicyOf";
+import { mayBeyondOwn } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { useRecoverUser } from "@/queries/users-recover";
+import { CopyButton } from "@/ui/CopyButton";
+import { Facts } from "@/ui/Facts";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { LinkPanel } from "./LinkPanel";
+import { RoleText } from "./RoleText";
+import { StateBadge } from "./StateBadge";
+import type { UserActs } from "./use-user-acts";
+
+interface Props {
+  user: UserDetail;
+  acts: UserActs;
+  onEdit: (user: User) => void;
+}
+
+/** The facts about a user, and what can be done with them. */
+export function UserOverview({ user, acts, onEdit }: Props) {
+  const { t } = useLingui();
+  const recover = useRecoverUser();
+  const change = acts.why("user.update", user);
+  return (
+    <Stack gap="lg">
+      <Group gap="xs">
+        <MainButton
+          variant="default"
+          icon={IconPencil}
+          label={t`Edit`}
+          refusal={change}
+          onClick={() => onEdit(user)}
+        />
+        <MainButton
+          variant="default"
+          icon={IconLink}
+          label={t`One-time link`}
+          refusal={acts.why("user.recover", user)}
+          loading={recover.isPending}
+          onClick={() => recover.mutate(user.id)}
+        />
+        {user.state === "active" ? (
+          <MainButton
+            variant="default"
+            icon={IconUserOff}
+            label={t`Deactivate…`}
+            refusal={acts.whyNotDisable(user)}
+            onClick={() => acts.disable([user])}
+          />
+        ) : (
+          <MainButton
+            variant="default"
+            icon={IconUserCheck}
+            label={t`Activate`}
+            refusal={change}
+            onClick={() => void acts.enable([user])}
+          />
+        )}
+        <MainButton
+          variant="light"
+          color="red"
+          icon={IconTrash}
+          label={t`Delete for good…`}
+          refusal={acts.whyNotPurge(user)}
+          onClick={() => acts.purge([user])}
+        />
+      </Group>
+      {recover.error && <ProblemAlert problem={recover.error} />}
+      {recover.data && <LinkPanel email={user.email} link={recover.data} onDone={() => recover.reset()} />}
+      <UserFacts user={user} />
+    </Stack>
+  );
+}
+
+function UserFacts({ user }: { user: UserDetail }) {
+  const { t } = useLingui();
+  const me = useMe();
+  return (
+    <Facts
+      facts={[
+        [
+          t`Id`,
+          <Group key="id" gap={2}>
+            <code>{user.id}</code>
+            <CopyButton text={user.id} label={t`Copy the id`} />
+          </Group>,
+        ],
+        [t`Name`, user.name],
+        [t`State`, <StateBadge key="state" state={user.state} />],
+        [t`Role`, <RoleText key="role" role={user.role} />],
+        [
+          t`Domain`,
+          mayBeyondOwn(me, "domain.read") ? (
+            <Anchor
+              key="domain"
+              size="sm"
+              renderRoot={(props) => <Link {...props} to="/domains" search={{ open: user.domain.id }} />}
+            >
+              {user.domain.name}
+            </Anchor>
+          ) : (
+            user.domain.name
+          ),
+        ],
+        [
+          t`Projects`,
+          user.projects.length === 0 ? (
+            t`in none`
+          ) : (
+            <Group key="projects" gap={6}>
+              {user.projects.map(({ id, name, admin }) => (
+                <Badge
+                  key={id}
+                  variant="default"
+                  tt="none"
+                  style={{ cursor: "pointer" }}
+                  renderRoot={(props) => <Link {...props} to="/projects" search={{ open: id }} />}
+                >
+                  {admin ? t`${name}, administrator` : name}
+                </Badge>
+              ))}
+            </Group>
+          ),
+        ],
+        [t`Description`, user.description],
+        [t`Password`, <PasswordText key="password" user={user} />],
+        [t`Second factor`, user.second_factor ? t`set up` : t`none`],
+        [t`Identity providers`, user.providers.join(", ")],
+        [t`May sign in from`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
+        [
+          t`Resource policy`,
+          <PolicyOf
+            key="policy"
+            policy={user.policy}
+            holder={{ kind: "users", id: user.id, label: user.email }}
+            whose={{ owner: user.id, domain: user.domain.id }}
+          />,
+        ],
+        [
+          t`Policy without a keypair`,
+          <PolicyOf
+            key="sign-in"
+            policy={user.keypair_policy}
+            holder={{ kind: "sign_ins", id: user.id, label: user.email }}
+            whose={{ owner: user.id, domain: user.domain.id }}
+          />,
+        ],
+        [
+          t`Sessions`,
+          <Anchor
+            key="sessions"
+            size="sm"
+            renderRoot={(props) => <Link {...props} to="/sessions" search={{ owner: user.email }} />}
+          >
+            <Plural value={user.live_sessions} _0="none is live" one="# is live" other="# are live" />
+          </Anchor>,
+        ],
+        [t`Created`, <Instant key="created" at={user.created_at} />],
+        [t`Last seen`, user.last_seen_at ? <Instant key="seen" at={user.last_seen_at} /> : t`never`],
+      ]}
+    />
+  );
+}
+
+function PasswordText({ user }: { user: UserDetail }) {
+  if (!user.has_password) return <Trans>none</Trans>;
+  return (
+    <>
+      {user.password_set_at ? (
+        <Trans>
+          set <Instant at={user.password_set_at} />
+        </Trans>
+      ) : (
+        <Trans>set</Trans>
+      )}
+      {user.must_change_password && (
+        <>
+          {" · "}
+          <Trans>must be changed</Trans>
+        </>
+      )}
+    </>
+  );
+}

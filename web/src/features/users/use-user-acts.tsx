@@ -1,0 +1,96 @@
+import { useLingui } from "@lingui/react/macro";
+import { modals } from "@mantine/modals";
+import { notifications } from "@mantine/notifications";
+import { useMemo } from "react";
+import type { ActionName } from "@/api/actions";
+import type { User } from "@/api/types";
+import { useRefusal } from "@/me/may";
+import { useMe } from "@/me/use-me";
+import { useResetFactors } from "@/queries/factors-reset";
+import { useUpdateUser } from "@/queries/users-update";
+import { useProblemText } from "@/sentences/use-problem-text";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { BulkEditDialog } from "./BulkEditDialog";
+import { DisableDialog } from "./DisableDialog";
+import { PurgeDialog } from "./PurgeDialog";
+import { ranksAbove } from "./words";
+
+/** What can be done with users, wherever they are shown, and why not. */
+export function useUserActs() {
+  const { t } = useLingui();
+  const me = useMe();
+  const refusal = useRefusal();
+  const said = useProblemText();
+  const { mutateAsync: update } = useUpdateUser();
+  const { mutateAsync: reset } = useResetFactors();
+
+  return useMemo(() => {
+    const closable = { closeButtonProps: { "aria-label": t`Close` } };
+
+    /** Why this person may not do that to the user, or null. */
+    const why = (action: ActionName, user: User): string | null => {
+      if (ranksAbove(user.role, me.user.role)) return t`This user ranks above you.`;
+      return refusal(action, { owner: user.id, domain: user.domain.id });
+    };
+    return {
+      why,
+      whyNotDisable: (user: User) =>
+        user.id === me.user.id ? t`You cannot deactivate yourself.` : why("user.update", user),
+      whyNotPurge: (user: User) =>
+        why("user.purge", user) ??
+        (user.state === "inactive" ? null : t`Only who is inactive can be deleted for good.`),
+      disable: (users: User[]) => {
+        const id = modals.open({
+          title: users.length === 1 ? t`Deactivate a user` : t`Deactivate users`,
+          ...closable,
+          children: <DisableDialog users={users} onDone={() => modals.close(id)} />,
+        });
+      },
+      enable: async (users: User[]) => {
+        for (const user of users) {
+          try {
+            await update({ id: user.id, state: "active" });
+          } catch (thrown) {
+            notifications.show({
+              color: "red",
+              title: t`Could not activate ${user.email}`,
+              message: said(thrown).detail,
+            });
+          }
+        }
+      },
+      edit: (users: User[], onDone: () => void) => {
+        const id = modals.open({
+          title: t`Edit users`,
+          ...closable,
+          children: (
+            <BulkEditDialog
+              users={users}
+              onDone={() => {
+                modals.close(id);
+                onDone();
+              }}
+            />
+          ),
+        });
+      },
+      purge: (users: User[]) => {
+        const id = modals.open({
+          title: t`Delete for good`,
+          ...closable,
+          children: <PurgeDialog users={users} onDone={() => modals.close(id)} />,
+        });
+      },
+      resetFactors: (user: User) =>
+        askToConfirm({
+          title: t`Reset the second factor`,
+          closeLabel: t`Close`,
+          confirm: t`Reset`,
+          onConfirm: () => reset(user.id),
+          children: t`All codes, passkeys and recovery codes of ${user.email} stop working, and they are signed out everywhere. Do this for whoever lost theirs and has proved to you who they are.`,
+        }),
+    };
+  }, [t, me, refusal, said, update, reset]);
+}
+
+export type UserActs = ReturnType<typeof useUserActs>;
