@@ -138,7 +138,7 @@ def test_files_are_dropped_renamed_moved_edited_and_saved(desk: Desk, tree: Path
         # There is a copy of that name, too.
         beside = {"path": "tree/data/readings (copy).csv"}
         assert api.put(f"/vfolders/{folder}/content", params=beside, content=b"older\n").status_code == 200
-        conflict = page.get_by_role("dialog", name="Somebody else changed it")
+        conflict = page.get_by_role("dialog", name="Changed by someone else")
         conflict.get_by_role("button", name="Save mine as readings (copy).csv").click()
         copied = page.get_by_role("dialog", name="readings (copy 2).csv")
         expect(copied.get_by_role("textbox")).to_contain_text("3,mine")
@@ -185,7 +185,7 @@ def test_shared_folder_reaches_another_person_and_their_session(
     other.page.get_by_role("link", name="Data, 1 invitations").click()
     other.page.get_by_role("link", name=re.compile("^Invitations")).click()
     other.page.get_by_role("button", name="Accept: journey-shared").click()
-    expect(other.page.get_by_text("Nobody has invited you")).to_be_visible()
+    expect(other.page.get_by_text("No invitations")).to_be_visible()
     expect(drawer.get_by_text("invited", exact=True)).to_be_hidden()
 
     # 3. In a session of theirs it is there to read, and not to write.

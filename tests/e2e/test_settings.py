@@ -143,7 +143,7 @@ def test_passkey_is_made_and_signs_in_alone(carrel: Running, open_desk: Opener) 
     desk.go("/settings/passkeys")
     page.get_by_role("button", name="Remove: Desk key").click()
     page.get_by_role("button", name="Remove", exact=True).click()
-    expect(page.get_by_text("You have no passkey")).to_be_visible()
+    expect(page.get_by_text("You have no passkeys")).to_be_visible()
 
 
 def test_token_of_the_page_reaches_what_was_chosen_and_no_more(carrel: Running, open_desk: Opener) -> None:
@@ -164,7 +164,7 @@ def test_token_of_the_page_reaches_what_was_chosen_and_no_more(carrel: Running, 
     expect(desk.row("nightly report")).to_contain_text("and")
     desk.row("nightly report").get_by_role("button", name="Revoke").click()
     page.get_by_role("button", name="Revoke", exact=True).click()
-    expect(page.get_by_text("You have no token")).to_be_visible()
+    expect(page.get_by_text("You have no tokens")).to_be_visible()
     assert status_with(carrel, secret, "/sessions") == 401
 
 
@@ -191,7 +191,7 @@ def test_keypair_is_named_rotated_and_put_out_of_use(carrel: Running, open_desk:
     page.get_by_role("button", name="Save").click()
     page.get_by_role("button", name="Delete: builds").click()
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.get_by_text("You have no keypair")).to_be_visible()
+    expect(page.get_by_text("You have no keypairs")).to_be_visible()
 
 
 def test_dangerous_change_asks_who_it_is_and_goes_on(carrel: Running, open_desk: Opener) -> None:
@@ -232,7 +232,7 @@ def test_ssh_key_pair_is_made_and_its_private_half_saved(carrel: Running, open_d
     expect(desk.row("laptop")).to_contain_text("SHA256:")
     page.get_by_role("button", name="Remove: laptop").click()
     page.get_by_role("button", name="Remove", exact=True).click()
-    expect(page.get_by_text("You have no SSH key")).to_be_visible()
+    expect(page.get_by_text("You have no SSH keys")).to_be_visible()
 
 
 def test_other_browsers_are_signed_out(carrel: Running, open_desk: Opener) -> None:

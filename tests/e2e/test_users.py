@@ -131,7 +131,7 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     expect(question.get_by_text(f"carrel user purge {leaver}")).to_be_visible()
     question.get_by_label(f"Type {leaver} to confirm").fill(leaver)
     confirm.click()
-    expect(page.get_by_text("No user meets the filter")).to_be_visible()
+    expect(page.get_by_text("No users match the filter")).to_be_visible()
 
 
 def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
@@ -181,7 +181,7 @@ def test_keypair_gets_its_own_limit_of_requests_and_the_usual_one_again(desk: De
 def test_list_is_live(desk: Desk, roles: Roles) -> None:
     sudden = f"{fresh('sudden')}@example.org"
     desk.go(f"/users?q={sudden}")
-    expect(desk.page.get_by_text("No user meets the filter")).to_be_visible()
+    expect(desk.page.get_by_text("No users match the filter")).to_be_visible()
     roles.make(sudden)
     expect(desk.row(sudden)).to_be_visible()
 

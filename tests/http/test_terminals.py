@@ -201,7 +201,7 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
         socket.transport.abort()
     found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
     assert found
-    kept = found.ring
+    kept = found.buffer
 
     async def ran_on() -> bool:
         return (world.engine.home / "finished").exists() and b"\r\n400000\r\n" in kept.read(
@@ -214,7 +214,7 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
         ready = await late.ready()
         await late.until(b"\r\n400000\r\n")
     assert int(str(ready["offset"])) > 1_000_000
-    assert terminals.RING_BYTES - 5000 < len(late.output) <= terminals.RING_BYTES + 100
+    assert terminals.BUFFER_BYTES - 5000 < len(late.output) <= terminals.BUFFER_BYTES + 100
     first, second, *_ = late.output.split(b"\r\n")
     assert int(first) + 1 == int(second), "begins at the start of a line"
 
@@ -229,7 +229,7 @@ async def test_client_that_comes_back_to_a_shell_that_writes_on_gets_each_byte_o
         socket.transport.abort()
     found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
     assert found
-    kept = found.ring
+    kept = found.buffer
 
     async def has_forgotten() -> bool:
         return kept.start > 0
@@ -239,7 +239,7 @@ async def test_client_that_comes_back_to_a_shell_that_writes_on_gets_each_byte_o
         async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
             back = Client(socket)
             await back.ready()
-            while len(back.output) < 2 * terminals.RING_BYTES:
+            while len(back.output) < 2 * terminals.BUFFER_BYTES:
                 await back.step()
             socket.transport.abort()
         numbers = [int(line) for line in back.output.split(b"\r\n")[:-1]]

@@ -9,6 +9,13 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "carrel"
 FILES = sorted(SOURCE.rglob("*.py"))
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "types", "manager", "base", "misc"}
+# Private metaphors, for which docs/glossary.md has the field's term.
+PRIVATE_WORDS = set(
+    "door reach heirs told people survivors shelves stock chances ahead outlook vacate plane".split()
+)
+PRIVATE_WORDS |= set(
+    "post ring whole quick happening ground means surroundings leaving wanted found said".split()
+)
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
     "controllers/loop.py",
@@ -25,6 +32,25 @@ def relative(file: Path) -> str:
 
 def test_no_module_has_a_name_that_says_nothing():
     assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
+
+
+def test_no_module_or_class_has_a_private_name():
+    modules = {relative(file) for file in FILES if file.stem in PRIVATE_WORDS}
+    assert modules | {name for name in _classes() if name.lower().rstrip("s") in PRIVATE_WORDS} == set()
+
+
+def test_no_class_name_has_two_meanings():
+    assert {name: modules for name, modules in _classes().items() if len(modules) > 1} == {}
+
+
+def _classes() -> dict[str, list[str]]:
+    """Public classes, and the modules that define them; migrations stay as they were written."""
+    classes: dict[str, list[str]] = {}
+    for file in (file for file in FILES if "versions" not in file.parts):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(relative(file))
+    return classes
 
 
 @pytest.mark.parametrize("file", FILES, ids=relative)

@@ -1,7 +1,7 @@
 """The end of a byte stream, addressed by position."""
 
 
-class Ring:
+class OutputBuffer:
     """Keeps the last `capacity` bytes. Positions count from the stream's first byte."""
 
     def __init__(self, capacity: int) -> None:

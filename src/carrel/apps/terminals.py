@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import structlog
 
-from carrel.apps.buffer import Ring
+from carrel.apps.buffer import OutputBuffer
 from carrel.apps.containers import ContainerEngines
 from carrel.apps.denials import of_engine
 from carrel.core.errors import CarrelError, Conflict, Refused, Unavailable
@@ -26,7 +26,7 @@ from carrel.engines.port import EngineError, ExecStream, TerminalSize
 
 log = structlog.get_logger()
 
-RING_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 20
 WINDOW_BYTES = 256 << 10
 """How far an attached client may be behind before the shell has to wait for it."""
 PIECE_BYTES = 64 << 10
@@ -61,7 +61,7 @@ class TerminalAttachment:
         """Output from the position on, until the shell has ended. Asking for the next says that one is sent."""
         while True:
             self.news.clear()
-            piece = self._terminal.ring.read(self.position, PIECE_BYTES)
+            piece = self._terminal.buffer.read(self.position, PIECE_BYTES)
             if piece:
                 yield piece
                 self.position += len(piece)
@@ -85,7 +85,7 @@ class Terminal:
         self.container = container
         self.user = user
         self.stream = stream
-        self.ring = Ring(RING_BYTES)
+        self.buffer = OutputBuffer(BUFFER_BYTES)
         self.taken = asyncio.Event()
         self.ended = False
         self.exit_code: int | None = None
@@ -107,7 +107,7 @@ class Terminal:
             ),
         )
         self._attached = TerminalAttachment(
-            self, self.ring.nearest(self.ring.start if position is None else position)
+            self, self.buffer.nearest(self.buffer.start if position is None else position)
         )
         return self._attached
 
@@ -125,7 +125,7 @@ class Terminal:
                 continue
             # One that came back meanwhile may be at the oldest byte, which this chunk would push out.
             await self._wait_for_client()
-            self.ring.append(chunk)
+            self.buffer.append(chunk)
             if self._attached:
                 self._attached.news.set()
                 await self._wait_for_client()
@@ -141,7 +141,7 @@ class Terminal:
             self._attached.news.set()
 
     async def _wait_for_client(self) -> None:
-        while (attached := self._attached) and self.ring.end - attached.position > WINDOW_BYTES:
+        while (attached := self._attached) and self.buffer.end - attached.position > WINDOW_BYTES:
             self.taken.clear()
             try:
                 async with asyncio.timeout(STALL_S):
@@ -237,7 +237,7 @@ class Terminals:
         terminal.detach(attachment)
         if terminal.attached is not None or terminal.id not in self._terminals:
             return
-        if terminal.ended and attachment.position >= terminal.ring.end:
+        if terminal.ended and attachment.position >= terminal.buffer.end:
             self._forget(terminal)
         elif terminal.id not in self._expiries:
             self._expire_later(terminal)

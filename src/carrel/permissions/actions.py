@@ -116,7 +116,7 @@ ACTIONS = {
         _public("auth.login", "Sign in, with a second step where the account has one."),
         _public("auth.recover", "Ask for a link to set a new password, and use it."),
         _public("auth.sign_up", "Make an account of one's own, where the site allows it."),
-        _public("server.health", "See whether the server is well."),
+        _public("server.health", "See the server's health."),
         _public("server.greet", "See what the sign-in page must know: languages, providers, sign-up."),
         _personal("auth.me", "See who you are and what you belong to."),
         _personal("auth.logout", "Sign out."),
@@ -179,7 +179,7 @@ ACTIONS = {
         _of_all("provider.read", "See the identity providers for single sign-on and LDAP."),
         _of_all("provider.update", "Add, change, test or remove an identity provider."),
         _shared("image.read", "See the images that sessions can use."),
-        _shared("resource.read", "See what is left to start sessions with."),
+        _shared("resource.read", "See available resources."),
         _shared("group.read", "See the resource groups that you may use, and what they have."),
         _of_all("group.create", "Make a resource group."),
         _of_all(

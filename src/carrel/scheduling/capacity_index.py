@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from carrel.scheduling.free_capacity import FreeCapacity, Wanted
+from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
 
 SIZE = 24
 """Nodes in a new bucket. A bucket with twice as many is split."""
@@ -40,7 +40,7 @@ class CapacityIndex:
     def __contains__(self, index: int) -> bool:
         return index in self._key_of
 
-    def find(self, wanted: Wanted, least: Key) -> int | None:
+    def find(self, wanted: SlotAmountPairs, least: Key) -> int | None:
         """The first node with room whose key is at least `least`. wanted: of the index's slots, in order."""
         if not self._buckets:
             return None
@@ -79,7 +79,7 @@ class CapacityIndex:
         if len(self._buckets[number]) > 2 * SIZE:
             self._split(number)
 
-    def _among(self, keys: Iterable[Key], wanted: Wanted) -> int | None:
+    def _among(self, keys: Iterable[Key], wanted: SlotAmountPairs) -> int | None:
         """The first with room."""
         free = self._capacity.free
         for key in keys:

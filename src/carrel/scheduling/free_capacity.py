@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from carrel.scheduling import devices
 from carrel.scheduling.snapshot import ContainerPlacement, NodeSnapshot, Slots
 
-Wanted = Sequence[tuple[str, int]]
+SlotAmountPairs = Sequence[tuple[str, int]]
 """Slots and amounts of a `ContainerRequirements`."""
 
 
@@ -58,19 +58,19 @@ class FreeCapacity:
         for index in kept:
             self._note(index)
 
-    def holds(self, index: int, wanted: Wanted) -> bool:
+    def holds(self, index: int, wanted: SlotAmountPairs) -> bool:
         """Has room for one container."""
         free = self.free[index]
         return all(free.get(slot, 0) >= amount for slot, amount in wanted)
 
-    def copies(self, index: int, wanted: Wanted, most: int, *, kept_too: bool = False) -> int:
+    def copies(self, index: int, wanted: SlotAmountPairs, most: int, *, kept_too: bool = False) -> int:
         """How many such containers it has room for, up to `most`. kept_too: also with what is kept of it."""
         free = (self._left if kept_too else self.free)[index]
         for slot, amount in wanted:
             most = min(most, free.get(slot, 0) and self._times(index, slot, amount, free[slot], most))
         return most
 
-    def copies_when_empty(self, index: int, wanted: Wanted, most: int) -> int:
+    def copies_when_empty(self, index: int, wanted: SlotAmountPairs, most: int) -> int:
         """How many it would have room for if nobody were there."""
         node = self.nodes[index]
         for slot, amount in wanted:
@@ -120,7 +120,7 @@ class FreeCapacity:
             largest = self._largest[slot] = max(int(self.capacities(slot).max(initial=0)), 1)
         return largest
 
-    def missing(self, wanted: Wanted, times: int) -> NDArray[np.float64]:
+    def missing(self, wanted: SlotAmountPairs, times: int) -> NDArray[np.float64]:
         """How much has to end on each node before there is room: the part of its capacity, slot by slot, summed."""
         total = np.zeros(len(self.nodes))
         for slot, amount in wanted:

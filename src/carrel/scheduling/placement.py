@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
 from carrel.scheduling import ranking, reasons
-from carrel.scheduling.free_capacity import FreeCapacity, Wanted
+from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
 from carrel.scheduling.ranking import (
     Indexes,
     RequirementsClass,
@@ -41,7 +41,7 @@ class Room:
         self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
-        self._too_much: dict[_About, list[Wanted]] = {}
+        self._too_much: dict[_About, list[SlotAmountPairs]] = {}
         self._misfits: set[SessionRequirements] = set()
         self._could: dict[SessionRequirements, bool] = {}
         self._blocked: dict[SessionRequirements, Blocked] = {}
@@ -319,7 +319,7 @@ def _about(container: ContainerRequirements) -> _About:
     return container.node, container.avoid, container.architecture
 
 
-def _covers(more: Wanted, less: Wanted) -> bool:
+def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:
     """It wants at least as much of everything."""
     wanted = dict(more)
     return all(wanted.get(slot, 0) >= amount for slot, amount in less)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling.capacity_index import CapacityIndex, Key
-from carrel.scheduling.free_capacity import FreeCapacity, Wanted
+from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
 from carrel.scheduling.requirements import ContainerRequirements
 from carrel.scheduling.snapshot import GroupSnapshot, Strategy
 
@@ -41,7 +41,7 @@ class RequirementsClass:
     by: tuple[str, ...]
     admits: NDArray[np.bool_]
     spare: "UnusedAccelerators"
-    too_much: list[Wanted]
+    too_much: list[SlotAmountPairs]
 
 
 @dataclass(eq=False, slots=True)
@@ -82,7 +82,7 @@ class Ranking(Protocol):
     def begin(self) -> None: ...
 
 
-def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: Wanted) -> Indexes:
+def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: SlotAmountPairs) -> Indexes:
     """The nodes among these that have the wanted amounts free."""
     for slot, amount in wanted:
         among = among & (capacity.column(slot) >= amount)
@@ -241,7 +241,7 @@ class Concentrated(_Compared):
     def begin(self) -> None:
         """Those that have more free now are among those that changed."""
 
-    def _least(self, slots: Wanted) -> float:
+    def _least(self, slots: SlotAmountPairs) -> float:
         """A node with room has this part of the largest node free, or more."""
         if self._prior:
             first = self._prior[0]

@@ -33,7 +33,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "server.health": {
-    sentence: "See whether the server is well.",
+    sentence: "See the server's health.",
     user: "all",
     projectAdmin: "all",
     domainAdmin: "all",
@@ -411,7 +411,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "resource.read": {
-    sentence: "See what is left to start sessions with.",
+    sentence: "See available resources.",
     user: "all",
     projectAdmin: "all",
     domainAdmin: "all",

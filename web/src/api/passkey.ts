@@ -37,7 +37,7 @@ async function written(ask: () => Promise<Credential | null>): Promise<PasskeyCr
       status: 400,
       code: known ? "passkey.exists" : "passkey.cancelled",
       detail: known
-        ? i18n._(msg`This device holds a passkey of yours already.`)
+        ? i18n._(msg`This device already has a passkey of yours.`)
         : i18n._(msg`The browser gave no passkey: it was cancelled, or this device has none for here.`),
       hint: known ? null : i18n._(msg`Try again, or choose another way.`),
     });

@@ -6,10 +6,10 @@ export function NotFoundPage() {
   return (
     <Stack component="main" align="center" justify="center" mih="60vh" p="xl" gap="sm">
       <Title order={1} size="h2">
-        <Trans>There is no page at this address</Trans>
+        <Trans>Page not found</Trans>
       </Title>
       <Text c="dimmed" ta="center">
-        <Trans>The link may be old, or mistyped.</Trans>
+        <Trans>The link may be out of date or mistyped.</Trans>
       </Text>
       <Button component={Link} to="/" variant="light">
         <Trans>Go to the start page</Trans>

@@ -102,7 +102,7 @@ export const AT_ONCE = 1000;
 /** Has the browser save a file, or a selection as a zip file, by a link that lives for a minute. */
 export async function saveFiles(folder: string, paths: string[]): Promise<void> {
   if (paths.length > AT_ONCE)
-    throw new Problem({ status: 422, code: "file.too_many", detail: "These are too many at once." });
+    throw new Problem({ status: 422, code: "file.too_many", detail: "Too many items in one request." });
   const { data } = await filesLink({ path: { ref: folder }, body: { paths } });
   const link = document.createElement("a");
   link.href = data.url;

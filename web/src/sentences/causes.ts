@@ -14,7 +14,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   removed: msg`its container is removed`,
   retry: msg`to be tried again`,
   lost: msg`its container was lost`,
-  deadline: msg`it took too long`,
+  deadline: msg`it timed out`,
   out_of_memory: msg`out of memory`,
   attachment_unsupported: msg`the container engine cannot give what the accelerators need`,
   engine_error: msg`the container engine refused`,

@@ -6,15 +6,15 @@ interface Sentences {
   hint?: MessageDescriptor;
 }
 
-const LOOK = msg`Look at the directory again.`;
+const LOOK = msg`Reload the directory.`;
 
 /** The codes of files and uploads. */
 export const FILE_PROBLEMS: Record<string, Sentences> = {
   "file.changed": {
-    detail: msg`Somebody else changed the file meanwhile.`,
+    detail: msg`Someone else has changed the file.`,
     hint: msg`Look at what is there before you write again.`,
   },
-  "file.exists": { detail: msg`There is something of that name already.`, hint: msg`Choose another name.` },
+  "file.exists": { detail: msg`That name is already taken.`, hint: msg`Choose another name.` },
   "file.inaccessible": { detail: msg`Its permission bits, or those of its directory, do not allow it.` },
   "file.into_itself": { detail: msg`A directory cannot be put into itself.` },
   "file.link_over": {
@@ -32,7 +32,7 @@ export const FILE_PROBLEMS: Record<string, Sentences> = {
   },
   "file.too_large": { detail: msg`The file is larger than it may be.` },
   "file.too_many": {
-    detail: msg`These are too many at once.`,
+    detail: msg`Too many items in one request.`,
     hint: msg`Choose fewer, or the directory that holds them.`,
   },
   "file.too_many_transfers": {

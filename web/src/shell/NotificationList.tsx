@@ -34,7 +34,7 @@ export function NotificationList(props: Props) {
   if (underWay.length + idle.length + tasks.length + batches.length + notices.length === 0) {
     return (
       <EmptyState
-        title={t`Nothing is under way`}
+        title={t`No tasks in progress`}
         text={t`Sessions that start, run, fail or end show up here, uploads, and what takes long with folders.`}
       />
     );

@@ -69,8 +69,7 @@ export function useToasts(): (happening: Happening) => void {
     if (level === "adequate" || most === null) return;
     notifications.show({
       id: `quota:${label}`,
-      title:
-        level === "caution" ? t`Space for folders is getting scarce` : t`There is no space left for folders`,
+      title: level === "caution" ? t`Space for folders is running low` : t`No space left for folders`,
       message: t`${label}: ${formatSize(used)} of ${formatSize(most)}`,
       color: level === "caution" ? "brass" : "red",
       autoClose: false,

@@ -27,7 +27,7 @@ _RANGE = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FileRequest:
     """What of a file is asked for, in HTTP's words. content: False when only its size and tag matter."""
 
     content: bool = True
@@ -75,7 +75,7 @@ class Archive:
 
 
 async def file(
-    services: FileServices, actor: Actor, ref: str, path: str, wanted: Wanted
+    services: FileServices, actor: Actor, ref: str, path: str, wanted: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
     """A file's bytes, or a part of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
     return await sent(services, await authorization.outward(services, actor, ref), path, wanted)
@@ -87,7 +87,7 @@ async def archive(services: FileServices, actor: Actor, ref: str, paths: list[st
 
 
 async def sent(
-    services: FileServices, reached: OpenedFolder, path: str, wanted: Wanted
+    services: FileServices, reached: OpenedFolder, path: str, wanted: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
     """A file as it is asked for. Raises: NotFound, Conflict, Invalid, Changed."""
     content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]

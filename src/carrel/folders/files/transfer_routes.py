@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from carrel.folders.files import downloads, forms, links, packs, writes
-from carrel.folders.files.downloads import Archive, Download, NoSuchRange, NotChanged, Wanted
+from carrel.folders.files.downloads import Archive, Download, FileRequest, NoSuchRange, NotChanged
 from carrel.folders.files.routes import PathQuery
 from carrel.folders.files.schemas import (
     PATH_PATTERN,
@@ -186,10 +186,10 @@ async def pack(services: With, actor: CurrentActor, ref: Ref, body: FilesPack) -
     return _stream(made, {"Content-Type": "application/x-tar"})
 
 
-def wanted(request: Request) -> Wanted:
+def wanted(request: Request) -> FileRequest:
     """What of a file the request's headers ask for."""
     asked = request.headers.get
-    return Wanted(
+    return FileRequest(
         request.method != "HEAD",
         if_match=asked("if-match"),
         if_none_match=asked("if-none-match"),

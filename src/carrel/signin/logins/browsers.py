@@ -8,7 +8,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import NotFound
 from carrel.http.paging import Page, Sort, page
 from carrel.permissions.decide import Actor, require
-from carrel.signin.logins import people
+from carrel.signin.logins import target_user
 from carrel.signin.logins.schemas import LoginQuery
 from carrel.signin.logins.service import end_all
 from carrel.tables.logins import Login
@@ -23,7 +23,7 @@ _SORT = Sort(
 
 async def list_of(tx: AsyncSession, clock: Clock, actor: Actor, wanted: LoginQuery) -> Page[Login, User]:
     """Somebody's sign-ins that have not ended. Raises: NotFound, Forbidden."""
-    user = await people.find(tx, actor, "login.read", wanted.user or actor.user_id)
+    user = await target_user.find(tx, actor, "login.read", wanted.user or actor.user_id)
     statement = (
         select(Login, User)
         .join(User, User.id == Login.user_id)
@@ -51,7 +51,7 @@ async def end(tx: AsyncSession, actor: Actor, public_id: str) -> None:
 
 async def end_everywhere(tx: AsyncSession, actor: Actor, ref: str | None) -> int:
     """End somebody's sign-ins, except the one that asks; gives how many. Raises: NotFound, Forbidden."""
-    user = await people.find(tx, actor, "login.remove", ref or actor.user_id)
+    user = await target_user.find(tx, actor, "login.remove", ref or actor.user_id)
     ended = await end_all(tx, user.id, but=actor.login_id)
     if ended:
         audit.record(

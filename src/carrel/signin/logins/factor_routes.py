@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from carrel.http.auth import Confirmed, CurrentActor, RecentlyConfirmed, names
 from carrel.http.services import Identity, ServicesOf
-from carrel.signin.logins import factors, links, passkeys, people, service
+from carrel.signin.logins import factors, links, passkeys, service, target_user
 from carrel.signin.logins.passkeys import site_of
 from carrel.signin.logins.routes import EnrolIdentity, let_in
 from carrel.signin.logins.schemas import (
@@ -193,7 +193,7 @@ async def remove_passkey(
 async def reset(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> None:
     """Take all second factors from somebody who has lost them. They are signed out everywhere."""
     async with services.database.transaction() as tx:
-        user = await people.find(tx, actor, "factor.reset", ref)
+        user = await target_user.find(tx, actor, "factor.reset", ref)
         await factors.reset(tx, actor, user)
         await service.end_all(tx, user.id, but=actor.login_id)
     services.authenticator.forget()

@@ -16,7 +16,7 @@ from carrel.db.database import Database
 from carrel.mail import letters
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs.service import digest
-from carrel.signin.logins import people
+from carrel.signin.logins import target_user
 from carrel.site import service as site
 from carrel.site.mailer import Mailer
 from carrel.tables.logins import OneTimeLink
@@ -116,7 +116,7 @@ async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, pub
 
     Raises: NotFound, Forbidden.
     """
-    user = await people.find(tx, actor, "user.recover", ref)
+    user = await target_user.find(tx, actor, "user.recover", ref)
     link = await issue(tx, user.id, PASSWORD, clock.now(), lifetime=HANDED_LIFETIME, public_url=public_url)
     audit.record(tx, actor, "user.recover", user.id, name=user.email, target=user_target(user))
     return link

@@ -106,9 +106,9 @@ export function KeypairsPage() {
         minWidth="66rem"
         empty={
           search.q ? (
-            <EmptyState title={t`No keypair meets the filter`} />
+            <EmptyState title={t`No keypairs match the filter`} />
           ) : (
-            <EmptyState title={t`You have no keypair`} text={t`Make one to use scripts.`} />
+            <EmptyState title={t`You have no keypairs`} text={t`Make one to use scripts.`} />
           )
         }
       />

@@ -77,7 +77,7 @@ function PasskeyList({ factors, onAdd, onRename }: ListProps) {
   return (
     <Panel>
       {factors.passkeys.length === 0 ? (
-        <EmptyState title={t`You have no passkey`} />
+        <EmptyState title={t`You have no passkeys`} />
       ) : (
         <div>
           {factors.passkeys.map((passkey) => (

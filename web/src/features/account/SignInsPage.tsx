@@ -96,7 +96,7 @@ export function SignInsPage() {
             variant="default"
             icon={IconLogout}
             label={t`Sign out everywhere else`}
-            refusal={refused ?? (others === 0 ? t`You are signed in nowhere else.` : null)}
+            refusal={refused ?? (others === 0 ? t`You are not signed in anywhere else.` : null)}
             onClick={askEndOthers}
           />
         }

@@ -130,10 +130,10 @@ export function SshKeysPage() {
         tools={tools}
         empty={
           search.q ? (
-            <EmptyState title={t`No SSH key meets the filter`} />
+            <EmptyState title={t`No SSH keys match the filter`} />
           ) : (
             <EmptyState
-              title={t`You have no SSH key`}
+              title={t`You have no SSH keys`}
               text={t`Add the public key of your machine, or make a pair.`}
             />
           )

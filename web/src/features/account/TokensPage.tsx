@@ -132,9 +132,9 @@ export function TokensPage() {
         minWidth="64rem"
         empty={
           search.q ? (
-            <EmptyState title={t`No token meets the filter`} />
+            <EmptyState title={t`No tokens match the filter`} />
           ) : (
-            <EmptyState title={t`You have no token`} text={t`Make one for each script that needs one.`} />
+            <EmptyState title={t`You have no tokens`} text={t`Make one for each script that needs one.`} />
           )
         }
       />

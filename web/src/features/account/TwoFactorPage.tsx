@@ -57,7 +57,7 @@ function AppPanel({ factors, onCodes }: Props) {
   const only = factors.required && factors.passkeys.length === 0;
   const askRemove = () =>
     askToConfirm({
-      title: t`Switch the authenticator app off`,
+      title: t`Remove the authenticator app`,
       closeLabel: t`Close`,
       confirm: t`Switch off`,
       onConfirm: () => remove.mutateAsync(),
@@ -77,7 +77,7 @@ function AppPanel({ factors, onCodes }: Props) {
       onCodes(codes);
     };
     return (
-      <Panel title={t`Set an authenticator app up`}>
+      <Panel title={t`Set up an authenticator app`}>
         <TotpSetup onDone={done} onCancel={() => setSetting(false)} />
       </Panel>
     );

@@ -33,7 +33,7 @@ export function AgentDrawer({ opened, id, onClose }: Props) {
           <NodeOverview node={found.data} />
           <section>
             <Title order={2} size="h4" mb="xs">
-              <Trans>Sessions that you may see</Trans>
+              <Trans>Sessions you can see</Trans>
             </Title>
             <NodeSessions node={found.data} />
           </section>

@@ -48,7 +48,7 @@ export function AgentsPage() {
   const list = useInfiniteQuery({ ...nodesListQuery(filter), enabled: !asMap });
   const { rows: nodes, more } = useRows(list);
   const open = useCallback((node: Node) => change({ open: node.id }), [change]);
-  const empty = <EmptyState title={t`No node that you may use meets the filter`} />;
+  const empty = <EmptyState title={t`No nodes that you can use match the filter`} />;
 
   return (
     <div className={styles.page}>

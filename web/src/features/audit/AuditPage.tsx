@@ -59,11 +59,11 @@ export function AuditPage() {
         title={t`Audit`}
         tools={
           <>
-            <Tooltip label={t`Look for newer entries`}>
+            <Tooltip label={t`Load newer entries`}>
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                aria-label={t`Look for newer entries`}
+                aria-label={t`Load newer entries`}
                 loading={list.isRefetching}
                 onClick={() => void list.refetch()}
               >
@@ -118,7 +118,7 @@ export function AuditPage() {
         onOpen={open}
         minWidth="72rem"
         onNearEnd={more}
-        empty={<EmptyState title={filtered ? t`No entry meets the filter` : t`Nothing is recorded yet`} />}
+        empty={<EmptyState title={filtered ? t`No entries match the filter` : t`No entries yet`} />}
       />
       {list.data && (
         <ListFoot

@@ -58,7 +58,7 @@ function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
       color={whole ? "lamp" : "red"}
       variant="light"
       icon={<Icon size={18} aria-hidden />}
-      title={whole ? t`Nobody altered the trail` : t`The trail was altered`}
+      title={whole ? t`The audit trail is intact` : t`The audit trail was altered`}
     >
       <Stack gap="xs">
         <Text size="sm">

@@ -42,7 +42,7 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
         <Skeleton height={320} aria-busy />
       ) : (
         <EmptyState
-          title={t`There is no such entry`}
+          title={t`Entry not found`}
           text={t`Or it is not yours to see, or it was older than entries are kept.`}
         />
       )}

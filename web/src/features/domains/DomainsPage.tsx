@@ -77,7 +77,7 @@ export function DomainsPage() {
       }
       counted={<Plural value={rows.length} one="# domain" other="# domains" />}
       empty={{
-        title: search.q || search.state ? t`No domain meets the filter` : t`There is no domain yet`,
+        title: search.q || search.state ? t`No domains match the filter` : t`No domains yet`,
       }}
     >
       <Kept value={search.make}>

@@ -19,7 +19,7 @@ export function ConflictDialog({ opened, name, copy, onReload, onOverwrite, onCo
     <Modal
       opened={opened}
       onClose={onClose}
-      title={t`Somebody else changed it`}
+      title={t`Changed by someone else`}
       closeButtonProps={{ "aria-label": t`Go on writing` }}
     >
       <Stack>

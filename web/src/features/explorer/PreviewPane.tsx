@@ -107,7 +107,7 @@ function Content({ folder, path, entry }: { folder: Folder; path: string; entry:
       </Suspense>
     );
   }
-  if (isOpaque(entry)) return <EmptyState title={t`There is no preview of files of this kind`} />;
+  if (isOpaque(entry)) return <EmptyState title={t`No preview for this file type`} />;
   return <TextContent folder={folder} path={path} entry={entry} kind={kind} />;
 }
 

@@ -23,7 +23,7 @@ export function AccessTab({ folder }: { folder: Folder }) {
   }
   if (found.isPending) return <Skeleton height={160} aria-busy />;
   if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
-  if (found.data.length === 0) return <EmptyState title={t`Nobody can read it`} />;
+  if (found.data.length === 0) return <EmptyState title={t`No readers`} />;
   return (
     <Table.ScrollContainer minWidth={420}>
       <Table>

@@ -62,7 +62,7 @@ function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake:
       />
     );
   }
-  if (list === "shared") return <EmptyState title={t`Nobody shares a folder with you`} />;
+  if (list === "shared") return <EmptyState title={t`No folders are shared with you`} />;
   if (list === "project") {
     return (
       <EmptyState
@@ -73,7 +73,7 @@ function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake:
   }
   return (
     <EmptyState
-      title={t`You have no folder yet`}
+      title={t`You have no folders yet`}
       text={t`Files in a folder outlive the sessions that mount it, and can be shared with others.`}
       action={
         <Button size="xs" mt="xs" onClick={onMake}>

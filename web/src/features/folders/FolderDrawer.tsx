@@ -33,7 +33,7 @@ export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, on
   const names: Record<FolderTab, string> = {
     overview: t`Overview`,
     sharing: t`Sharing`,
-    access: t`Who can read it`,
+    access: t`Readers`,
     sessions: t`Sessions`,
     tasks: t`Tasks`,
   };

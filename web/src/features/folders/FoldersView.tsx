@@ -172,7 +172,7 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
         empty={
           filtered ? (
             <EmptyState
-              title={t`No folder meets the filter`}
+              title={t`No folders match the filter`}
               action={
                 <Button size="xs" variant="default" onClick={() => change(NO_FILTER)}>
                   <Trans>Clear the filter</Trans>

@@ -27,10 +27,7 @@ export function InvitationsView() {
         {found.isPending && <Skeleton height={96} aria-busy />}
         {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
         {found.data?.length === 0 && (
-          <EmptyState
-            title={t`Nobody has invited you`}
-            text={t`Folders that others offer you show up here.`}
-          />
+          <EmptyState title={t`No invitations`} text={t`Folders that others offer you show up here.`} />
         )}
         {found.data?.map((one) => (
           <InvitationCard key={one.id} invitation={one} />

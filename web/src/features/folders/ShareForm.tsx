@@ -103,7 +103,7 @@ function Outcome({ outcome }: { outcome: SharesAdded }) {
         </Text>
       )}
       {refused.length > 0 && (
-        <Alert color="red" variant="light" role="alert" title={<Trans>Could not be shared with:</Trans>}>
+        <Alert color="red" variant="light" role="alert" title={<Trans>Could not share with:</Trans>}>
           <List size="sm">
             {refused.map(({ who, code, message }) => (
               <List.Item key={who}>

@@ -100,7 +100,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
         onChange={(value) => value && changeTo(value as Permission)}
       />
       <RowTool
-        label={share.state === "invited" ? t`Take the invitation back` : t`Stop sharing`}
+        label={share.state === "invited" ? t`Withdraw the invitation` : t`Stop sharing`}
         row={who}
         icon={IconUserMinus}
         color="red"

@@ -117,7 +117,7 @@ export const TRASH_COLUMNS: readonly Column<Folder>[] = [
   ...FOLDER_COLUMNS.filter(({ key }) => ["name", "host", "owner", "used_bytes"].includes(key)),
   {
     key: "trashed_at",
-    title: msg`In the trash since`,
+    title: msg`Moved to trash`,
     width: "12rem",
     sortable: true,
     value: (folder) => folder.trashed_at,

@@ -70,11 +70,7 @@ export function useFolderActs() {
       trash: (folders: Folder[], onDone?: () => void) =>
         ask(t`Move to the trash`, (close) => <TrashDialog folders={folders} onDone={close} />, onDone),
       restore: (folders: Folder[], onDone?: () => void) =>
-        ask(
-          t`Take back from the trash`,
-          (close) => <RestoreDialog folders={folders} onDone={close} />,
-          onDone,
-        ),
+        ask(t`Restore from trash`, (close) => <RestoreDialog folders={folders} onDone={close} />, onDone),
       remove: (folders: Folder[], onDone?: () => void) =>
         ask(t`Delete for good`, (close) => <DeleteDialog folders={folders} onDone={close} />, onDone),
       leave: (folder: Folder, onDone?: () => void) =>

@@ -21,7 +21,7 @@ export function OverNotice({ found }: Props) {
   if (!found.data) {
     return (
       <Text size="sm" c="dimmed" role="status">
-        <Trans>Looking who would be over it…</Trans>
+        <Trans>Checking who would be over the limit…</Trans>
       </Text>
     );
   }
@@ -29,7 +29,7 @@ export function OverNotice({ found }: Props) {
   if (over.length === 0) {
     return (
       <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">
-        <Trans>Nobody would be over it now.</Trans>
+        <Trans>No one would be over the limit now.</Trans>
       </Alert>
     );
   }

@@ -101,7 +101,7 @@ export function PoliciesPage() {
         />
       }
       counted={<Plural value={rows.length} one="# policy" other="# policies" />}
-      empty={{ title: t`No policy meets the filter` }}
+      empty={{ title: t`No policies match the filter` }}
     >
       <Kept value={search.form}>
         {(form, opened) => (

@@ -53,7 +53,7 @@ export function Members({ project, refusal }: Props) {
       {appoint.error && <ProblemAlert problem={appoint.error} />}
       <StillMounted mounts={kept} onClose={() => setKept([])} />
       {list.data && members.length === 0 && (
-        <EmptyState title={q ? t`No member meets the filter` : t`Nobody is in it yet`} />
+        <EmptyState title={q ? t`No members match the filter` : t`No members yet`} />
       )}
       {members.map((member) => (
         <MemberRow
@@ -97,7 +97,7 @@ function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
   const remove = useRemoveMember();
   const ask = () =>
     askToConfirm({
-      title: t`Take somebody out of a project`,
+      title: t`Remove someone from a project`,
       closeLabel: t`Close`,
       confirm: t`Take out`,
       command: commandLine("carrel", "project", "expel", project.name, member.email),

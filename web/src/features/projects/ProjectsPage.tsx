@@ -99,7 +99,7 @@ export function ProjectsPage() {
         </>
       }
       counted={<Plural value={rows.length} one="# project" other="# projects" />}
-      empty={{ title: filtered ? t`No project meets the filter` : t`There is no project yet` }}
+      empty={{ title: filtered ? t`No projects match the filter` : t`No projects yet` }}
     >
       <Kept value={search.make}>
         {(_, opened) => <ProjectFormDrawer opened={opened} onClose={() => change({ make: undefined })} />}

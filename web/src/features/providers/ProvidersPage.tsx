@@ -125,7 +125,7 @@ export function ProvidersPage() {
         minWidth="52rem"
         empty={
           <EmptyState
-            title={t`There is no identity provider`}
+            title={t`No identity providers`}
             text={t`With one, people sign in by the accounts that they have already: OpenID Connect or LDAP.`}
           />
         }

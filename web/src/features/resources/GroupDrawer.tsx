@@ -38,7 +38,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
   const group = found.data;
   const names: Record<GroupTab, string> = {
     overview: t`Overview`,
-    access: t`Who may use it`,
+    access: t`Access`,
     weights: t`Weights`,
   };
   return (

@@ -91,7 +91,7 @@ export function GroupsPage() {
         />
       }
       counted={<Plural value={rows.length} one="# group" other="# groups" />}
-      empty={{ title: t`No group meets the filter` }}
+      empty={{ title: t`No groups match the filter` }}
     >
       <Kept value={search.make}>
         {(_, opened) => (

@@ -59,7 +59,7 @@ export function NodesPage() {
   const tools = useCallback((node: Node) => <NodeTools node={node} acts={acts} />, [acts]);
   const filtered = [search.q, search.group, search.state, search.cordoned].some((one) => one !== undefined);
   const empty = filtered ? (
-    <EmptyState title={t`No node meets the filter`} />
+    <EmptyState title={t`No nodes match the filter`} />
   ) : (
     <EmptyState
       title={t`No node has joined yet`}

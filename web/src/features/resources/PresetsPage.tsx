@@ -110,7 +110,7 @@ export function PresetsPage() {
       }
       counted={<Plural value={presets.length} one="# preset" other="# presets" />}
       empty={{
-        title: search.q || search.group ? t`No preset meets the filter` : t`There is no preset yet`,
+        title: search.q || search.group ? t`No presets match the filter` : t`No presets yet`,
         text: t`With presets, people start a session by a name instead of moving sliders.`,
       }}
     >

@@ -69,7 +69,7 @@ export function QueueList({ group, search, choices, onChange }: Props) {
         minWidth="64rem"
         empty={
           <EmptyState
-            title={t`Nobody waits in this resource group`}
+            title={t`The queue of this resource group is empty`}
             text={t`Whatever is asked for starts at once, as long as there is room.`}
           />
         }

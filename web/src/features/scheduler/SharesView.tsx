@@ -60,7 +60,7 @@ function Whole({ shares }: { shares: Shares }) {
       )}
       {lines.length === 0 ? (
         <EmptyState
-          title={t`Nobody has had anything of this resource group yet`}
+          title={t`No usage in this resource group yet`}
           text={t`As soon as a session runs or waits in it, its domain, project and owner are listed.`}
         />
       ) : (

@@ -13,7 +13,7 @@ export function SessionsNothing({ filtered, onLaunch, onClear }: Props) {
   const { t } = useLingui();
   return filtered ? (
     <EmptyState
-      title={t`No session meets the filter`}
+      title={t`No sessions match the filter`}
       action={
         <Button variant="default" onClick={onClear}>
           <Trans>Show all</Trans>

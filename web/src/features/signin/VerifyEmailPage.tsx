@@ -49,7 +49,7 @@ export function VerifyEmailPage() {
         </MailSent>
       ) : (
         <Stack>
-          <Alert color="red" variant="light" role="alert" title={t`The link is good no longer`}>
+          <Alert color="red" variant="light" role="alert" title={t`The link has expired`}>
             <Text size="sm">
               <Trans>It is too old, was used before, or was not copied whole.</Trans>
             </Text>

@@ -154,7 +154,7 @@ export function SessionsSection({ form }: Given) {
       </Section>
       <Section title={t`Second factor`}>
         <Select
-          label={t`Who must have one`}
+          label={t`Required for`}
           description={<DefaultHint form={form} name="second_factor" said={<Trans>nobody</Trans>} />}
           inputWrapperOrder={["label", "input", "description", "error"]}
           allowDeselect={false}

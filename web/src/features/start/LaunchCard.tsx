@@ -60,7 +60,7 @@ export function LaunchCard({ last, images }: Props) {
             loading={create.isPending}
             onClick={() => void startLikeLast()}
           >
-            {last ? <Trans>Start like the last one</Trans> : <Trans>Start the usual one</Trans>}
+            {last ? <Trans>Start like the last one</Trans> : <Trans>Start the default session</Trans>}
           </Button>
         </Group>
         {shown && (

@@ -43,10 +43,7 @@ export function RecentCard({ label, sessions, loading, problem, onRetry, actions
       )}
       {problem != null && <ProblemAlert problem={problem} onRetry={onRetry} />}
       {!loading && problem == null && sessions.length === 0 && (
-        <EmptyState
-          title={t`You have had no session yet`}
-          text={t`Start one above; it will be listed here.`}
-        />
+        <EmptyState title={t`You have no sessions yet`} text={t`Start one above; it will be listed here.`} />
       )}
       {sessions
         .filter((session) => !isRequested(session.id))

@@ -25,7 +25,7 @@ export function StartPage() {
   return (
     <div className={styles.page}>
       <Title order={1} size="h2" className={styles.greeting}>
-        <Trans>Good to see you, {name}</Trans>
+        <Trans>Welcome, {name}</Trans>
       </Title>
       <div className={styles.cards}>
         <LaunchCard last={sessions[0]} images={images.data} />

@@ -23,9 +23,7 @@ export function AllFoldersPage() {
         search={search}
         of="all"
         change={change}
-        empty={
-          <EmptyState title={search.list === "trash" ? t`The trash is empty` : t`There is no folder yet`} />
-        }
+        empty={<EmptyState title={search.list === "trash" ? t`The trash is empty` : t`No folders yet`} />}
       />
     </div>
   );

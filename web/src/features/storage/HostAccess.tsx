@@ -47,7 +47,7 @@ export function HostAccess({ host }: { host: StorageHost }) {
       )}
     >
       <Title order={3} size="h6">
-        <Trans>Who may use it</Trans>
+        <Trans>Access</Trans>
       </Title>
       {host.public && (
         <Alert color="gray" variant="light">

@@ -80,8 +80,8 @@ export function HostsPage() {
       counted={<Plural value={rows.length} one="# storage host" other="# storage hosts" />}
       empty={
         search.q
-          ? { title: t`No storage host meets the filter` }
-          : { title: t`There is no storage host yet`, text: t`Without one nobody can make a folder.` }
+          ? { title: t`No storage hosts match the filter` }
+          : { title: t`No storage hosts yet`, text: t`Without one nobody can make a folder.` }
       }
     >
       <Kept value={search.form}>

@@ -64,7 +64,7 @@ export function QuotasPage() {
         />
       }
       counted={<Plural value={rows.length} one="# quota" other="# quotas" />}
-      empty={{ title: t`Nobody meets the filter` }}
+      empty={{ title: t`No members match the filter` }}
     />
   );
 }

@@ -42,7 +42,7 @@ export function TerminalBar({ session, fontSize, onFontSize, onCopy }: Props) {
       </h1>
       <StateBadge state={session.state} />
       <div style={{ flex: 1 }} />
-      {tool(t`Copy what is selected`, <IconCopy {...PICTURE} />, onCopy)}
+      {tool(t`Copy the selection`, <IconCopy {...PICTURE} />, onCopy)}
       {tool(t`Smaller letters`, <IconTextDecrease {...PICTURE} />, () => onFontSize(fontSize - 1))}
       {tool(t`Larger letters`, <IconTextIncrease {...PICTURE} />, () => onFontSize(fontSize + 1))}
       <Tooltip

@@ -44,7 +44,7 @@ export function AllKeypairsPage() {
       file={{ name: "keypairs", fields: ALL_KEYPAIR_FIELDS, all: () => rows }}
       searched={{ label: t`Search by owner, access key or name`, placeholder: t`Owner, key or name` }}
       counted={<Plural value={rows.length} one="# keypair" other="# keypairs" />}
-      empty={{ title: search.q ? t`No keypair meets the filter` : t`There is no keypair yet` }}
+      empty={{ title: search.q ? t`No keypairs match the filter` : t`No keypairs yet` }}
     />
   );
 }

@@ -82,7 +82,7 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
         onChange={(next) => setState(next as State | null)}
       />
       {state === "inactive" && (
-        <SessionsChoice label={t`Sessions that are live`} value={sessions} onChange={setSessions} />
+        <SessionsChoice label={t`Live sessions`} value={sessions} onChange={setSessions} />
       )}
       <Select
         label={t`Role`}
@@ -108,7 +108,7 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
         onChange={setAdded}
       />
       <MultiSelect
-        label={t`Take out of projects`}
+        label={t`Remove from projects`}
         disabled={!oneDomain}
         searchable
         data={choices}

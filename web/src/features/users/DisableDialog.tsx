@@ -35,7 +35,7 @@ export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => 
           />
         )}
       </Text>
-      <SessionsChoice label={t`Sessions that are live`} value={sessions} onChange={setSessions} />
+      <SessionsChoice label={t`Live sessions`} value={sessions} onChange={setSessions} />
     </ManyDialog>
   );
 }

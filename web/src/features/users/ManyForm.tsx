@@ -110,7 +110,7 @@ export function ManyForm({ onMade, onCancel }: Props) {
         </Text>
       )}
       {rows.length > 0 && <DraftTable rows={rows} checked={settled ? check.data : undefined} />}
-      {done !== null && <Progress value={(100 * done) / rows.length} aria-label={t`How far it is`} />}
+      {done !== null && <Progress value={(100 * done) / rows.length} aria-label={t`Progress`} />}
       {problem != null && <ProblemAlert problem={problem} />}
       <Group justify="flex-end">
         <Button variant="default" onClick={onCancel} disabled={done !== null}>

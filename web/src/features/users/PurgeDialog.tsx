@@ -50,7 +50,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
         <Trans>Past sessions and the audit trail stay. The e-mail can be used again.</Trans>
       </Text>
       <Checkbox
-        label={t`End the sessions that are live`}
+        label={t`End live sessions`}
         description={t`Whoever has live sessions stays without this.`}
         checked={endSessions}
         onChange={(event) => setEnd(event.currentTarget.checked)}

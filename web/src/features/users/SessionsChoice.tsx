@@ -14,7 +14,7 @@ export function SessionsChoice({ label, value, onChange }: Props) {
   return (
     <Radio.Group label={label} value={value ?? ""} onChange={(next) => onChange(next as "keep" | "end")}>
       <Stack gap="xs" mt={4}>
-        <Radio value="keep" label={t`They go on to their end`} />
+        <Radio value="keep" label={t`They run to completion`} />
         <Radio
           value="end"
           label={t`They end now`}

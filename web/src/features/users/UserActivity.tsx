@@ -19,7 +19,7 @@ export function UserActivity({ user }: { user: UserDetail }) {
   if (activity.isError) {
     return <ProblemAlert problem={activity.error} onRetry={() => void activity.refetch()} />;
   }
-  if (entries.length === 0) return <EmptyState title={t`Nothing is recorded yet`} />;
+  if (entries.length === 0) return <EmptyState title={t`No entries yet`} />;
   return (
     <Stack gap="xs">
       <Anchor

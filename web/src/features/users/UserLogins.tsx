@@ -18,7 +18,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
   const logins = useQuery(loginsOfQuery(user.id));
   const end = useEndLogins();
   const whyNot = acts.why("login.remove", user);
-  const noFactor = user.second_factor ? null : t`There is no second factor.`;
+  const noFactor = user.second_factor ? null : t`No second factor is set up.`;
   return (
     <Stack>
       <Group gap="xs">

@@ -153,7 +153,7 @@ export function UsersPage() {
         empty={
           filtered ? (
             <EmptyState
-              title={t`No user meets the filter`}
+              title={t`No users match the filter`}
               action={
                 <Button
                   size="xs"
@@ -173,7 +173,7 @@ export function UsersPage() {
               }
             />
           ) : (
-            <EmptyState title={t`There is no user yet`} />
+            <EmptyState title={t`No users yet`} />
           )
         }
       />

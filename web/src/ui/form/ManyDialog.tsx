@@ -81,7 +81,7 @@ export function ManyDialog({
         )}
         {done !== null && left.length > 1 && (
           <Stack gap={4} aria-live="polite">
-            <Progress value={(100 * done) / left.length} aria-label={t`How far it is`} />
+            <Progress value={(100 * done) / left.length} aria-label={t`Progress`} />
             <Text size="xs" c="dimmed">
               <Trans>
                 {done} of {left.length} done
@@ -92,7 +92,7 @@ export function ManyDialog({
         {failures.length > 0 && (
           <Stack gap={4} role="alert">
             <Text size="sm" fw={600} c="var(--carrel-bad)">
-              <Trans>Could not be done to:</Trans>
+              <Trans>Failed for:</Trans>
             </Text>
             <List size="sm" mah={200} style={{ overflow: "auto" }}>
               {failures.map(({ item, problem }) => (

@@ -21,7 +21,7 @@ export function KeyHelp({
     [["/"], t`Search in the list`],
     [["↑", "↓"], t`Move between rows (J and K too)`],
     ...lines,
-    [["Esc"], t`Close what is open`],
+    [["Esc"], t`Close`],
     [["?"], t`This list`],
   ];
   return (

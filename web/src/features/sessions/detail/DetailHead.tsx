@@ -67,7 +67,7 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
           leftSection={<IconPlayerPlay size={16} aria-hidden />}
           onClick={() => void actions.startAgain(session.id)}
         >
-          {ended ? <Trans>Start again</Trans> : <Trans>Start another like this</Trans>}
+          {ended ? <Trans>Start again</Trans> : <Trans>Start a similar session</Trans>}
         </Button>
         {!ended && (
           <Button

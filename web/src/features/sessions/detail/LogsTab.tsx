@@ -68,13 +68,7 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         wrap={wrap}
         follow={follow}
         onFollow={setFollow}
-        empty={
-          wanted
-            ? t`No line has this text.`
-            : live
-              ? t`Nothing has been written yet.`
-              : t`Nothing was written.`
-        }
+        empty={wanted ? t`No matching lines.` : live ? t`No output yet.` : t`Nothing was written.`}
       />
       <Text size="xs" c="dimmed" mt={4}>
         {wanted ? (

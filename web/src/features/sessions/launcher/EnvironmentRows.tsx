@@ -16,7 +16,7 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
   const fault = (index: number) => {
     const found = variableFault(rows, index);
     if (found === "malformed") return t`Letters, digits and _; no digit first`;
-    return found === "repeated" ? t`This name is there already` : null;
+    return found === "repeated" ? t`This name is already taken` : null;
   };
   const change = (index: number, part: Partial<EnvironmentRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));

@@ -56,7 +56,7 @@ function Answer({ why, session }: { why: Why; session: Session }) {
               their time limits.
             </Trans>
           ) : (
-            why.position !== null && <Trans>When it starts is not known.</Trans>
+            why.position !== null && <Trans>Start time unknown.</Trans>
           )}
         </Text>
       </div>

@@ -5,14 +5,14 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.apps.buffer import Ring
+from carrel.apps.buffer import OutputBuffer
 from carrel.apps.denials import close_code, close_reason
 from carrel.core.errors import Conflict
 
 
 @given(st.lists(st.binary(max_size=30)), st.integers(0, 200), st.integers(1, 50))
 def test_what_is_kept_is_the_end_of_the_stream(chunks: list[bytes], position: int, limit: int) -> None:
-    ring, stream = Ring(64), b"".join(chunks)
+    ring, stream = OutputBuffer(64), b"".join(chunks)
     for chunk in chunks:
         ring.append(chunk)
     assert ring.end == len(stream)
@@ -25,7 +25,7 @@ def test_what_is_kept_is_the_end_of_the_stream(chunks: list[bytes], position: in
 
 
 def test_reading_begins_after_a_line_break_when_something_is_missing() -> None:
-    ring = Ring(10)
+    ring = OutputBuffer(10)
     ring.append(b"gone\xe2\x82\xac\nnext")
     assert ring.start > 0
     assert ring.read(ring.nearest(0), 100) == b"next"
