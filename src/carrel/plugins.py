@@ -113,6 +113,17 @@ def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:
     return usable
 
 
+def require_kind(port: Port, kind: str, *, field: str) -> None:
+    """Refuse a kind that nothing installed brings. Raises: Invalid."""
+    if kind not in kinds(port):
+        raise Invalid(
+            "plugin.kind_unknown",
+            f"No plug-in of the kind {kind!r} is installed.",
+            hint=f"There are {', '.join(kinds(port))}.",
+            field=field,
+        )
+
+
 def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """The same with each $ref replaced by what it names, and without null as a choice."""
     if isinstance(schema, list):

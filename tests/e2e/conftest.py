@@ -71,7 +71,7 @@ def signed_in(carrel: Running, browser: Browser) -> Path:
     desk = Desk(page, carrel)
     desk.go("/")
     desk.sign_in()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
     path = carrel.data_dir.parent / "browser.json"
     context.storage_state(path=path)
     context.close()

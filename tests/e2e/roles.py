@@ -56,7 +56,7 @@ class Roles:
         desk = open_desk(stranger=True, **options)
         desk.go("/")
         desk.sign_in(PASSWORD, email=email)
-        expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+        expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
         return desk
 
     def _carrel(self, *words: str, **options: object) -> None:

@@ -130,7 +130,7 @@ def test_passkey_is_made_and_signs_in_alone(carrel: Running, open_desk: Opener) 
     page.get_by_role("button", name="Your menu").click()
     page.get_by_role("menuitem", name="Sign out").click()
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
     # As the second step after the password, too.
     page.get_by_role("button", name="Your menu").click()
@@ -138,7 +138,7 @@ def test_passkey_is_made_and_signs_in_alone(carrel: Running, open_desk: Opener) 
     desk.sign_in(person.password, email=person.email)
     page.get_by_role("button", name="Use a passkey").click()
     page.get_by_role("button", name="Ask for the passkey").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
     desk.go("/settings/passkeys")
     page.get_by_role("button", name="Remove: Desk key").click()

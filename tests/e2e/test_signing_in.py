@@ -27,7 +27,7 @@ def test_wrong_password_says_so_and_lets_try_again(open_desk: Opener) -> None:
     expect(alert).to_contain_text("auth.bad_credentials")
     expect(desk.page.get_by_label("Password", exact=True)).to_be_focused()
     desk.sign_in()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
 
 def test_signing_in_lands_where_the_link_pointed(open_desk: Opener) -> None:
@@ -43,7 +43,7 @@ def test_signing_in_never_leads_to_another_site(open_desk: Opener) -> None:
     desk = open_desk(stranger=True)
     desk.go("/signin?next=//example.org/")
     desk.sign_in()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
     assert desk.page.url == f"{desk.carrel.url}/"
 
 
@@ -104,7 +104,7 @@ def test_server_that_is_away_is_told_and_tried_again(open_desk: Opener) -> None:
     expect(desk.page.get_by_role("alert")).to_contain_text("The server does not answer")
     desk.page.context.set_offline(False)
     desk.page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
 
 def test_forced_change_survives_a_reload_and_opens_the_page(carrel: Running, open_desk: Opener) -> None:
@@ -194,7 +194,7 @@ def test_forgotten_password_is_set_anew_by_a_letter_once(carrel: Running, open_d
     expect(page.get_by_role("heading", name="Your password is changed")).to_be_visible()
     page.get_by_role("link", name="Sign in").click()
     desk.sign_in("Another-lantern-42-rivers", email=person.email)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
     other = open_desk(stranger=True)
     other.page.goto(link)
@@ -258,6 +258,6 @@ def test_sign_up_makes_an_account(carrel: Running, open_desk: Opener) -> None:
         page.get_by_role("button", name="Make the account").click()
         page.get_by_role("link", name="Sign in").click()
         desk.sign_in("Another-lantern-42-rivers", email=newcomer)
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
     finally:
         set_site(carrel, sign_up=False, announcement="")

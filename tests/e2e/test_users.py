@@ -33,7 +33,7 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     other = open_desk(stranger=True)
     other.go("/")
     other.sign_in(password, email=ada)
-    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
     expect(other.page.get_by_role("link", name="Users")).to_have_count(0)
 
 
@@ -53,7 +53,9 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
     sheet = drawer.get_by_label("Comma-separated values")
     sheet.fill(f"Email,Name,Role\n{one},One,\n{roles.user},Two,\nsheet@example.org,Three,king\n")
     table = drawer.get_by_role("table")
-    expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
+    expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text(
+        "A user with that e-mail already exists"
+    )
     expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("can be made")
     expect(drawer.get_by_text("2 cannot be made")).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
@@ -91,7 +93,7 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     other = open_desk(stranger=True)
     other.go("/")
     other.sign_in(PASSWORD, email=leaver)
-    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Good to see you")
+    expect(other.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
 
     other.page.get_by_role("link", name="Sessions", exact=True).click()
     started = other.page.evaluate(

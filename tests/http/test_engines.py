@@ -47,13 +47,13 @@ async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api
 async def test_what_is_wrong_with_an_engine_is_said_and_nothing_is_added(api: Api):
     admin = await api.as_("superadmin")
     for wanted, answer in (
-        ({"kind": "none"}, (503, "plugin.unusable")),
+        ({"kind": "none"}, (422, "plugin.kind_unknown")),
         ({"settings": {"nodes": 0}}, (422, "plugin.setting_invalid")),
         ({"settings": {"color": "red"}}, (422, "plugin.setting_invalid")),
         ({"kind": "docker", "settings": {"url": "unix:///nowhere.sock"}}, (503, "engine.unreachable")),
-        ({"name": "Two Words"}, (422, "request.invalid")),
+        ({"name": "Two Words"}, (422, "invalid.request")),
     ):
-        assert said(await admin.post("/engines", {**FAKE, **wanted}))[0] == answer[0], wanted
+        assert said(await admin.post("/engines", {**FAKE, **wanted})) == answer, wanted
     assert len((await admin.get("/engines")).json()["items"]) == 1
 
 

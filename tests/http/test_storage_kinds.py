@@ -86,7 +86,7 @@ async def test_wrong_settings_and_kinds_are_refused_by_name(api: Api, acme: None
     root = str(tmp_path_factory.mktemp("acme") / "folders")
     admin = await api.as_("superadmin")
     for wanted, code, field in (
-        ({"backend": "none"}, "storage_host.kind_unknown", "backend"),
+        ({"backend": "none"}, "plugin.kind_unknown", "backend"),
         ({"backend": "acme"}, "plugin.setting_invalid", "settings.token"),
         ({**ACME, "settings": {"token": "x", "stripes": 0}}, "plugin.setting_invalid", "settings.stripes"),
         ({"settings": {"colour": "blue"}}, "plugin.setting_invalid", "settings.colour"),

@@ -137,7 +137,7 @@ class _Engine(FakeEngine):
         self._fate.point("after ensure")
         return observed
 
-    async def _step(self, name: str, act: Callable[[], T]) -> T:
+    async def step(self, name: str, act: Callable[[], T]) -> T:
         self._fate.point(f"before {name}")
         await self.world.turn()
         await asyncio.sleep(START_S if name == "ensure.start" else CALL_S)

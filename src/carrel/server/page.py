@@ -52,6 +52,7 @@ PAGES = (
     "/site",
     "/providers",
     "/resources",
+    "/resources/engines",
     "/resources/groups",
     "/resources/presets",
     "/policies",

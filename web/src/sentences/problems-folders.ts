@@ -56,7 +56,6 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
     hint: msg`Move them to another one first.`,
   },
   "storage_host.inactive": { detail: msg`The storage host takes no new folders.` },
-  "storage_host.kind_unknown": { detail: msg`Storage of this kind is not installed.` },
   "storage_host.name_taken": { detail: msg`A storage host with that name already exists.` },
   "storage_host.none": { detail: msg`There is no storage host that you may use now.`, hint: ASK },
   "storage_host.not_found": { detail: msg`There is no such storage host that you may use.` },

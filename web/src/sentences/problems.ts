@@ -65,6 +65,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   image_in_use: { detail: msg`A container needs the image.` },
   limits_refused: { detail: msg`The container engine does not change the limits of the container.` },
   engine_error: { detail: msg`The container engine refused.` },
+  "plugin.kind_unknown": { detail: msg`This kind is not installed.` },
   "engine.unavailable": { detail: msg`The container engine does not answer.`, hint: AGAIN },
   "factor.no_totp": { detail: msg`No app is being set up.`, hint: msg`Begin again.` },
   "factor.none": { detail: msg`You have no second factor to lose.` },

@@ -101,13 +101,7 @@ async def create(
     Raises: Forbidden; Invalid for a root that cannot be one; Conflict when the name or the root is taken.
     """
     require(actor, _CHANGES, Target())
-    if wanted.backend not in plugins.kinds(Port.STORAGE):
-        raise Invalid(
-            "storage_host.kind_unknown",
-            f"No plug-in for storage of the kind {wanted.backend} is installed.",
-            hint=f"There are {', '.join(plugins.kinds(Port.STORAGE))}.",
-            field="backend",
-        )
+    plugins.require_kind(Port.STORAGE, wanted.backend, field="backend")
     root, capacity = await _tried(database, storages, wanted, data_dir)
     now = clock.now()
     id_ = StorageHostId(new_id())

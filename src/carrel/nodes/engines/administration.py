@@ -64,9 +64,11 @@ def kinds(actor: Actor) -> list[EngineKind]:
 async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> EngineId:
     """Add an engine that answers; sessions may start on it at once.
 
-    Raises: Forbidden; Invalid (the settings); Conflict when the name is taken; Unavailable when it does not answer.
+    Raises: Forbidden; Invalid (the kind or the settings); Conflict when the name is taken; Unavailable when it does not
+    answer.
     """
     require(actor, _CHANGES, Target())
+    plugins.require_kind(Port.ENGINE, wanted.kind, field="kind")
     row = EngineRow(id=EngineId(new_id()), name=wanted.name, kind=wanted.kind)
     row.settings, row.secrets = _kept(registry.seal, row, wanted.settings)
     # 1. a name that is taken leaves no trace in the engine
