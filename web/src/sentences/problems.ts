@@ -220,7 +220,8 @@ export const PROBLEMS: Record<string, Sentences> = {
 /** What this page never asks in a way that is answered so; the server's own sentence is shown. */
 export const UNTRANSLATED: readonly (string | RegExp)[] = [
   // The operator's commands, and faults of programs rather than of people.
-  /^(setup|starter|seal|backup|plugin)\./,
+  /^(setup|starter|seal|backup)\./,
+  /^plugin\.(?!kind_unknown$)/,
   "webdav.busy",
   /^engine\.(denied|does_not_start|not_installed|refused)$/,
   /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
