@@ -34,6 +34,12 @@ import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { queryClient } from "./query-client";
 
+/** A page that is downloaded when it is first opened, and asked for again when the download got lost. */
+const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) => lazyRouteComponent(() => loadAgain(load), name);
+
 const rootRoute = createRootRoute({ component: Outlet });
 
 export const signInRoute = createRoute({
@@ -47,41 +53,32 @@ export const signInRoute = createRoute({
     // Whoever signs in next must see nothing of whoever was here before.
     if (!me) queryClient.clear();
   },
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/signin/SignInPage")), "SignInPage"),
+  component: page(() => import("@/features/signin/SignInPage"), "SignInPage"),
 });
 
 /** The pages for people without an account, or without its password. */
 const forgotPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/forgot-password",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/signin/ForgotPasswordPage")),
-    "ForgotPasswordPage",
-  ),
+  component: page(() => import("@/features/signin/ForgotPasswordPage"), "ForgotPasswordPage"),
 });
 
 const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/signin/ResetPasswordPage")),
-    "ResetPasswordPage",
-  ),
+  component: page(() => import("@/features/signin/ResetPasswordPage"), "ResetPasswordPage"),
 });
 
 const signUpRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-up",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/signin/SignUpPage")), "SignUpPage"),
+  component: page(() => import("@/features/signin/SignUpPage"), "SignUpPage"),
 });
 
 const verifyEmailRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/verify-email",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/signin/VerifyEmailPage")),
-    "VerifyEmailPage",
-  ),
+  component: page(() => import("@/features/signin/VerifyEmailPage"), "VerifyEmailPage"),
 });
 
 const PUBLIC_PATHS: readonly string[] = [
@@ -104,41 +101,32 @@ const shellRoute = createRoute({
       throw redirect({ to: "/signin", search: { next: location.href }, replace: true });
     }
   },
-  component: lazyRouteComponent(() => loadAgain(() => import("@/shell/Shell")), "Shell"),
+  component: page(() => import("@/shell/Shell"), "Shell"),
 });
 
 const startRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/start/StartPage")), "StartPage"),
+  component: page(() => import("@/features/start/StartPage"), "StartPage"),
 });
 
 export const sessionsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/sessions",
   validateSearch: sessionsSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/sessions/SessionsPage")),
-    "SessionsPage",
-  ),
+  component: page(() => import("@/features/sessions/SessionsPage"), "SessionsPage"),
 });
 
 export const terminalRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/terminal/$id",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/terminal/TerminalPage")),
-    "TerminalPage",
-  ),
+  component: page(() => import("@/features/terminal/TerminalPage"), "TerminalPage"),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/SettingsPage")),
-    "SettingsPage",
-  ),
+  component: page(() => import("@/features/account/SettingsPage"), "SettingsPage"),
 });
 
 const settingsIndexRoute = createRoute({
@@ -152,93 +140,66 @@ const settingsIndexRoute = createRoute({
 const profileRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "profile",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/ProfilePage")),
-    "ProfilePage",
-  ),
+  component: page(() => import("@/features/account/ProfilePage"), "ProfilePage"),
 });
 
 const passwordRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "password",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/PasswordPage")),
-    "PasswordPage",
-  ),
+  component: page(() => import("@/features/account/PasswordPage"), "PasswordPage"),
 });
 
 const twoFactorRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "two-factor",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/TwoFactorPage")),
-    "TwoFactorPage",
-  ),
+  component: page(() => import("@/features/account/TwoFactorPage"), "TwoFactorPage"),
 });
 
 const passkeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "passkeys",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/PasskeysPage")),
-    "PasskeysPage",
-  ),
+  component: page(() => import("@/features/account/PasskeysPage"), "PasskeysPage"),
 });
 
 const keypairsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "keypairs",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/KeypairsPage")),
-    "KeypairsPage",
-  ),
+  component: page(() => import("@/features/account/KeypairsPage"), "KeypairsPage"),
 });
 
 const tokensRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "tokens",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/account/TokensPage")), "TokensPage"),
+  component: page(() => import("@/features/account/TokensPage"), "TokensPage"),
 });
 
 const sshKeysRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "ssh-keys",
   validateSearch: ownListSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/SshKeysPage")),
-    "SshKeysPage",
-  ),
+  component: page(() => import("@/features/account/SshKeysPage"), "SshKeysPage"),
 });
 
 const signInsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "sign-ins",
   validateSearch: listSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/SignInsPage")),
-    "SignInsPage",
-  ),
+  component: page(() => import("@/features/account/SignInsPage"), "SignInsPage"),
 });
 
 const preferencesRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "preferences",
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/PreferencesPage")),
-    "PreferencesPage",
-  ),
+  component: page(() => import("@/features/account/PreferencesPage"), "PreferencesPage"),
 });
 
 const activityRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "activity",
   validateSearch: activitySearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/account/ActivityPage")),
-    "ActivityPage",
-  ),
+  component: page(() => import("@/features/account/ActivityPage"), "ActivityPage"),
 });
 
 /** Where the keypairs were before there were settings. */
@@ -255,175 +216,139 @@ const usersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/users",
   validateSearch: usersSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/users/UsersPage")), "UsersPage"),
+  component: page(() => import("@/features/users/UsersPage"), "UsersPage"),
 });
 
 const allKeypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/users/keypairs",
   validateSearch: listSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/users/AllKeypairsPage")),
-    "AllKeypairsPage",
-  ),
+  component: page(() => import("@/features/users/AllKeypairsPage"), "AllKeypairsPage"),
 });
 
 const projectsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/projects",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/projects/ProjectsPage")),
-    "ProjectsPage",
-  ),
+  component: page(() => import("@/features/projects/ProjectsPage"), "ProjectsPage"),
 });
 
 const domainsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/domains",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/domains/DomainsPage")),
-    "DomainsPage",
-  ),
+  component: page(() => import("@/features/domains/DomainsPage"), "DomainsPage"),
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/audit",
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/audit/AuditPage")), "AuditPage"),
+  component: page(() => import("@/features/audit/AuditPage"), "AuditPage"),
 });
 
 const siteRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/site",
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/site/SitePage")), "SitePage"),
+  component: page(() => import("@/features/site/SitePage"), "SitePage"),
 });
 
 const providersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/providers",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/providers/ProvidersPage")),
-    "ProvidersPage",
-  ),
+  component: page(() => import("@/features/providers/ProvidersPage"), "ProvidersPage"),
 });
 
 const resourcesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources",
   validateSearch: nodesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/resources/NodesPage")), "NodesPage"),
+  component: page(() => import("@/features/resources/NodesPage"), "NodesPage"),
 });
 
 const groupsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/groups",
   validateSearch: groupsSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/resources/GroupsPage")),
-    "GroupsPage",
-  ),
+  component: page(() => import("@/features/resources/GroupsPage"), "GroupsPage"),
 });
 
 const enginesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/engines",
   validateSearch: placesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/resources/EnginesPage")),
-    "EnginesPage",
-  ),
+  component: page(() => import("@/features/resources/EnginesPage"), "EnginesPage"),
 });
 
 const presetsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/resources/presets",
   validateSearch: presetsSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/resources/PresetsPage")),
-    "PresetsPage",
-  ),
+  component: page(() => import("@/features/resources/PresetsPage"), "PresetsPage"),
 });
 
 const policiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/policies",
   validateSearch: policiesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/policies/PoliciesPage")),
-    "PoliciesPage",
-  ),
+  component: page(() => import("@/features/policies/PoliciesPage"), "PoliciesPage"),
 });
 
 const agentsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/agents",
   validateSearch: nodesSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/agents/AgentsPage")), "AgentsPage"),
+  component: page(() => import("@/features/agents/AgentsPage"), "AgentsPage"),
 });
 
 const dashboardRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/dashboard",
   validateSearch: dashboardSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/dashboard/DashboardPage")),
-    "DashboardPage",
-  ),
+  component: page(() => import("@/features/dashboard/DashboardPage"), "DashboardPage"),
 });
 
 const schedulerRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/scheduler",
   validateSearch: schedulerSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/scheduler/SchedulerPage")),
-    "SchedulerPage",
-  ),
+  component: page(() => import("@/features/scheduler/SchedulerPage"), "SchedulerPage"),
 });
 
 const dataRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data",
   validateSearch: foldersSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/folders/DataPage")), "DataPage"),
+  component: page(() => import("@/features/folders/DataPage"), "DataPage"),
 });
 
 const filesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/data/$folder",
   validateSearch: filesSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/explorer/ExplorerPage")),
-    "ExplorerPage",
-  ),
+  component: page(() => import("@/features/explorer/ExplorerPage"), "ExplorerPage"),
 });
 
 const hostsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage",
   validateSearch: hostsSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/storage/HostsPage")), "HostsPage"),
+  component: page(() => import("@/features/storage/HostsPage"), "HostsPage"),
 });
 
 const allFoldersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage/folders",
   validateSearch: foldersSearch,
-  component: lazyRouteComponent(
-    () => loadAgain(() => import("@/features/storage/AllFoldersPage")),
-    "AllFoldersPage",
-  ),
+  component: page(() => import("@/features/storage/AllFoldersPage"), "AllFoldersPage"),
 });
 
 const quotasRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/storage/quotas",
   validateSearch: quotasSearch,
-  component: lazyRouteComponent(() => loadAgain(() => import("@/features/storage/QuotasPage")), "QuotasPage"),
+  component: page(() => import("@/features/storage/QuotasPage"), "QuotasPage"),
 });
 
 export const router = createRouter({
