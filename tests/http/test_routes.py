@@ -405,7 +405,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
     )
-    # Their bodies are made by an authenticator; tests/http/test_passkeys.py has one.
+    # Their bodies are made by an authenticator; tests/http/auth_kit.py has one.
     names = [name for name in names if name not in ("passkeys.create", "auth.passkey")]
     got, wanted = {}, {}
     for name in names:

@@ -1,4 +1,4 @@
-"""Asking the scheduler over HTTP: the door, why somebody waits, what would start them, what is left."""
+"""The scheduler over HTTP: admission, why a session waits, what would start it, free capacity."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg
     return answer.json()  # type: ignore[no-any-return]
 
 
-# The door.
+# Admission.
 
 
 async def test_what_is_asked_about_is_what_would_be_made(api: Api):

@@ -111,7 +111,7 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
         for name in ("small", "usual", "big")
     }
     async with database.transaction() as tx:
-        # What is refused at the door can come to be while somebody waits.
+        # What admission refuses can arise while a session waits.
         await tx.execute(text("DELETE FROM nodes WHERE architecture = 's390x'"))
         decided = plan(await loading.snapshot(tx, clock.now(), await loading.waiting(tx, clock.now())))
         named = {node.id: node.name for node in (await loading.snapshot(tx, clock.now(), [])).nodes}

@@ -107,3 +107,32 @@ def test_links_lead_somewhere(page: Path):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
         if not target.startswith(("http:", "https:", "mailto:")):
             assert (page.parent / target).exists(), target
+
+
+def texts_that_name_files() -> Iterator[tuple[Path, str]]:
+    """What comments, docstrings and the reference name: `gateway/relay.py`, and the modules that a package lists."""
+    for folder in ("src", "tests", "tools", "bench"):
+        for file in (ROOT / folder).rglob("*.py"):
+            text = file.read_text()
+            prose = "\n".join(re.findall(r'"""(?:.|\n)*?"""|#.*', text))
+            for name in re.findall(r"(?<![\w./<{])(?:[\w-]+/)+[\w-]+\.py\b", prose):
+                yield file, name
+            if file.name == "__init__.py":
+                for name in re.findall(r"^    (\w+\.py) ", text, re.MULTILINE):
+                    yield file, f"{file.parent.name}/{name}"
+    for folder in ("reference", "decisions"):
+        for file in (DOCS / folder).glob("*.md"):
+            for name in re.findall(r"`((?:src|tests|tools|bench)/[\w/-]+\.py)`", file.read_text()):
+                yield file, name
+
+
+def test_every_module_that_a_text_names_is_there():
+    named = list(texts_that_name_files())
+    assert len(named) > 40
+    there = {f"/{file.relative_to(ROOT)}" for file in ROOT.rglob("*.py") if ".venv" not in file.parts}
+    gone = [
+        (str(file.relative_to(ROOT)), name)
+        for file, name in named
+        if not any(path.endswith(f"/{name}") for path in there)
+    ]
+    assert gone == []

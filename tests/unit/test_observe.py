@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, LiveContainer, OneEngine, compare
+from carrel.controllers.observe import MAX_RESTARTS, Before, Findings, LiveSessions, OneEngine, compare
 from carrel.core.ids import ContainerId, NodeId, SessionId
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions import queries
@@ -64,7 +64,7 @@ def found(
         Before({was.id: queries.mark(was)}, frozenset(one.id for one in own))
         if was
         else Before({}, frozenset()),
-        LiveContainer({now.id: now}, {now.id: own}) if now else LiveContainer({}, {}),
+        LiveSessions({now.id: now}, {now.id: own}) if now else LiveSessions({}, {}),
     )
 
 
@@ -106,7 +106,7 @@ def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_ei
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
-    assert nothing_but(compare(EMPTY, Before({}, frozenset()), LiveContainer({ID: session()}, {ID: [row()]})))
+    assert nothing_but(compare(EMPTY, Before({}, frozenset()), LiveSessions({ID: session()}, {ID: [row()]})))
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
@@ -228,4 +228,4 @@ def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():
     """Its row was read, and its containers, a moment later, no longer are those of a live session."""
     now = session()
     before = Before({ID: queries.mark(now)}, frozenset([MAIN]))
-    assert nothing_but(compare(EMPTY, before, LiveContainer({ID: now}, {})))
+    assert nothing_but(compare(EMPTY, before, LiveSessions({ID: now}, {})))

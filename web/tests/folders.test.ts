@@ -26,7 +26,7 @@ import {
 } from "@/features/sessions/launcher/mounts";
 import { batchesOf } from "@/features/uploads/batches";
 import { readDropped } from "@/features/uploads/dropped";
-import type { UploadItem, UploadState } from "@/features/uploads/queue";
+import type { UploadItem, UploadState } from "@/features/uploads/tasks";
 
 describe("a path in a folder", () => {
   test("is put together and taken apart", () => {

@@ -79,7 +79,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class LiveContainer:
+class LiveSessions:
     """The live sessions at one moment, with their containers, on whatever engine."""
 
     sessions: Mapping[SessionId, Session]
@@ -99,7 +99,7 @@ class OneEngine:
     restarts: Mapping[SessionId, int]
 
 
-def compare(engine: OneEngine, before: Before, live: LiveContainer) -> Findings:
+def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
     """Pure. before, live: read before the engine's list was asked for and after it came.
 
     The list says something only of sessions that stayed as they were while it was made, and of what is on its nodes.
@@ -215,7 +215,7 @@ class Observe:
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
             sessions = {s.id: s for s in await queries.in_states(tx, *_LIVE)}
-            live = LiveContainer(sessions, await containers.in_states(tx, *_LIVE))
+            live = LiveSessions(sessions, await containers.in_states(tx, *_LIVE))
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)

@@ -2,15 +2,15 @@
 
 Each opened app has an origin of its own: `<app>-<session>.<apps domain>`, or a port. Belongs here: who may pass, what
 crosses between browser and app, and carrying it fast in both directions. Not here: starting apps and handing
-out tickets (`access/`).
+out tickets (`apps/`).
 
-    serve.py      the server, its routes under /.carrel/, start and stop
-    doors.py      host name or port -> which app
-    admission.py  app and cookie -> route, or why not; cuts off whose grant lapsed
-    headers.py    which headers cross, and how they change
-    upstream.py   connections to containers, and the pool of idle ones
-    relay.py      one request and its response
-    bulk.py       large bodies, inside the kernel
-    tunnel.py     WebSockets, as plain bytes once both sides agreed
-    pages.py      what a person sees instead of the app
+    serve.py          the server, its routes under /.carrel/, start and stop
+    app_routes.py     host name or port -> which app
+    authorization.py  app and cookie -> route, or why not; cuts off whose grant lapsed
+    headers.py        which headers cross, and how they change
+    upstream.py       connections to containers, and the pool of idle ones
+    relay.py          one request and its response
+    bulk.py           large bodies, inside the kernel
+    tunnel.py         WebSockets, as plain bytes once both sides agreed
+    pages.py          what a person sees instead of the app
 """

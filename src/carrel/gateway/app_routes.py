@@ -51,14 +51,14 @@ def place_of(host: str, apps_domain: str) -> SessionApp | None:
     return SessionApp(app, SessionId(session))
 
 
-def door_to(place: SessionApp, scheme: str, *, own_host: bool) -> AppOrigin:
+def origin_of(place: SessionApp, scheme: str, *, own_host: bool) -> AppOrigin:
     label = f"{place.app}-{place.session}".encode()
     jar = b"" if own_host else b"carrel_of_%b_" % label
     return AppOrigin(place, scheme, b"carrel_app_%b" % label, jar)
 
 
 class AppOrigins:
-    """Finds the door of each request, and remembers for a while whose port is whose."""
+    """Finds the app origin of each request, and remembers for a while whose port is whose."""
 
     def __init__(self, database: Database, listener: Listener, settings: GatewaySettings) -> None:
         self._database = database
@@ -69,13 +69,13 @@ class AppOrigins:
         listener.subscribe(ports.TOPIC, self._known.clear)
 
     async def find(self, request: web.BaseRequest, *, afresh: bool = False) -> AppOrigin | Denial:
-        """The door that the request is at. afresh: ask whose port it is, even if that is known."""
+        """The origin that the request is sent to. afresh: ask whose port it is, even if that is known."""
         host = request.headers.get("Host", "")
         if len(host) > _LONGEST_HOST:
             return pages.UNKNOWN
-        door = self._by_name(host)
-        if door or not self._settings.app_ports or request.transport is None:
-            return door or pages.UNKNOWN
+        origin = self._by_name(host)
+        if origin or not self._settings.app_ports or request.transport is None:
+            return origin or pages.UNKNOWN
         # The port of the socket, not of the Host header: it may be another where ports are forwarded.
         port = int(request.transport.get_extra_info("sockname")[1])
         if port not in self._settings.app_ports:
@@ -87,7 +87,7 @@ class AppOrigins:
 
     def _named(self, host: str) -> AppOrigin | None:
         place = place_of(host, self._settings.apps_domain)
-        return door_to(place, self._settings.scheme, own_host=True) if place else None
+        return origin_of(place, self._settings.scheme, own_host=True) if place else None
 
     async def _ask(self, port: int) -> AppOrigin | Denial:
         try:
@@ -97,6 +97,6 @@ class AppOrigins:
             return pages.DATABASE_AWAY
         if found is None:
             return pages.UNKNOWN
-        door = door_to(SessionApp(*found), self._settings.public_scheme, own_host=False)
-        self._known[port] = time.monotonic() + REMEMBERED_S, door
-        return door
+        origin = origin_of(SessionApp(*found), self._settings.public_scheme, own_host=False)
+        self._known[port] = time.monotonic() + REMEMBERED_S, origin
+        return origin

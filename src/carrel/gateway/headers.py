@@ -3,7 +3,7 @@
 Towards an app: nothing that belongs to the control plane, nothing that names only this hop, nothing about the
 client that the client says itself. Towards the browser: no cookie for anybody but this app.
 
-A jar is what the browser has in front of the names of one app's cookies, where apps share a host; see `doors.py`.
+A jar is what the browser has in front of the names of one app's cookies, where apps share a host; see `app_routes.py`.
 """
 
 import base64

@@ -36,14 +36,14 @@ class Proxy:
 
     def __init__(
         self,
-        doors: AppOrigins,
+        origins: AppOrigins,
         admission: Authorization,
         settings: GatewaySettings,
         pool: ConnectionPool,
         activity: Activity,
         scrape: Scrape,
     ) -> None:
-        self._doors = doors
+        self._origins = origins
         self._scrape = scrape
         self._admission = admission
         self._activity = activity
@@ -65,14 +65,14 @@ class Proxy:
             return self._deny(pages.BAD_REQUEST)
         ticket = _ticket_in(path) if TICKET in path and request.method == "GET" else None
         # 1. Which app?
-        door = await self._doors.find(request, afresh=ticket is not None)
-        if isinstance(door, Denial):
-            return self._deny(door)
+        origin = await self._origins.find(request, afresh=ticket is not None)
+        if isinstance(origin, Denial):
+            return self._deny(origin)
         # 2. May they?
         if ticket:
-            return await self._swap(request, door, ticket)
-        tokens = crossing.grants_in(request.raw_headers, door.grant)
-        route = await self._admission.admit(door.place, tokens)
+            return await self._swap(request, origin, ticket)
+        tokens = crossing.grants_in(request.raw_headers, origin.grant)
+        route = await self._admission.admit(origin.place, tokens)
         if isinstance(route, Denial):
             return self._deny(route)
         upgrading = _is_websocket(request)
@@ -81,12 +81,12 @@ class Proxy:
             refused = self._deny(pages.BAD_REQUEST)
             refused.force_close()
             return refused
-        if (upgrading or request.method not in _SAFE) and not _from_own_page(request, door):
+        if (upgrading or request.method not in _SAFE) and not _from_own_page(request, origin):
             return self._deny(pages.OTHER_SITE)
         # 3. Carry it.
         assert request.transport is not None
         with self._admission.passing(route, request.transport):
-            return await self._forward(request, door, route, upgrading=upgrading)
+            return await self._forward(request, origin, route, upgrading=upgrading)
 
     def _deny(self, denial: Denial) -> web.Response:
         metrics.DENIALS.labels(denial.code).inc()
@@ -104,53 +104,55 @@ class Proxy:
         return self._deny(pages.UNKNOWN)
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
-        door = await self._doors.find(request)
-        if isinstance(door, Denial):
-            return self._deny(door)
-        route = await self._admission.admit(door.place, crossing.grants_in(request.raw_headers, door.grant))
+        origin = await self._origins.find(request)
+        if isinstance(origin, Denial):
+            return self._deny(origin)
+        route = await self._admission.admit(
+            origin.place, crossing.grants_in(request.raw_headers, origin.grant)
+        )
         if isinstance(route, Denial):
             return self._deny(route)
         method = request.headers.get("X-Forwarded-Method", "GET")
-        if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, door):
+        if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, origin):
             return self._deny(pages.OTHER_SITE)
         self._activity.beat_of(route.place.session)()
         headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
         return web.Response(status=204, headers=headers)
 
-    async def _swap(self, request: web.BaseRequest, door: AppOrigin, ticket: str) -> web.StreamResponse:
+    async def _swap(self, request: web.BaseRequest, origin: AppOrigin, ticket: str) -> web.StreamResponse:
         """Ticket for cookie, and on to the same address without the ticket."""
-        issued = await self._admission.redeem(door.place, ticket)
+        issued = await self._admission.redeem(origin.place, ticket)
         if isinstance(issued, Denial):
             # Opened before in this browser: a link that was used is as good as none.
-            tokens = crossing.grants_in(request.raw_headers, door.grant)
-            if isinstance(await self._admission.admit(door.place, tokens), Denial):
+            tokens = crossing.grants_in(request.raw_headers, origin.grant)
+            if isinstance(await self._admission.admit(origin.place, tokens), Denial):
                 return self._deny(issued)
         host = request.headers["Host"]
         response = web.Response(
             status=302,
             headers={
                 **pages.HEADERS,
-                "Location": f"{door.scheme}://{host}{_without_ticket(request.raw_path)}",
+                "Location": f"{origin.scheme}://{host}{_without_ticket(request.raw_path)}",
             },
         )
         if not isinstance(issued, Denial):
             response.set_cookie(
-                door.grant.decode(),
+                origin.grant.decode(),
                 issued.token,
                 max_age=int(GRANT_LIFETIME.total_seconds()),
                 httponly=True,
                 samesite="Lax",
-                secure=door.scheme == "https",
+                secure=origin.scheme == "https",
             )
         return response
 
     async def _forward(
-        self, request: web.BaseRequest, door: AppOrigin, route: Route, *, upgrading: bool
+        self, request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgrading: bool
     ) -> web.StreamResponse:
         """Pass it on, a second time when a connection kept from before turns out to be stale."""
         # Only what may safely be sent twice goes over a connection that may be stale.
         fresh = upgrading or request.body_exists or request.method not in _SAFE
-        head = _head(request, door, route, upgrading=upgrading)
+        head = _head(request, origin, route, upgrading=upgrading)
         beat = self._activity.beat_of(route.place.session)
         beat()
         while True:
@@ -160,7 +162,7 @@ class Proxy:
                 # The container may have moved.
                 self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
-            relay = Relay(request, upstream, beat, jar=door.jar, upgrading=upgrading)
+            relay = Relay(request, upstream, beat, jar=origin.jar, upgrading=upgrading)
             try:
                 await _exchange(request, upstream, relay, head, beat)
                 if relay.switched:
@@ -231,14 +233,14 @@ async def _upload(
         upstream.write(b"0\r\n\r\n")
 
 
-def _head(request: web.BaseRequest, door: AppOrigin, route: Route, *, upgrading: bool) -> bytes:
+def _head(request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgrading: bool) -> bytes:
     """The request's head as the app gets it."""
     peer = request.remote or ""
     lines = [
         f"{request.method} {request.raw_path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape"),
-        *crossing.request_lines(request.raw_headers, replaced=route.auth_name, jar=door.jar),
+        *crossing.request_lines(request.raw_headers, replaced=route.auth_name, jar=origin.jar),
         f"X-Forwarded-For: {peer}\r\nX-Forwarded-Host: {request.headers['Host']}\r\n"
-        f"X-Forwarded-Proto: {door.scheme}\r\n".encode("latin-1", "replace"),
+        f"X-Forwarded-Proto: {origin.scheme}\r\n".encode("latin-1", "replace"),
     ]
     if route.auth:
         lines.append(route.auth)
@@ -252,12 +254,12 @@ def _head(request: web.BaseRequest, door: AppOrigin, route: Route, *, upgrading:
     return b"".join(lines)
 
 
-def _from_own_page(request: web.BaseRequest, door: AppOrigin) -> bool:
+def _from_own_page(request: web.BaseRequest, origin: AppOrigin) -> bool:
     """Not another site's page acting with this browser's cookie."""
-    origin = request.headers.get("Origin")
-    if origin is None:
+    sent_by = request.headers.get("Origin")
+    if sent_by is None:
         return request.headers.get("Sec-Fetch-Site", "") in _OWN_SITE
-    return origin.lower() == f"{door.scheme}://{request.headers['Host']}".lower()
+    return sent_by.lower() == f"{origin.scheme}://{request.headers['Host']}".lower()
 
 
 def _is_websocket(request: web.BaseRequest) -> bool:

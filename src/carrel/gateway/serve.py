@@ -91,8 +91,8 @@ async def gateway(
     activity = Activity(database, clock)
     scrape = Scrape(database, clock, settings.key)
     listener.subscribe(authenticator.TOPIC, scrape.forget)
-    doors = AppOrigins(database, listener, settings)
-    proxy = Proxy(doors, admission, settings, pool, activity, scrape)
+    origins = AppOrigins(database, listener, settings)
+    proxy = Proxy(origins, admission, settings, pool, activity, scrape)
     limited = partial(ConnectionLimit, settings.connections_per_address, exempt=settings.unlimited_networks)
     admit = partial(tls.over, settings.tls, limited()) if settings.tls else None
     server = build(proxy, limits or RequestLimits(), limited(), admit)

@@ -49,18 +49,18 @@ class FastRoute(APIRoute):
 
 
 class FastPath:
-    """Middleware that answers GET at the quick routes itself and leaves everything else to the framework."""
+    """Middleware that answers GET at the fast-path routes itself and leaves everything else to the framework."""
 
     def __init__(self, app: ASGIApp, framework: FastAPI, prefix: str, routes: Iterable[FastRoute]) -> None:
         self._app = app
-        self._quick = {
+        self._routes = {
             prefix + route.path: ExceptionMiddleware(_answering(route), handlers=framework.exception_handlers)
             for route in routes
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        quick = self._quick.get(scope["path"]) if scope.get("method") == "GET" else None
-        await (quick or self._app)(scope, receive, send)
+        route = self._routes.get(scope["path"]) if scope.get("method") == "GET" else None
+        await (route or self._app)(scope, receive, send)
 
 
 def _answering(route: FastRoute) -> ASGIApp:

@@ -75,7 +75,7 @@ class _Entry:
 
 
 class LdapDirectory:
-    """An `Asked` provider. Each question has connections of its own, in threads that nothing else waits for.
+    """A `PasswordProvider`. Each query has connections of its own, in threads that nothing else waits for.
 
     Raises: Invalid for filters and certificates that are none.
     """

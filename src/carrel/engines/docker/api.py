@@ -1,4 +1,4 @@
-"""The one door to the daemon: requests, streams, and the difference between "no" and "no answer".
+"""The one client of the daemon: requests, streams, and the difference between "no" and "no answer".
 
 A refusal of the daemon comes out as `aiodocker.DockerError` with its HTTP status, for the caller to put into
 a sentence; a daemon that cannot be reached, hangs or drops the line comes out as `EngineUnavailable`.

@@ -2,7 +2,7 @@
 
 An allow-list in groups, so that a call that a future kernel adds stays refused until somebody has thought about it. It
 is written for processes without any capability: what needs one is not in it. docs/reference/isolation.md says where and
-why it is narrower than the engine's own profile; `tools/seccomp.py` writes it to docs/reference/seccomp.json.
+why it is narrower than the engine's own profile; `tools/reference.py` writes it to docs/reference/seccomp.json.
 """
 
 import json

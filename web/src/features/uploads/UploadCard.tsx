@@ -6,7 +6,8 @@ import { useProblemText } from "@/sentences/use-problem-text";
 import styles from "@/ui/Card.module.css";
 import { formatSize } from "@/ui/format";
 import type { Batch } from "./batches";
-import { type UploadItem, uploads } from "./queue";
+import { uploads } from "./queue";
+import type { UploadItem } from "./tasks";
 
 /** More would bury the rest; the folder shows what has arrived. */
 const MOST = 20;

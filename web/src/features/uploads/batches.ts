@@ -1,4 +1,4 @@
-import { isOpen, type UploadItem } from "./queue";
+import { isOpen, type UploadItem } from "./tasks";
 
 /** The uploads that were asked for together. */
 export interface Batch {

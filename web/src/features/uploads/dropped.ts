@@ -1,4 +1,4 @@
-import type { Wanted } from "./queue";
+import type { Wanted } from "./tasks";
 
 /** What was dropped or chosen: files with their paths, directories that hold nothing, and what could not be read. */
 export interface Dropped {

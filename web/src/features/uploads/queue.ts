@@ -1,89 +1,36 @@
-import type { Upload } from "tus-js-client";
 import { Problem, toProblem } from "@/api/problem";
 import { loadAgain } from "@/routing/part";
-import { isThere, PACKED, packing, sendPack } from "./packs";
+import { isThere, packing, sendPack } from "./packs";
+import { begunUploads, forgetUpload, isSameFile, letGoOf, lostUploads, rememberUpload } from "./remembered";
 import {
-  type Begun,
-  begunUploads,
-  forgetUpload,
-  isSameFile,
-  letGoOf,
-  lostUploads,
-  rememberUpload,
-} from "./remembered";
-import type { Clash } from "./transfer";
+  begunOf,
+  type Choice,
+  canGoOn,
+  canTravel,
+  isOpen,
+  lostTask,
+  NOT_BEGUN,
+  OPEN,
+  restOf,
+  TAKEN,
+  type Task,
+  TOO_MANY,
+  type UploadItem,
+  type UploadState,
+  type Wanted,
+} from "./tasks";
 
 /** What speaks the protocol comes with the first upload. */
 const protocol = () => loadAgain(() => import("./transfer"));
-
-/**
- * waiting: for its turn; with a problem, until the server takes more. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
- * chosen again.
- */
-export type UploadState =
-  | "waiting"
-  | "sending"
-  | "paused"
-  | "asking"
-  | "lost"
-  | "done"
-  | "skipped"
-  | "failed";
-
-export interface UploadItem {
-  key: number;
-  batch: number;
-  folder: { id: string; name: string };
-  /** Where the file goes, relative to the folder. */
-  path: string;
-  size: number;
-  sent: number;
-  state: UploadState;
-  problem: Problem | null;
-}
-
-/** A file to send; path: where it goes, relative to the folder. */
-export interface Wanted {
-  path: string;
-  file: File;
-}
-
-/** What becomes of a file where there is one of its name. */
-type Choice = Exclude<Clash, "refuse"> | "skip";
-
-interface Task extends UploadItem {
-  file: File | null;
-  clash: Clash;
-  /** The address of the upload, once it is begun. */
-  url: string | null;
-  transfer: Upload | null;
-  /** Ends the request in which it travels with others. */
-  pack: AbortController | null;
-  /** It goes by itself, since a request with others failed. */
-  alone: boolean;
-  /** Nobody heard what became of a request that had it: it may have arrived. */
-  unheard: boolean;
-  /** How often it was its turn. */
-  turn: number;
-}
 
 const AT_ONCE = 3;
 /** What fills a request at each of those places. */
 const ADDED_AT_ONCE = 600;
 const TELL_MS = 200;
 const TELL_MS_EACH = 0.05;
-const TOO_MANY = 429;
-const TAKEN = "file.exists";
-const USUAL_REST_S = 10;
 /** Until a server that restarts, or a line that broke, is tried again. */
 const LINE_REST_S = 3;
 const GONE: readonly number[] = [404, 410];
-/** Nobody is signed in any more; another request is at it; too many requests. */
-const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
-const NOT_BEGUN = { transfer: null, pack: null, alone: false, unheard: false, turn: 0 };
-const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
-
-export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
 
 /**
  * Every upload of this page, whichever page of ours is shown.
@@ -455,47 +402,5 @@ export class UploadQueue {
     );
   }
 }
-
-/** How many seconds after too many requests the server wants none. */
-const restOf = ({ details }: Problem): number => Number(details.retry_after_s) || USUAL_REST_S;
-
-/** Whether it can go with others: it is small, and nothing of it was begun. */
-const canTravel = (task: Task): task is Task & { file: File } =>
-  task.state === "waiting" &&
-  !!task.file &&
-  !task.url &&
-  !task.transfer &&
-  !task.alone &&
-  task.size <= PACKED;
-
-/**
- * Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself, or one to its name,
- * about which its person is asked.
- */
-const canGoOn = ({ status, code }: Problem): boolean =>
-  status === 0 || status >= 500 || NOT_NOW.includes(status) || code === TAKEN;
-
-const begunOf = (task: Task, file: File): Begun => ({
-  folder: task.folder,
-  path: task.path,
-  name: file.name,
-  size: file.size,
-  modified: file.lastModified,
-});
-
-const lostTask = (key: number, batch: number, url: string, begun: Begun): Task => ({
-  key,
-  batch,
-  folder: begun.folder,
-  path: begun.path,
-  size: begun.size,
-  sent: 0,
-  state: "lost",
-  problem: null,
-  file: null,
-  clash: "refuse",
-  url,
-  ...NOT_BEGUN,
-});
 
 export const uploads = new UploadQueue();

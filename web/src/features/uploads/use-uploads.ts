@@ -3,7 +3,8 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { Me } from "@/api/types";
 import { refreshFilesSoon } from "@/live/refresh";
 import { type Batch, batchesOf } from "./batches";
-import { isOpen, type UploadItem, uploads } from "./queue";
+import { uploads } from "./queue";
+import { isOpen, type UploadItem } from "./tasks";
 
 export const useUploadItems = (): readonly UploadItem[] =>
   useSyncExternalStore(uploads.subscribe, uploads.read);

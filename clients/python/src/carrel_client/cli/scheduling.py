@@ -68,7 +68,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 def _print_check(found: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
-    # What the door refuses may be possible later: when fewer wait, or by somebody else.
+    # What is refused at admission may be possible later: when fewer wait, or by somebody else.
     verdict = "would be refused" if found["code"] else verdicts[found["verdict"]]
     facts = [("verdict", verdict), ("why", found["reason"]), ("group", found["group"]["name"])]
     if found["position"]:
