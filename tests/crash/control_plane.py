@@ -105,3 +105,13 @@ class Client:
             return answer
 
         return await eventually(answered, within_s=60)
+
+
+async def answering(client: httpx2.AsyncClient) -> None:
+    async def healthy() -> bool:
+        try:
+            return (await client.get("/health")).status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    await eventually(healthy, within_s=60, every_s=0.1)

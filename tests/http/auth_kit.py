@@ -17,6 +17,9 @@ from people import PASSWORD
 from sqlalchemy import text
 
 ORIGIN = "http://localhost:8700"
+NEW = "another fine password 7"
+# Somebody who signs up.
+ADA = {"email": "ada@example.org", "name": "Ada", "password": NEW}
 
 
 class Clock:
@@ -144,3 +147,17 @@ def coded(raw: bytes) -> str:
 
 def plain(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+async def post(api: Api, path: str, body: object, **headers: str):  # type: ignore[no-untyped-def]
+    return await (await api.client()).post(f"{API}{path}", json=body, headers=headers)
+
+
+async def login(api: Api, password: str, name: str = "user@example.org") -> int:
+    return (await post(api, "/auth/login", {"email": name, "password": password})).status_code
+
+
+async def open_sign_up(api: Api, **settings: object) -> None:
+    await set_site(
+        api, sign_up=True, sign_up_domain=api.people.domain, sign_up_project=api.people.project, **settings
+    )

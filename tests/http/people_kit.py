@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from httpx2 import Response
 from installation import Api, Caller
+from people import PASSWORD
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId
@@ -59,3 +60,29 @@ async def project_admin(api: Api) -> Caller:
 def said(answer: Response) -> tuple[int, str]:
     """Status and code of a refusal."""
     return answer.status_code, answer.json().get("code", "")
+
+
+async def appoint(api: Api) -> dict[str, Actor]:
+    """An actor for each role. The project admin and the user share a project, the domain admin is of another."""
+    people = api.people
+    actors = {"superadmin": people.superadmin, "user": people.user}
+    async with api.database.transaction() as tx:
+        for name, role, project in (
+            ("project_admin", Role.USER, people.project),
+            ("domain_admin", Role.DOMAIN_ADMIN, people.other_project),
+        ):
+            made = await tenancy.add_user(
+                tx,
+                SystemClock(),
+                email=f"{name}@example.org",
+                name=name,
+                role=role,
+                password=PASSWORD,
+                domain_id=people.domain,
+                projects=[project],
+            )
+            if name == "project_admin":
+                (await tx.get_one(Membership, (project, made.id))).admin = True
+                await tx.flush()
+            actors[name] = await tenancy.actor_of(tx, made, credential="test", address="127.0.0.1")
+    return actors

@@ -30,6 +30,16 @@ def relative(file: Path) -> str:
     return str(file.relative_to(SOURCE))
 
 
+def test_directories_of_tests_mirror_the_packages():
+    """What is about the whole tree lies beside them."""
+    packages = {relative(file.parent) for file in FILES if file.name == "__init__.py"} | {"carrel_client"}
+    tests = SOURCE.parents[1] / "tests"
+    for kind in ("unit", "store", "http"):
+        rooms = {str(test.parent.relative_to(tests / kind)) for test in (tests / kind).rglob("test_*.py")}
+        assert len(rooms) > 5
+        assert rooms <= packages, kind
+
+
 def test_no_module_has_a_name_that_says_nothing():
     assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
 

@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 _ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 FOLDERS = tuple(
     sorted(
-        {test.parent.name for test in (ROOT / "tests").glob("*/test_*.py")},
+        {
+            test.relative_to(ROOT / "tests").parts[0]
+            for pattern in ("*/test_*.py", "*/*/test_*.py")
+            for test in (ROOT / "tests").glob(pattern)
+        },
         key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name),
     )
 )

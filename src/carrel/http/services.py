@@ -108,4 +108,4 @@ async def _installed(connection: HTTPConnection) -> Services:
 
 
 ServicesOf = Annotated[S, Depends(_installed)]
-"""A route's parameter. tests/unit/test_services.py holds every route's to what `ApiServices` is."""
+"""A route's parameter. tests/unit/http/test_services.py holds every route's to what `ApiServices` is."""

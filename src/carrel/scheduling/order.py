@@ -172,7 +172,7 @@ class _Fair:
     def _band(self, waiting: Sequence[PendingSession]) -> Iterator[PendingSession]:
         root = self._tree(waiting)
         gone: set[str] = set()
-        # Who is set aside speaks for nobody (tests/unit/test_plan_aside.py).
+        # Who is set aside speaks for nobody (tests/unit/scheduling/test_plan_aside.py).
         patient = (one for one in waiting if not one.aside)
         self._elders = takewhile(lambda one: self._now - one.since > self._group.patience, patient)
         self._elder = next(self._elders, None)

@@ -1,0 +1,21 @@
+"""Sessions that wait: asking for all of a node, and why they wait."""
+
+from installation import Api, Caller
+from people import eventually
+
+GIB = 1 << 30
+ALL = {"cpu": 8000, "mem": 1 * GIB}
+
+
+async def put(who: Caller, path: str, json: object):  # type: ignore[no-untyped-def]
+    return await who.ask("PUT", path, json=json)
+
+
+async def waits(api: Api, who: Caller, session: str) -> dict:  # type: ignore[type-arg]
+    """Why it waits, once the scheduler has looked at it."""
+
+    async def refused() -> dict | None:  # type: ignore[type-arg]
+        found = (await who.get(f"/sessions/{session}/why")).json()
+        return found if found["waiting"] and found["position"] else None
+
+    return await eventually(refused)  # type: ignore[no-any-return]

@@ -1,0 +1,431 @@
+"""The scheduler over HTTP: admission, why a session waits, what would start it, free capacity."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from installation import SMALL, Api, Caller
+from people import eventually
+from people_kit import caller, project_admin, said
+from queue_kit import ALL, GIB, put, waits
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.accelerators.port import Device, whole_and_shares
+from carrel.core.clock import SystemClock
+from carrel.engines.port import NodeInfo
+from carrel.images import service as images
+from carrel.nodes import service as nodes
+from carrel.queue import loading
+from carrel.scheduling.snapshot import PendingSession
+
+
+async def run(api: Api, statement: str, **bound: object) -> None:
+    async with api.database.transaction() as tx:
+        await tx.execute(text(statement), bound)
+
+
+async def limit(api: Api, policy: str, **limits: object) -> None:
+    """Change limits of a default policy behind everybody's back."""
+    await run(
+        api,
+        "UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id",
+        id=f"default-{policy}",
+        limits=json.dumps(limits),
+    )
+
+
+async def machine(api: Api, **slots: int) -> None:
+    """A node on record, without controllers to look for it."""
+    async with api.database.transaction() as tx:
+        found = NodeInfo("n1", "x86_64", {"cpu": 8000, "mem": 4 * GIB, **slots}, "Fake 1")
+        await nodes.record(tx, [found], SystemClock().now())
+
+
+async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg]
+    answer = await who.post("/sessions/check", {"slots": SMALL, **wanted})
+    assert answer.status_code == 200, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+# Admission.
+
+
+async def test_what_is_asked_about_is_what_would_be_made(api: Api):
+    admin = await api.as_("superadmin")
+    found = [NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1") for name in ("n1", "n2")]
+    async with api.database.transaction() as tx:
+        await nodes.record(tx, found, SystemClock().now())
+    await admin.patch("/nodes/n2", {"cordoned": True})
+    assert [(await check(admin, node=name))["verdict"] for name in ("n1", "n2")] == ["starts", "waits"]
+    for image, code in (("no image", "invalid.image"), ("debian:12", "invalid.slots")):
+        wanted = {"image": image, "slots": {"cpu": 10, "mem": 4 << 20}}
+        answer = await check(admin, **wanted)
+        assert (answer["verdict"], answer["code"]) == ("never", code)
+        assert said(await admin.post("/sessions", wanted)) == (422, code)
+
+
+async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
+    user = await api.as_("user")
+    await run(api, "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id", id=api.people.project)
+    answer = await user.post("/sessions", {"image": "debian:12", "slots": {"cpu": 2001, "mem": GIB}})
+    assert said(answer) == (409, "session.over_ceiling")
+    assert answer.json()["field"] == "slots.cpu"
+    assert answer.json()["details"]["ceiling"] == 2000
+    await user.start(slots={"cpu": 2000, "mem": GIB})
+
+
+async def test_more_than_any_node_has_is_refused_at_the_door(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    for slots in (
+        {"cpu": 8001, "mem": GIB},
+        {"cpu": 100, "mem": 5 * GIB},
+        {"cpu": 100, "mem": GIB, "cuda.device": 1},
+    ):
+        assert said(await user.post("/sessions", {"image": "debian:12", "slots": slots})) == (
+            409,
+            "session.too_large",
+        )
+
+
+async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
+    user = await api.as_("user")
+    await machine(api, **{"cuda.device": 4})
+    await limit(api, "keypair", slots={"cpu": "unlimited", "mem": "unlimited"})
+    wanted = {"image": "debian:12", "slots": {**SMALL, "cuda.device": 1}}
+    assert said(await user.post("/sessions", wanted)) == (409, "session.over_ceiling")
+
+
+@pytest.mark.parametrize(
+    "slots",
+    [
+        {"cpu": 100},
+        {**SMALL, "cpu.x": 1},
+        {**SMALL, "disk": 1},
+        {**SMALL, "cuda.device": 0},
+        {**SMALL, "cuda.device": 1, "cuda.shares": 500},
+    ],
+)
+async def test_slots_that_are_none_are_refused(api: Api, slots: dict[str, int]):
+    user = await api.as_("user")
+    assert said(await user.post("/sessions", {"image": "debian:12", "slots": slots}))[0] == 422
+
+
+async def test_only_so_many_may_wait_even_when_all_ask_at_once(api: Api):
+    user = await api.as_("user")
+    await limit(api, "keypair", pending_sessions=3)
+    wanted = {"image": "debian:12", "slots": SMALL}
+    answers = await asyncio.gather(*(user.post("/sessions", wanted) for _ in range(8)))
+    assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 5
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {
+        "session.too_many_waiting"
+    }
+    # Another keypair of the same person has a limit of its own.
+    other = await caller(api, api.people.user)
+    assert (await other.post("/sessions", wanted)).status_code == 201
+
+
+async def test_only_so_much_may_wait(api: Api):
+    user = await api.as_("user")
+    await limit(api, "keypair", pending_slots={"cpu": 250, "*": "unlimited"})
+    wanted = {"image": "debian:12", "slots": SMALL}
+    assert [(await user.post("/sessions", wanted)).status_code for _ in range(3)] == [201, 201, 409]
+
+
+async def test_time_limit_is_the_policys_unless_it_is_shorter(api: Api):
+    user = await api.as_("user")
+    assert (await user.start())["time_limit_s"] is None
+    await limit(api, "keypair", lifetime_s=7200)
+    assert (await user.start())["time_limit_s"] == 7200
+    assert (await user.start(time_limit_s=600))["time_limit_s"] == 600
+    too_long = await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "time_limit_s": 7201})
+    assert said(too_long) == (422, "session.lives_too_long")
+
+
+async def test_priority_above_the_policys_is_for_administrators(api: Api):
+    user, lead = await api.as_("user"), await project_admin(api)
+    assert (await user.start())["priority"] == 50
+    mine = await user.start(priority=20)
+    assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "priority": 51})) == (
+        403,
+        "session.priority_too_high",
+    )
+    path = f"/sessions/{mine['id']}/priority"
+    assert said(await put(user, path, {"priority": 90})) == (403, "session.priority_too_high")
+    assert (await put(user, path, {"priority": 50})).json()["priority"] == 50
+    assert (await put(lead, path, {"priority": 90})).json()["priority"] == 90
+    colleague = await api.as_("colleague")
+    assert said(await put(colleague, path, {"priority": 10}))[0] in (403, 404)
+
+
+async def test_node_is_chosen_by_superadmins_alone(api: Api):
+    await machine(api)
+    user, admin = await api.as_("user"), await api.as_("superadmin")
+    wanted = {"image": "debian:12", "slots": SMALL, "node": "n1"}
+    assert said(await user.post("/sessions", wanted))[0] == 403
+    assert (await admin.post("/sessions", wanted)).status_code == 201
+    assert said(await admin.post("/sessions", {**wanted, "node": "n2"})) == (404, "node.not_found")
+
+
+async def test_group_that_one_may_not_use_is_not_there(api: Api):
+    user = await api.as_("user")
+    await run(api, "INSERT INTO resource_groups (id, name, public) VALUES ('gpus', 'gpus', false)")
+    wanted = {"image": "debian:12", "slots": SMALL, "group": "gpus"}
+    assert said(await user.post("/sessions", wanted)) == (404, "group.not_found")
+    await run(api, "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)", id=api.people.project)
+    assert (await user.start(group="gpus"))["group"]["name"] == "gpus"
+    stranger = await api.as_("stranger")
+    assert said(await stranger.post("/sessions", wanted)) == (404, "group.not_found")
+
+
+# Why.
+
+
+async def test_why_names_the_limit_and_the_change_that_starts_it(living: Api):
+    user = await living.as_("user")
+    await run(
+        living, "UPDATE projects SET ceilings = '{\"cpu\": 3000}' WHERE id = :id", id=living.people.project
+    )
+    first = await user.start(slots={"cpu": 2000, "mem": GIB})
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots={"cpu": 2000, "mem": GIB})
+    why = await waits(living, user, second["id"])
+    assert (why["cause"], why["position"], why["queue_length"]) == ("limit", 1, 1)
+    [blocking] = why["limits"]
+    assert blocking["scope"] == f"project:{living.people.project}"
+    assert (blocking["slot"], blocking["ceiling"], blocking["used"], blocking["asked"]) == (
+        "cpu",
+        3000,
+        2000,
+        2000,
+    )
+    assert [change["kind"] for change in why["changes"]] == ["smaller", "end_own"]
+    assert why["changes"][0]["slots"] == {"cpu": 1000, "mem": GIB}
+    smaller = await user.start(slots=why["changes"][0]["slots"])
+    await living.until(user, smaller["id"], "RUNNING")
+    # What it says of the list is what it says here.
+    shown = (await user.get(f"/sessions/{second['id']}")).json()
+    assert shown["reason"] == why["reason"] or "3 CPU" in shown["reason"]
+
+
+async def test_ending_what_why_says_starts_it(living: Api):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    why = await waits(living, user, second["id"])
+    assert why["cause"] == "nodes"
+    assert why["nodes"][0]["slot"] == "cpu"
+    [change] = [change for change in why["changes"] if change["kind"] == "end_own"]
+    assert change["sessions"] == [first["id"]]
+    assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
+    await living.until(user, second["id"], "RUNNING")
+
+
+async def test_why_foretells_the_start_from_time_limits(living: Api):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL, time_limit_s=3600)
+    running = await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    why = await waits(living, user, second["id"])
+    started = datetime.fromisoformat(running["started_at"])
+    assert datetime.fromisoformat(why["expected_start"]) == started + timedelta(hours=1)
+
+
+async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_use(living: Api):
+    user, admin, lead = await living.as_("user"), await living.as_("superadmin"), await project_admin(living)
+    owner, other = living.people.user.user_id, living.people.other_project
+    joins = "INSERT INTO memberships (project_id, user_id, admin) VALUES (:project, :user, false)"
+    await run(living, joins, project=other, user=owner)
+    user = await living.as_("user")
+    hidden = await user.start(slots=ALL, project=other)
+    await living.until(user, hidden["id"], "RUNNING")
+    for name, whose in (("theirs", owner), ("mine", living.people.superadmin.user_id)):
+        await run(
+            living, "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, false)", name=name
+        )
+        await run(
+            living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose
+        )
+        living.engine.world.nodes.append(NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1"))
+        async with living.database.transaction() as tx:
+            await nodes.record(tx, living.engine.world.nodes, SystemClock().now())
+            await tx.execute(text("UPDATE nodes SET group_id = name WHERE name = :name"), {"name": name})
+    waiting = await user.start(slots=ALL, project=living.people.project)
+
+    async def offered(who: Caller) -> list[tuple[str, str | None]]:
+        found = await waits(living, who, waiting["id"])
+        return [(one["text"], one["command"]) for one in found["changes"]]
+
+    elsewhere, end = ("Ask for it in theirs instead.", ""), f"carrel session rm {hidden['name']}"
+    assert await offered(user) == [elsewhere, (f"End your session {hidden['name']}.", end)]
+    assert await offered(admin) == [elsewhere, (f"End their session {hidden['name']}.", end)]
+    assert await offered(lead) == []
+
+
+async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    async with api.database.transaction() as tx:
+        await images.register(
+            tx,
+            name="elsewhere",
+            reference="elsewhere:1",
+            title="",
+            description="",
+            size_bytes=None,
+            architecture="arm64",
+            apps=[],
+            min_slots={},
+        )
+    refused = await user.post("/sessions", {"image": "elsewhere", "slots": SMALL})
+    assert said(refused) == (409, "session.wrong_architecture")
+    assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
+    found = await check(user, image="elsewhere")
+    assert (found["verdict"], found["code"]) == ("never", "session.wrong_architecture")
+
+
+async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    await waits(living, user, second["id"])
+    pause = {
+        "reason": "The engine was busy.",
+        "until": datetime.now(UTC) + timedelta(hours=1),
+        "id": second["id"],
+    }
+    await run(living, "UPDATE sessions SET not_before = :until, reason = :reason WHERE id = :id", **pause)
+    assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
+    await living.until(user, first["id"], "TERMINATED")
+    why = (await user.get(f"/sessions/{second['id']}/why")).json()
+    assert (why["cause"], why["reason"], why["changes"]) == ("not_yet", pause["reason"], [])
+    assert (why["position"], why["queue_length"]) == (1, 1)
+    assert datetime.fromisoformat(why["expected_start"]) == pause["until"]
+    [queued] = (await user.get("/scheduler/queue")).json()["items"]
+    assert (queued["session"], queued["cause"], queued["reason"]) == (
+        second["id"],
+        "not_yet",
+        pause["reason"],
+    )
+
+
+async def test_why_of_one_that_does_not_wait(living: Api):
+    user = await living.as_("user")
+    session = await user.start()
+    await living.until(user, session["id"], "RUNNING")
+    why = (await user.get(f"/sessions/{session['id']}/why")).json()
+    assert (why["waiting"], why["changes"], why["position"]) == (False, [], None)
+    stranger = await living.as_("stranger")
+    assert said(await stranger.get(f"/sessions/{session['id']}/why")) == (404, "session.not_found")
+
+
+async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypatch: pytest.MonkeyPatch):
+    user = await living.as_("user")
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    second = await user.start(slots=ALL)
+    await waits(living, user, second["id"])
+    waiting = loading.waiting
+
+    async def late(tx: AsyncSession, now: datetime) -> list[PendingSession]:
+        monkeypatch.undo()
+        assert (await user.delete(f"/sessions/{second['id']}")).status_code == 202
+        return await waiting(tx, now)
+
+    monkeypatch.setattr(loading, "waiting", late)
+    why = (await user.get(f"/sessions/{second['id']}/why")).json()
+    assert (why["waiting"], why["position"], why["reason"]) == (
+        False,
+        None,
+        "It does not wait: it is CANCELLED.",
+    )
+
+
+# What if.
+
+
+async def test_check_agrees_with_what_happens_then(living: Api):
+    user = await living.as_("user")
+    await eventually(lambda: _has_node(user))
+    assert (await check(user, slots=ALL))["verdict"] == "starts"
+    first = await user.start(slots=ALL)
+    await living.until(user, first["id"], "RUNNING")
+    found = await check(user, slots=ALL)
+    assert (found["verdict"], found["position"]) == ("waits", 1)
+    assert found["slots"]["cpu"] == {"now": 0, "most": 8000, "by": "the largest node"}
+    never = await check(user, slots={"cpu": 8001, "mem": GIB})
+    assert (never["verdict"], never["code"], never["field"]) == ("never", "session.too_large", "slots.cpu")
+    listed = (await user.get("/sessions")).json()["items"]
+    assert [item["id"] for item in listed] == [first["id"]], "asking starts nothing"
+
+
+async def _has_node(user: Caller) -> bool:
+    return bool((await check(user))["slots"])
+
+
+async def test_check_says_what_is_left_by_whose_limit(api: Api):
+    user = await api.as_("user")
+    await machine(api)
+    await limit(api, "user", slots={"cpu": 3000, "*": "unlimited"})
+    found = await check(user)
+    assert found["slots"]["cpu"] == {"now": 3000, "most": 3000, "by": "user@example.org"}
+    assert found["slots"]["mem"]["by"] == "the largest node"
+    scopes = {scope["label"]: scope for scope in found["scopes"]}
+    assert scopes["user@example.org"]["ceiling"] == {"cpu": 3000}
+    assert len(scopes) == 4
+
+
+async def test_presets_fit_wait_or_never_do(living: Api):
+    user = await living.as_("user")
+    await eventually(lambda: _has_node(user))
+    for name, cpu in (("small", 1000), ("big", 6000), ("huge", 9000)):
+        slots = f'{{"cpu": {cpu}, "mem": 1}}'
+        await run(
+            living,
+            "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
+            name=name,
+            slots=slots,
+        )
+    first = await user.start(slots={"cpu": 4000, "mem": GIB})
+    await living.until(user, first["id"], "RUNNING")
+    found = {one["name"]: one["verdict"] for one in (await check(user))["presets"]}
+    assert found == {"big": "waits", "huge": "never", "small": "starts"}
+
+
+async def test_devices_are_counted_and_shared(living: Api):
+    user = await living.as_("user")
+    devices = tuple(Device(f"g{n}", "fake", set=n // 2) for n in range(4))
+    living.engine.world.nodes = [
+        NodeInfo(
+            "gpu",
+            "x86_64",
+            {"cpu": 8000, "mem": 32 * GIB, "fake.device": 4, "fake.shares": 4000},
+            "Fake 1",
+            devices=devices,
+            slot_kinds=whole_and_shares("fake"),
+        )
+    ]
+    living.engine.world.hint("gpu")
+    await eventually(lambda: _offers(user, "fake.device"))
+    first = await user.start(slots={**SMALL, "fake.shares": 600})
+    second = await user.start(slots={**SMALL, "fake.shares": 300})
+    for session in (first, second):
+        await living.until(user, session["id"], "RUNNING")
+    found = (await check(user))["slots"]
+    assert found["fake.device"]["now"] == 3, "both parts are on one device"
+    assert found["fake.shares"]["now"] == 3100
+    left = (await user.get("/resources")).json()["left"]
+    assert (left["fake.device"], left["fake.shares"]) == (3, 3100)
+    whole = await user.start(slots={**SMALL, "fake.device": 3})
+    await living.until(user, whole["id"], "RUNNING")
+    assert (await check(user, slots={**SMALL, "fake.device": 1}))["verdict"] == "waits"
+    left = (await user.get("/resources")).json()["left"]
+    assert (left["fake.device"], left["fake.shares"]) == (0, 100)
+
+
+async def _offers(user: Caller, slot: str) -> bool:
+    return slot in (await check(user))["slots"]
