@@ -1,1 +1,1 @@
-"""The HTTP kit: problems, authentication of requests, paging, streams. Knows no concept."""
+"""HTTP building blocks: problems, request authentication, paging, streams. No domain concepts."""

@@ -1,4 +1,4 @@
-"""Who is asking: from a cookie (pages, with CSRF protection), HTTP Basic with a keypair, or a bearer token."""
+"""Request authentication: a cookie (pages, with CSRF protection), HTTP Basic with a keypair, or a bearer token."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -23,21 +23,21 @@ COOKIE = "carrel_session"
 CSRF_HEADER = "X-Carrel-CSRF"
 ACTION = "x-carrel-action"
 OWN_TOKEN = "own_token"
-"""In a request's state: the token of the cookie that signs it in."""
+"""Key in the request state: the token of the sign-in cookie."""
 _MOST_COOKIES = 50
 CONFIRMED_FOR = timedelta(minutes=15)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 def names(action: str) -> dict[str, Any]:
-    """For a route's `openapi_extra`: the action from the one table that it performs."""
+    """For a route's `openapi_extra`: the action that the route performs, from the permission table."""
     return {ACTION: ACTIONS[action].name}
 
 
 async def identify(connection: HTTPConnection) -> Identity:
     """The identity behind a request or WebSocket, whose sign-in may still be pending.
 
-    Raises: Unauthorized; Forbidden when a page's request lacks its CSRF token or comes from elsewhere.
+    Raises: Unauthorized; Forbidden when a cookie request lacks its CSRF token or comes from another origin.
     """
     state = connection.scope.setdefault("state", {})
     if "identity" not in state:
@@ -74,13 +74,14 @@ async def _identify(connection: HTTPConnection) -> Identity:
     state = connection.scope["state"]
     state[OWN_TOKEN] = token
     if identity.renewal_due:
-        # Made when the answer begins, which is what can bring it: a WebSocket or a stream that goes on cannot.
+        # Renewed when the response starts, because only a response can carry the cookie; a WebSocket or stream
+        # cannot.
         state[LATE_HEADERS] = partial(_renewed, connection, token)
     return identity
 
 
 def cookies_named(connection: HTTPConnection, name: str) -> list[str]:
-    """The values of all cookies of that name. Sibling hosts may have planted some of them."""
+    """All values of cookies with that name. Sibling hosts may have planted some of them."""
     pairs = (
         part.partition("=") for header in connection.headers.getlist("cookie") for part in header.split(";")
     )
@@ -90,7 +91,7 @@ def cookies_named(connection: HTTPConnection, name: str) -> list[str]:
 
 
 def set_cookie(connection: HTTPConnection, response: Response, token: str, lifetime: timedelta) -> None:
-    """Make the browser carry this sign-in from now on."""
+    """Set the sign-in cookie in the browser."""
     response.set_cookie(
         COOKIE,
         token,
@@ -105,7 +106,7 @@ async def _renewed(connection: HTTPConnection, token: str) -> list[tuple[bytes, 
     authenticator = services_of(connection, Services).authenticator
     try:
         found = await authenticator.renewed(token)
-    except Unavailable:  # the next answer brings it
+    except Unavailable:  # the next response carries it
         return []
     if found is None:
         return []
@@ -115,7 +116,7 @@ async def _renewed(connection: HTTPConnection, token: str) -> list[tuple[bytes, 
 
 
 def _of_request(connection: HTTPConnection, identity: Identity) -> Identity:
-    """The identity with this request's id where it may change something, for those who write down what did."""
+    """The identity, with the request id if the request may change something, for the audit trail."""
     if connection.scope.get("method") in _SAFE:
         return identity
     state = connection.scope["state"]
@@ -133,7 +134,7 @@ def _count(connection: HTTPConnection, identity: Identity) -> None:
 
 
 async def by_address(connection: HTTPConnection) -> None:
-    """Count a request of nobody we know, for routes that are for everybody. Raises: TooManyRequests."""
+    """Count a request without an identity, for public routes. Raises: TooManyRequests."""
     limits = services_of(connection, Services).limits
     key = f"address:{client_address(connection)}"
     connection.scope.setdefault("state", {})["standing"] = limits.count(key, ANONYMOUS_LIMIT)
@@ -144,7 +145,7 @@ def client_address(connection: HTTPConnection) -> str:
 
 
 def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
-    """Another site's page must not act with this browser's cookie."""
+    """Reject cross-site requests that carry this browser's cookie."""
     origin = connection.headers.get("origin")
     if connection.scope["type"] == "websocket":
         if not origin or not _is_own(connection, origin):
@@ -156,7 +157,7 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
         raise Forbidden(
             "auth.origin",
             "This request comes from another site.",
-            hint="Behind a proxy, pass the Host header on, or set CARREL_PUBLIC_URL to the address that people use.",
+            hint="Behind a proxy, forward the Host header or set CARREL_PUBLIC_URL to the public address.",
             field="Origin",
         )
     sent = connection.headers.get(CSRF_HEADER, "")
@@ -167,16 +168,16 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
 
 
 def _is_own(connection: HTTPConnection, origin: str) -> bool:
-    """Whether a page of ours has that origin: as the request's Host says, or the installation's public address."""
+    """True if the origin is ours: the request's Host, or the installation's public address."""
     public = urlsplit(services_of(connection, Services).settings.effective_public_url)
     own = {connection.headers.get("host", "").lower(), public.netloc.lower()}
     return urlsplit(origin).netloc.lower() in own - {""}
 
 
 async def current_identity(connection: HTTPConnection) -> Identity:
-    """The identity of this request, for routes; one who may do what the route is for, somewhere at least.
+    """The identity behind this request, allowed to perform the route's action in at least one scope.
 
-    Raises: as `identify`; Forbidden when the sign-in is not finished, or the action is not theirs anywhere.
+    Raises: as `identify`; Forbidden when the sign-in is incomplete or the action is not permitted in any scope.
     """
     return await _entitled(connection)
 
@@ -187,9 +188,9 @@ async def current_actor(connection: HTTPConnection) -> Actor:
 
 
 async def confirmed_actor(connection: HTTPConnection) -> Actor:
-    """The actor of a dangerous request: one who proved a short while ago that it is them.
+    """The actor of a sensitive request, who re-authenticated recently.
 
-    Keypairs and tokens are proofs by themselves. Raises: Forbidden, and as `current_identity`.
+    Keypairs and tokens need no re-authentication. Raises: Forbidden, and as `current_identity`.
     """
     identity = await _entitled(connection)
     _require_confirmed(connection, identity)
@@ -197,7 +198,7 @@ async def confirmed_actor(connection: HTTPConnection) -> Actor:
 
 
 def finishing(step: str) -> Callable[[HTTPConnection], Awaitable[Identity]]:
-    """A dependency for routes by which a sign-in that lacks this step is finished; others may use them too."""
+    """A dependency for routes that complete this sign-in step; fully signed-in users may call them too."""
 
     async def identity(connection: HTTPConnection) -> Identity:
         return await _entitled(connection, step)
@@ -206,7 +207,7 @@ def finishing(step: str) -> Callable[[HTTPConnection], Awaitable[Identity]]:
 
 
 async def require_confirmed(connection: HTTPConnection) -> None:
-    """Raises: Forbidden unless they proved a short while ago that it is them; and as `current_identity`."""
+    """Raises: Forbidden unless the user re-authenticated recently; and as `current_identity`."""
     _require_confirmed(connection, await _entitled(connection, "enrol"))
 
 
@@ -216,7 +217,7 @@ async def _entitled(connection: HTTPConnection, step: str | None = None) -> Iden
         raise Forbidden(
             f"auth.pending_{identity.pending}",
             _PENDING[identity.pending],
-            hint="Finish signing in, on the page.",
+            hint="Finish signing in on the page.",
             details={"pending": identity.pending},
         )
     route = connection.scope.get("route")
@@ -231,18 +232,18 @@ def _require_confirmed(connection: HTTPConnection, identity: Identity) -> None:
     if identity.confirmed_at and now - identity.confirmed_at > CONFIRMED_FOR:
         raise Forbidden(
             "auth.confirm_needed",
-            "Prove once more that it is you: this is a change that somebody at your desk should not make.",
+            "Confirm your identity: this change requires recent authentication.",
             hint="Confirm with your password, a code or a passkey, and try again.",
         )
 
 
 def identifies(call: object) -> bool:
-    """Whether this dependency of a route refuses requests without credentials."""
+    """True if this route dependency rejects requests without credentials."""
     return call in _IDENTIFYING or getattr(call, "__qualname__", "").startswith(f"{finishing.__name__}.")
 
 
 _PENDING = {
-    "factor": "The second step of signing in is still missing.",
+    "factor": "The second sign-in step is still pending.",
     "password": "You must change your password first.",
     "enrol": "You must set up a second factor first.",
 }

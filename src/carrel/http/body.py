@@ -1,4 +1,4 @@
-"""The body of a request as a value, for use cases that take bytes: they know no web framework."""
+"""A request body as a value, so that use cases which take bytes need no web framework."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -9,15 +9,15 @@ from carrel.http.intake import EXTENSION, Intake
 from carrel.http.shell import UNBOUNDED
 
 PROGRESS_TIMEOUT_S = 30.0
-"""A client that sends nothing of an announced body for so long is disconnected; what came is kept."""
+"""Idle timeout of a request body. The client is disconnected; received bytes are kept."""
 
 
 class LineBroke(ClientDisconnect):
-    """The client is gone, or somebody goes on in its place. What came until then is kept."""
+    """The client disconnected or another request took over. Received bytes are kept."""
 
 
 class Body:
-    """What a request brings. announced: bytes, as far as that is said. intake: the socket, where it can be had."""
+    """A request body. announced: Content-Length in bytes, if known. intake: direct socket access, if available."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -27,11 +27,11 @@ class Body:
         self.intake: Intake | None = request.scope.get("extensions", {}).get(EXTENSION)
 
     def let_grow(self) -> None:
-        """Whoever reads it bounds it, instead of the server."""
+        """Lift the server's size limit; the reader enforces its own."""
         setattr(self._request.state, UNBOUNDED, True)
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """As the event loop receives it. Raises: LineBroke, also when nothing comes for too long."""
+        """The chunks as the event loop receives them. Raises: LineBroke, also on an idle timeout."""
         stream = self._request.stream()
         while True:
             try:

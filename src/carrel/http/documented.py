@@ -1,8 +1,8 @@
-"""Pieces of the OpenAPI document that the framework does not find out by itself."""
+"""Parts of the OpenAPI document that the framework cannot derive."""
 
 
 def header(name: str, kind: str, description: str, *, required: bool = False) -> dict[str, object]:
-    """A request header that the endpoint reads by itself."""
+    """A request header that the endpoint reads directly."""
     return {
         "name": name,
         "in": "header",

@@ -1,7 +1,7 @@
-"""A route for what pages ask all the time: found by its path alone, its query decoded by one model.
+"""Routes for hot GET requests: matched by path alone, with the query decoded by one model.
 
-The framework looks through its routes and at the type of each parameter at every request, which costs a list more
-than the database does. What such a route takes, and how it says no, is the same as of any other.
+For each request the framework scans its routes and inspects the type of each parameter, which costs a list more time
+than the database query. Parameters and errors are the same as on any other route.
 """
 
 import inspect
@@ -49,7 +49,7 @@ class FastRoute(APIRoute):
 
 
 class FastPath:
-    """Middleware that answers GET at the fast-path routes itself and leaves everything else to the framework."""
+    """Middleware that serves GET on fast-path routes and passes everything else to the framework."""
 
     def __init__(self, app: ASGIApp, framework: FastAPI, prefix: str, routes: Iterable[FastRoute]) -> None:
         self._app = app

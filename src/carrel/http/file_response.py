@@ -1,4 +1,4 @@
-"""Files as responses: whole or a part, and never as a part of our pages."""
+"""File responses: full or ranged, isolated from our pages."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,7 +20,7 @@ APART = {
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "Cache-Control": "private, no-cache",
 }
-"""A file is never a part of our pages, whatever it holds and however a browser comes by it."""
+"""Keep the browser from running a file in our origin, whatever it contains."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Content:
 
 
 class FileResponse(Response):
-    """From start to end of a content: by the kernel where the server can have it so, else piece by piece.
+    """Send a range of the content: with sendfile if the server offers it, otherwise in chunks.
 
-    read: gives bytes of a descriptor, in a thread. slot: closed when it has ended.
+    read: reads from a descriptor in a thread. slot: closed when the response ends.
     """
 
     def __init__(
@@ -83,12 +83,12 @@ class FileResponse(Response):
         while at < self._end:
             piece = await self._read(file.fileno(), min(_PIECE, self._end - at), at)
             if not piece:
-                return  # it became shorter: the server cuts an answer that is not all there
+                return  # the file was truncated: the server aborts an incomplete response
             at += len(piece)
             await send({"type": "http.response.body", "body": piece, "more_body": at < self._end})
 
 
 def disposition(name: str) -> str:
-    """Content-Disposition (RFC 6266): to be saved, under this name, whatever is in it."""
+    """Content-Disposition (RFC 6266): save as this name, whatever the type."""
     plain = re.sub(r"[^ !#-$&-\[\]-~]", "_", name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -20,19 +20,19 @@ from prometheus_client import Counter as Metric
 
 _REFUSED = Metric(
     "carrel_http_refused_total",
-    "Connections that were refused before there was a request, by the code.",
+    "Connections refused before a request was parsed, by code.",
     ("code",),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What one connection may do.
+    """Limits of one connection.
 
     head_bytes, head_lines: of a request line with its headers; also of trailers. head_s: for all of it.
     body_bytes, body_s: a body must grow by so many bytes in each period of so many seconds.
-    linger_s: how long the rest of a body is read and dropped after its answer. pipelined: requests that wait for
-    the answer before theirs.
+    linger_s: how long the rest of a body is read and dropped after its response. pipelined: most requests queued on
+    the connection.
     """
 
     head_bytes: int = 128 << 10
@@ -45,7 +45,7 @@ class RequestLimits:
 
 
 class ReadingPhase(Enum):
-    """What a connection is in the middle of."""
+    """The phase of a connection."""
 
     NOTHING = auto()
     HEAD = auto()
@@ -61,8 +61,8 @@ class HeadTooLarge(Exception):
 class Guard:
     """Times one connection and counts its bytes.
 
-    refuse: called once with the status to answer before the connection is closed; 0: close it without a word.
-    progress: bytes of the current body so far; None while the server itself keeps the client waiting.
+    refuse: called once with the status to send before the connection closes; 0: close without a response. progress:
+    bytes of the current body received; None while the server itself applies back pressure.
     """
 
     def __init__(
@@ -79,14 +79,14 @@ class Guard:
         self._begun = False
 
     def begin(self) -> None:
-        """The connection is there, and nothing has come yet."""
+        """Start: the connection is open and idle."""
         self._reading = ReadingPhase.HEAD
         self._arm(self._limits.head_s)
 
     def saw(self, count: int, reading: ReadingPhase, *, advanced: bool) -> None:
-        """Report one read of `count` bytes, and what the connection is in the middle of after it.
+        """Report one read of `count` bytes and the phase after it.
 
-        advanced: a request began or ended in it, or bytes of a body came. All else is framing: header lines, chunk
+        advanced: a request started or ended, or body bytes arrived. Everything else is framing: header lines, chunk
         extensions, trailers.
         """
         self._begun = True
@@ -109,13 +109,13 @@ class Guard:
             self._arm(self._limits.body_s)
 
     def answered(self) -> None:
-        """The current request has its answer; when its body is not complete, little time is left for it."""
+        """The current request has its response; an incomplete body must arrive within `linger_s`."""
         if self._reading is ReadingPhase.BODY:
             self._reading = ReadingPhase.REST
             self._arm(self._limits.linger_s)
 
     def stop(self) -> None:
-        """Watch no longer. Twice: no-op."""
+        """Stop watching. Twice: no-op."""
         self._reading = ReadingPhase.NOTHING
         self._disarm()
 
@@ -142,10 +142,10 @@ class Guard:
 
 
 class ConnectionLimit:
-    """How many connections each client address has open, of those it may have; of IPv6, each /64 network.
+    """Connection counts per client address (IPv6: per /64 network), with a limit.
 
-    exempt: networks without a limit: proxies, which speak for many people, and this machine itself.
-    per_address 0: no limit. total: of all addresses together; None: what the limit on open files allows.
+    exempt: networks without a limit, such as reverse proxies and this machine. per_address 0: no limit. total: of all
+    addresses together; None: what the limit on open files allows.
     """
 
     def __init__(self, per_address: int, *, exempt: Iterable[str] = (), total: int | None = None) -> None:
@@ -157,7 +157,7 @@ class ConnectionLimit:
         self._key = lru_cache(4096)(self._named)
 
     def enter(self, address: str) -> int:
-        """Count a new connection; gives 0, or the status that refuses it: then it does not count."""
+        """Count a new connection. Returns 0, or the status to refuse it with; a refused connection is not counted."""
         if self._all >= self._total:
             return 503
         key = self._key(address)
@@ -169,7 +169,7 @@ class ConnectionLimit:
         return 0
 
     def leave(self, address: str) -> None:
-        """A connection that was counted has ended."""
+        """A counted connection has closed."""
         self._all -= 1
         if key := self._key(address):
             self._open[key] -= 1
@@ -177,7 +177,7 @@ class ConnectionLimit:
                 del self._open[key]
 
     def _named(self, address: str) -> str:
-        """What is counted for an address; "" when nothing is."""
+        """The counter key of an address; "" if it is exempt."""
         try:
             known = ipaddress.ip_address(address)
         except ValueError:
@@ -195,7 +195,7 @@ LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
 def refusal(status: int, why: "NoRequest | None" = None) -> bytes:
-    """A whole HTTP response that says no to what is not, or not yet, a request. It closes the connection; counted."""
+    """A complete HTTP error response for input that is not a valid request. It closes the connection and is counted."""
     code, detail, hint = why or _REFUSALS[status]
     _REFUSED.labels(code).inc()
     phrase = HTTPStatus(status).phrase
@@ -220,7 +220,7 @@ def refusal(status: int, why: "NoRequest | None" = None) -> bytes:
 
 
 class NoRequest(NamedTuple):
-    """Why something is refused before it is a request."""
+    """Why a connection is refused before a request is parsed."""
 
     code: str
     detail: str
@@ -234,7 +234,7 @@ _REFUSALS = {
         "Check the request line, headers and framing.",
     ),
     408: NoRequest(
-        "http.too_slow", "The request did not arrive in time.", "Send it again, over a faster connection."
+        "http.too_slow", "The request did not arrive in time.", "Try again over a faster connection."
     ),
     429: NoRequest(
         "http.too_many_connections",
@@ -255,6 +255,6 @@ for _refusal in _REFUSALS.values():
 
 
 def _spare_files() -> int:
-    """Three quarters of what this process may open: the rest is for the database, the engine and files."""
+    """Three quarters of the file descriptor limit: the rest is for the database, engines and files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1 << 20 if soft == resource.RLIM_INFINITY else max(64, soft * 3 // 4)

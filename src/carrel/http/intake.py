@@ -1,8 +1,8 @@
-"""The rest of a large body straight from a client's socket: the event loop touches none of its bytes.
+"""Read the rest of a large request body directly from the client's socket, bypassing the event loop.
 
-Whoever wants it so finds an `Intake` under `EXTENSION` in a request's scope. While it is entered, threads `read` the
-socket, which is the event loop's otherwise, and the parser is told how much went by without it. Over TLS, and of a body
-whose length nobody announced, there is nothing to offer.
+The request scope offers an `Intake` under `EXTENSION`. While it is entered, threads `read` the socket instead of the
+event loop, and the parser is told how many bytes bypassed it. It is not offered over TLS or for a body without a
+Content-Length.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ _WAIT_S = 1.0
 
 
 class Intake:
-    """The body of one request. Not to be entered twice.
+    """The body of one request. Enter it once.
 
-    at_work: a thread has it; to be set and taken back by that thread.
+    at_work: set and cleared by the thread that reads.
     """
 
     def __init__(self, protocol: "ZeroCopyProtocol", cycle: "RequestResponseCycle") -> None:
@@ -40,7 +40,8 @@ class Intake:
             raise ConnectionAbortedError
         self._protocol.flow.pause_reading()
         theirs = self._protocol.transport.get_extra_info("socket")
-        # A thread that hangs may come back to it late: the last who has it closes it, and its number is nobody else's.
+        # A hung thread may return late, so the last user closes the descriptor and its number is not reused before
+        # that.
         self._socket = socket.socket(fileno=os.dup(theirs.fileno()))
         self._buffer = memoryview(bytearray(PIECE))
         self._protocol.intake = self
@@ -52,12 +53,12 @@ class Intake:
         del self._socket
 
     def parsed(self) -> bytes:
-        """What the event loop had read of the body already, and nobody received."""
+        """Body bytes that the event loop had already buffered."""
         body, self._cycle.body = bytes(self._cycle.body), bytearray()
         return body
 
     async def readable(self, wanted: int) -> None:
-        """Return when so many bytes are there, or the client is gone, or a second is over."""
+        """Return when that many bytes are available, the client has disconnected, or a second has passed."""
         self._wake_at(min(wanted, PIECE))
         loop, there = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._socket, there.set)
@@ -70,7 +71,8 @@ class Intake:
             loop.remove_reader(self._socket)
 
     def read(self, most: int) -> memoryview | None:
-        """What has come, good until the next call; empty when the client is gone; None when nothing is there.
+        """The received bytes, valid until the next call; empty if the client disconnected; None if no bytes are
+        available.
 
         In any thread, one at a time.
         """
@@ -84,23 +86,26 @@ class Intake:
         return self._buffer[:got]
 
     def settle(self) -> int:
-        """Tell the parser what went by since it was told; how much that is. When no thread reads."""
+        """Tell the parser how many bytes bypassed it since the last call; returns that number.
+
+        Call while no thread reads.
+        """
         taken, self._taken = self._taken, 0
         metrics.RECEIVED.inc(taken)
         self._protocol.skip_body(taken)
         return taken
 
     def abandon(self) -> None:
-        """A thread may read for ever: nothing else can come over this connection."""
+        """A thread may read to the end of the stream: nothing else follows on this connection."""
         self._cycle.keep_alive = False
 
     def hang_up(self) -> None:
-        """The client is gone, which the event loop has not seen."""
+        """The client disconnected and the event loop has not noticed."""
         self._cycle.disconnected = True
         self._protocol.transport.abort()
 
     def cut(self) -> None:
-        """Have the client taken for gone by whoever reads."""
+        """Make readers see the client as disconnected."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:

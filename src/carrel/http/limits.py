@@ -1,7 +1,7 @@
-"""How many requests somebody may make in a quarter of an hour.
+"""Rate limiting: requests per client and quarter of an hour.
 
-Each copy of the API counts for itself and adds what it counted to the database once a second, so that together
-they let through what one would, and what a second holds at most. No request waits for that.
+Each API process counts locally and adds its count to the database once a second. Together the processes exceed the
+limit by at most one second's requests. No request waits for the database.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _SHARE_EVERY_S = 1.0
 
 
 class RequestCount(Table):
-    """window: number of the quarter of an hour since 1970. Lost in a crash of the database, and no harm done."""
+    """window: quarters of an hour since 1970. The table is unlogged: a database crash only resets the counts."""
 
     __tablename__ = "request_counts"
     __table_args__ = (Index("ix_request_counts_window", "window"), {"prefixes": ["UNLOGGED"]})
@@ -37,12 +37,12 @@ class RequestCount(Table):
 
 
 class TooManyRequests(TooMany):
-    """In a window of time, or at once."""
+    """Too many requests in a time window, or concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitStanding:
-    """What somebody has left. reset_s: seconds until all of it is there again."""
+    """The remaining requests. reset_s: seconds until the window resets."""
 
     limit: int
     remaining: int
@@ -50,7 +50,7 @@ class RateLimitStanding:
 
 
 class RateLimits:
-    """Requests of the current window, by who asks. now: seconds since 1970."""
+    """Request counts of the current window, by client. now: seconds since 1970."""
 
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -60,7 +60,7 @@ class RateLimits:
         self._unshared: dict[str, int] = {}
 
     def count(self, key: str, most: int) -> RateLimitStanding:
-        """Count one request of at most so many. Raises: TooManyRequests, and then it does not count."""
+        """Count one request against the limit. Raises: TooManyRequests; a rejected request is not counted."""
         window, into = divmod(self._now(), WINDOW_S)
         if window != self._window:
             self._window, self._counted, self._unshared = int(window), {}, {}
@@ -78,7 +78,7 @@ class RateLimits:
         return RateLimitStanding(most, most - made - 1, reset_s)
 
     async def run(self) -> None:
-        """Share counts with other copies, until cancelled."""
+        """Exchange counts with the other processes until cancelled."""
         while True:
             await asyncio.sleep(_SHARE_EVERY_S)
             if self._unshared:
@@ -88,7 +88,7 @@ class RateLimits:
                     log.warning("limits.database_unavailable")
 
     async def share(self) -> None:
-        """Add what was counted here to the database, and learn what was counted elsewhere."""
+        """Add the local counts to the database and read the totals."""
         window, unshared, self._unshared = self._window, self._unshared, {}
         rows = [{"key": key, "window": window, "count": count} for key, count in sorted(unshared.items())]
         added = insert(RequestCount).values(rows)

@@ -1,4 +1,4 @@
-"""A zip or tar file on its way to a client: made in a thread, a few pieces ahead of what the client has taken."""
+"""A zip or tar archive streamed to a client: produced in a thread, a few chunks ahead of the client."""
 
 import asyncio
 import threading
@@ -14,17 +14,17 @@ from carrel.core.errors import CarrelError
 log = structlog.get_logger()
 _AHEAD = 2
 Make = Callable[[Callable[[bytes], object]], None]
-"""Gives pieces to what it is called with."""
+"""Produces chunks and passes each to the callback."""
 Run = Callable[[Callable[[], None]], Awaitable[None]]
-"""Has work done in a thread, however long it takes."""
+"""Runs work in a thread, without a time limit."""
 
 
 class _Gone(Exception):
-    """Nobody takes it any more."""
+    """The client disconnected."""
 
 
 class _Pieces:
-    """From the thread that makes to the loop that sends: at most _AHEAD pieces are between them."""
+    """A bounded queue of _AHEAD chunks from the producing thread to the sending event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -33,7 +33,7 @@ class _Pieces:
         self._gone = False
 
     def put(self, piece: bytes | None) -> None:
-        """From the thread. None: that was all. Raises: _Gone."""
+        """Called in the thread. None: end of stream. Raises: _Gone."""
         self._room.acquire()
         if self._gone:
             raise _Gone
@@ -45,13 +45,13 @@ class _Pieces:
         return piece
 
     def close(self) -> None:
-        """Let the thread end, whatever it is waiting for."""
+        """Make the thread end, whatever it is waiting for."""
         self._gone = True
         self._room.release(_AHEAD)
 
 
 class MadeStream(Response):
-    """A response of unknown length: what `make` gives, called by `run`. slot: closed when it has ended."""
+    """A response of unknown length: the output of `make`, called by `run`. slot: closed when the response ends."""
 
     def __init__(
         self, run: Run, make: Make, headers: Mapping[str, str], slot: AbstractContextManager[object]
@@ -92,7 +92,8 @@ class MadeStream(Response):
             try:
                 await making
             except CarrelError as error:
-                # It has begun: it can only be cut, which the server does with an answer that has no end.
+                # The response has started, so it can only be aborted; the server does that for a response without an
+                # end.
                 log.warning("http.stream_cut", path=path, error=error.message)
 
     async def _make(self, pieces: _Pieces) -> None:

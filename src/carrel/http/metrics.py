@@ -30,7 +30,7 @@ _SECONDS = Histogram(
 )
 _OPEN = Gauge(
     "carrel_http_requests_in_progress",
-    "Requests that have not ended: http includes event streams and downloads.",
+    "Requests in progress; http includes event streams and downloads.",
     ("type",),
 )
 SENT = Counter("carrel_http_sent_bytes_total", "Bytes of response bodies, without WebSockets.")
@@ -74,7 +74,7 @@ class _Response:
 
     async def receive(self) -> Message:
         message = await self._receive()
-        # What is read from the socket by `Intake` is counted there.
+        # `Intake` counts what it reads from the socket.
         if body := message.get("body"):
             RECEIVED.inc(len(body))
         return message
@@ -84,7 +84,7 @@ class _Response:
         if not self.begun:
             self._begin(kind, message)
         await self._send(message)
-        # A part of a file, sent by the kernel, is counted where that is done.
+        # Ranges sent by sendfile are counted there.
         if kind == "http.response.body" and (body := message.get("body")):
             SENT.inc(len(body))
 

@@ -38,7 +38,7 @@ from carrel.http.query import QueryInt
 
 MAX_LIMIT = 200
 MAX_CURSOR = 4096
-"""Enough for a text of 512 characters in any writing."""
+"""Enough for 512 characters of any script."""
 
 Sortable: TypeAlias = ColumnElement[Any] | InstrumentedAttribute[Any]
 Ts = TypeVarTuple("Ts")
@@ -48,7 +48,7 @@ class PageQuery(BaseModel):
     """What every list takes; lists add their own filters."""
 
     sort: str | None = Field(
-        default=None, max_length=40, description="a sortable field; with - before it, the greatest first"
+        default=None, max_length=40, description="a sortable field; prefix - for descending order"
     )
     limit: QueryInt = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=MAX_CURSOR)
@@ -64,7 +64,7 @@ class Page(Generic[*Ts]):
 
 @dataclass(frozen=True)
 class SortOrder:
-    """What somebody wants to have sorted, and from where on. after: the key (value, tie) of the last row seen."""
+    """The requested sort order and start. after: the key (value, tie) of the last row seen."""
 
     name: str
     descending: bool
@@ -82,23 +82,21 @@ class SortOrder:
 
 @dataclass(frozen=True)
 class Sort:
-    """By what a list can be sorted. tie: unique, the same direction. default: as people would write it."""
+    """The sortable columns of a list. tie: a unique column, same direction. default: as in the query parameter."""
 
     columns: Mapping[str, Sortable]
     tie: Sortable
     default: str
 
     def order(self, sort: str | None, cursor: str | None) -> SortOrder:
-        """What is wanted, checked. Raises: Invalid."""
+        """Validate the request. Raises: Invalid."""
         wanted = sort or self.default
         name = wanted.removeprefix("-")
         if name not in self.columns:
             raise Invalid(
                 "invalid.sort",
                 f"This list cannot be sorted by {name}.",
-                hint="Use one of "
-                + ", ".join(self.columns)
-                + "; with - before it, the greatest comes first.",
+                hint="Use one of " + ", ".join(self.columns) + "; prefix - for descending order.",
                 field="sort",
             )
         after = self._after(wanted, cursor, self.columns[name]) if cursor else None
@@ -114,8 +112,8 @@ class Sort:
         except (ValueError, TypeError):
             raise Invalid(
                 "invalid.cursor",
-                "This cursor is not one of ours, or belongs to another order.",
-                hint="Start at the first page.",
+                "This cursor is invalid or belongs to another sort order.",
+                hint="Start again at the first page.",
                 field="cursor",
             ) from None
 
@@ -153,7 +151,7 @@ def _beyond(
 
 
 def _never_null(column: Sortable) -> bool:
-    """True for such columns, for literals, and for lower() and coalesce() of what is never null."""
+    """True for NOT NULL columns, literals, and lower() and coalesce() of them."""
     match column:
         case coalesce():
             return any(map(_never_null, column.clauses))
@@ -171,7 +169,7 @@ def _written(value: object) -> object:
 
 
 def _read(value: object, kind: TypeEngine[Any]) -> object:
-    """The value as the column's type has it. Raises: ValueError, TypeError."""
+    """The value in the column's type. Raises: ValueError, TypeError."""
     expected = kind.python_type
     if isinstance(kind, LargeBinary):
         return bytes.fromhex(_a(str, value))

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems: one shape for every "no"."""
+"""Errors as RFC 9457 problem details: one shape for every error response."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -41,7 +41,7 @@ _TITLES = {
 }
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _PLACES = ("body", "query", "path", "header")
-# How PostgreSQL's driver and PostgreSQL itself (in JSON) refuse a NUL.
+# NUL errors of the PostgreSQL driver, and of PostgreSQL itself for JSON.
 _NUL_SIGNS = ("NUL (0x00)", "unsupported Unicode escape sequence")
 
 
@@ -63,14 +63,14 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Problem, "description": "Refused: `code` says why, `hint` what to do"},
     "5XX": {
         "model": Problem,
-        "description": "The server failed, or something that it depends on does not answer",
+        "description": "The server failed, or a service it depends on does not respond",
     },
 }
-"""What every route may answer."""
+"""Error responses of every route."""
 
 
 def respond(request: Request, problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
-    """The problem as a response, with the request's id in it."""
+    """The problem as a response that includes the request id."""
     problem.request_id = getattr(request.state, "request_id", "")
     return JSONResponse(
         problem.model_dump(),
@@ -81,7 +81,7 @@ def respond(request: Request, problem: Problem, headers: dict[str, str] | None =
 
 
 def of_error(error: CarrelError) -> Problem:
-    """An error of ours as a problem."""
+    """A `CarrelError` as a problem."""
     return Problem(
         title=_TITLES[error.status],
         status=error.status,
@@ -94,7 +94,7 @@ def of_error(error: CarrelError) -> Problem:
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of this application with a problem."""
+    """Register handlers that turn every error of the application into a problem."""
 
     @app.exception_handler(CarrelError)
     async def _ours(request: Request, error: CarrelError) -> JSONResponse:
@@ -119,8 +119,8 @@ def install(app: FastAPI) -> None:
             title="Invalid",
             status=422,
             code="invalid.text",
-            detail="The request holds a NUL character, which no text here can have.",
-            hint="Leave it out.",
+            detail="The request contains a NUL character, which is not allowed in text.",
+            hint="Remove it.",
         )
         return respond(request, problem)
 
@@ -136,7 +136,7 @@ def install(app: FastAPI) -> None:
 
 
 def document(openapi: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document, saying of problems that they are application/problem+json. Twice: no-op."""
+    """Mark problems in the OpenAPI document as application/problem+json. Twice: no-op."""
     for methods in openapi["paths"].values():
         for operation in methods.values():
             for status in RESPONSES:
@@ -147,7 +147,7 @@ def document(openapi: dict[str, Any]) -> dict[str, Any]:
 
 
 def _methods(app: FastAPI, request: Request) -> set[str]:
-    """What can be asked of the request's path. Each method has a route of its own, and the framework names one's."""
+    """The methods allowed on the request's path. Each method is its own route, and the framework reports only one."""
     return {method for method in _METHODS if _has_route(app, {**request.scope, "method": method})}
 
 
@@ -156,24 +156,24 @@ def _has_route(app: FastAPI, scope: Scope) -> bool:
 
 
 def log_unexpected(path: str, request_id: str, error: Exception) -> None:
-    """Note an error that is ours, so that the request's id leads to it."""
+    """Log an internal error with the request id."""
     log.error("http.unexpected", path=path[:200], request_id=request_id, exc_info=error)
 
 
 def unexpected(request: Request) -> JSONResponse:
-    """What people get for an error that is ours: no word of what it was."""
+    """The response for an internal error, without details."""
     problem = Problem(
         title="Internal error",
         status=500,
         code="internal",
-        detail="Something went wrong on our side.",
-        hint="Try again; if it stays, give the request id to an administrator.",
+        detail="Internal server error.",
+        hint="Try again; if the error persists, give the request id to an administrator.",
     )
     return respond(request, problem)
 
 
 def _named(place: Sequence[object]) -> Iterator[str]:
-    """The parts of a field's name. What it is in comes first: a field of a body may be called "path" too."""
+    """The parts of a field's name without its location, since a body field may also be called "path"."""
     inner = place[1:] if place and place[0] in _PLACES else place
     return (str(part) for part in inner if part != "[key]")
 
@@ -185,7 +185,7 @@ def _of_validation(request: Request, error: RequestValidationError) -> Problem:
             title=_TITLES[415],
             status=415,
             code="http.unsupported_media_type",
-            detail=f"The body is {request.headers.get('content-type') or 'of no named type'}; JSON is expected.",
+            detail=f"The body is {request.headers.get('content-type') or 'of no named type'}; expected JSON.",
             hint="Send it with Content-Type: application/json.",
         )
     if first["type"] == "json_invalid":

@@ -27,9 +27,9 @@ class GuardedProtocol(HttpToolsProtocol):
     _advanced = False
     _body_bytes = 0
     _read_bytes = 0
-    """Of the read at hand."""
+    """State of the current read."""
     _head_bytes = 0
-    """Of the reads since the one in which the head began: the head has no more."""
+    """State since the head began; the guard bounds its size."""
 
     @classmethod
     def limited(cls, limits: RequestLimits, connections: ConnectionLimit) -> type[Self]:
@@ -72,7 +72,7 @@ class GuardedProtocol(HttpToolsProtocol):
                     self._guard.stop()
                     self.handle_websocket_upgrade()
                     return
-                # Upgrades may be ignored: what follows is the next request.
+                # An ignored upgrade: what follows is the next request.
                 data = data[upgrade.args[0] :]
                 continue
             except httptools.HttpParserError as error:
@@ -82,7 +82,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._reading is ReadingPhase.HEAD and len(self.headers) > self.limits.head_lines:
             self._refuse(431)
             return
-        # Empty lines before a request are no request yet, but the beginning of one.
+        # Empty lines before a request count as the start of its head.
         awaiting = self._reading is ReadingPhase.NOTHING and not self._advanced
         self._guard.saw(count, ReadingPhase.HEAD if awaiting else self._reading, advanced=self._advanced)
 
@@ -111,20 +111,20 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = self._read_bytes
 
     def on_headers_complete(self) -> None:
-        # A head that is not complete is bounded by the guard. Nothing is done for each header, which is called often.
+        # The guard bounds an incomplete head. Nothing is done per header, because that is a hot path.
         if self._head_is_too_large():
             raise HeadTooLarge
         upgrades = self.parser.should_upgrade() and self._should_upgrade()
         # Raised here, both are answered with 400.
         if upgrades and self._has_body():
-            # Its end would be taken for the other protocol, or the other way round.
+            # Otherwise the end of the body could be read as the other protocol, or the reverse.
             raise ValueError("an upgrade to WebSocket with a body")
         if len(self.pipeline) >= self.limits.pipelined:
             raise ValueError("too many requests wait on one connection")
         self._reading, self._advanced = ReadingPhase.BODY, True
         super().on_headers_complete()
         if not upgrades:
-            # Trailers mean nothing here, and must not pass for headers: those are the request's from now on.
+            # Ignore trailers: they must not be taken for headers of the request.
             self.headers = []
 
     def on_body(self, body: bytes) -> None:
@@ -164,9 +164,9 @@ class GuardedProtocol(HttpToolsProtocol):
         return None if waits else self._body_bytes
 
     def _refuse(self, status: int) -> None:
-        """Answer what is arriving with this status, where an answer can still be sent, and close the connection.
+        """Send this status for the request being received, if a response can still be sent, and close the connection.
 
-        status 0: close it without an answer.
+        status 0: close without a response.
         """
         self._refused = True
         if self._guard:
@@ -177,7 +177,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.pipeline or (current and current.response_started and self._reading is ReadingPhase.BODY):
             self.transport.abort()
         elif current and self._reading is not ReadingPhase.BODY:
-            # The answer to the request before comes first; it is the last one.
+            # The response to the previous request goes first; this one is the last.
             current.keep_alive = False
         else:
             if current:
@@ -188,7 +188,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close, but not so that the client loses the answer because it still sends."""
+        """Close gracefully, so that a client that is still sending receives the response."""
         if self.transport.can_write_eof():
             self.transport.write_eof()
             self.loop.call_later(self.limits.linger_s, self.transport.abort)

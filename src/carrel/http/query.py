@@ -1,7 +1,7 @@
-"""Types of query parameters that accept one spelling of each value.
+"""Query parameter types that accept exactly one spelling of each value.
 
-Pydantic alone reads `0`, `off` and `n` as false, and `5.0` and `+5` as 5. Someone who mistypes a value then gets an
-answer to another question.
+Pydantic alone reads `0`, `off` and `n` as false, and `5.0` and `+5` as 5. A mistyped value would silently be read as
+another one.
 """
 
 import re
@@ -25,6 +25,6 @@ def _integer(value: object) -> object:
 
 
 DECIMAL = BeforeValidator(_integer)
-"""For an integer with limits, after them: `Annotated[int, Field(ge=1), DECIMAL]`. Before them, OpenAPI lacks them."""
+"""Put it after the limits of an integer, `Annotated[int, Field(ge=1), DECIMAL]`, or OpenAPI lacks the limits."""
 QueryBool = Annotated[bool, BeforeValidator(_boolean)]
 QueryInt = Annotated[int, DECIMAL]

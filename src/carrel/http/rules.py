@@ -1,4 +1,4 @@
-"""Rules for what people write, said in words: a pattern tells a person nothing."""
+"""Validation rules with readable messages: users cannot act on a regular expression."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -7,12 +7,12 @@ from pydantic import StringConstraints, ValidationError, ValidatorFunctionWrapHa
 from pydantic_core import PydanticCustomError
 
 _RULE = "rule"
-# A dataclass speaks of its constructor.
+# For a dataclass, pydantic's message names the constructor.
 _PLAINER = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
 
 
 def says(sentence: str) -> WrapValidator:
-    """For `Annotated`, behind a type: whatever the type refuses, the answer is this sentence."""
+    """For `Annotated`: whatever the type rejects, the error message is this sentence."""
 
     def check(value: Any, inner: ValidatorFunctionWrapHandler) -> Any:
         try:
@@ -24,17 +24,17 @@ def says(sentence: str) -> WrapValidator:
 
 
 def broken(sentence: str) -> PydanticCustomError:
-    """What a validator raises for a rule that no single type can say."""
+    """Raised by a validator for a rule that spans several fields."""
     return PydanticCustomError(_RULE, "{sentence}", {"sentence": sentence})
 
 
 def is_rule(error: Mapping[str, Any]) -> bool:
-    """Whether the refusal is a sentence of ours."""
+    """True if the message is one of our sentences."""
     return bool(error["type"] == _RULE)
 
 
 def refusal(error: Mapping[str, Any], field: str) -> str:
-    """The sentence for a refused input: the rule's own, else the field and what the framework says of it."""
+    """The message for rejected input: the rule's own, or the field name with the framework's message."""
     if is_rule(error):
         return str(error["msg"])
     said = _PLAINER.get(error["type"], error["msg"])
@@ -44,6 +44,6 @@ def refusal(error: Mapping[str, Any], field: str) -> str:
 EnvName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=128),
-    says("A variable's name has at most 128 letters, digits or _; no digit comes first."),
+    says("A variable name has at most 128 letters, digits or _ and does not start with a digit."),
 ]
 EnvValue = Annotated[str, StringConstraints(max_length=32_768)]

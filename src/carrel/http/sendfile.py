@@ -1,9 +1,9 @@
-"""Files straight from the disk to a client's socket, inside the kernel: ASGI's zero-copy send; and `intake`.
+"""sendfile(2) from disk to the client's socket (ASGI zero-copy send), and `intake`.
 
-A thread for each transfer calls sendfile(2). A gigabyte costs it a fraction of a second and no memory, and a disk
-that is slow, or hangs, stops that thread alone, never the event loop. The socket is the event loop's, so that all that
-was said before must have left it, and nothing else may be written meanwhile. Over TLS there is nothing to offer:
-what the server sends is not what is in the file.
+Each transfer has a thread that calls sendfile(2). A gigabyte costs a fraction of a second of CPU time and no memory,
+and a slow or hung disk blocks only that thread, never the event loop. The socket belongs to the event loop, so its
+write buffer must be empty before, and nothing else may be written meanwhile. Not available over TLS, where the file
+must be encrypted first.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ EXTENSION = "http.response.zerocopysend"
 _PIECE = 8 << 20
 _UNSEEN = bytes(64 << 10)
 SEND_TIMEOUT_S = 30.0
-"""A client that takes none of what it is sent for so long is disconnected."""
+"""A client that accepts no data for this long is disconnected."""
 _AVAILABLE = sys.platform == "linux" and hasattr(os, "eventfd")
 
 
@@ -35,14 +35,14 @@ class ZeroCopyProtocol(GuardedProtocol):
     _sending: "_Transfer | None" = None
     _skipping = False
     intake: "intake.Intake | None" = None
-    """The one at work."""
+    """The transfer in progress."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         socket = transport.get_extra_info("socket")
         if sys.platform == "linux" and socket.family in (sockets.AF_INET, sockets.AF_INET6):
-            # The kernel counts how long the other side acknowledges nothing, also when its window stays shut; it ends
-            # what a thread of sendfile(2) waits for, too.
+            # The kernel measures the time without acknowledgements, also with a closed window, and then aborts a
+            # blocked sendfile(2).
             timeout_ms = int(self.send_timeout_s * 1000)
             socket.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_USER_TIMEOUT, timeout_ms)
 
@@ -63,7 +63,7 @@ class ZeroCopyProtocol(GuardedProtocol):
             super().on_body(body)
 
     def skip_body(self, count: int) -> None:
-        """So many bytes of the body were read by somebody else."""
+        """Bytes of the body were read outside the parser."""
         self._skipping = True
         while count and self.parser:
             self.parser.feed_data(_UNSEEN[:count])
@@ -74,7 +74,7 @@ class ZeroCopyProtocol(GuardedProtocol):
 
     def _progress(self) -> int | None:
         if self.intake:
-            # A thread at work waits for the disk, not for the client.
+            # A busy thread waits for the disk, not for the client.
             return None if self.intake.at_work else self._body_bytes
         return super()._progress()
 
@@ -84,7 +84,7 @@ class ZeroCopyProtocol(GuardedProtocol):
             self.intake.cut()
 
     async def send_file(self, cycle: RequestResponseCycle, message: Message) -> None:
-        """Send a part of a file as (a part of) the body. A file that is too short has the connection cut."""
+        """Send a file range as (part of) the body. If the file is too short, the connection is closed."""
         await self._drained()
         if not cycle.disconnected:
             count = message["count"]
@@ -105,7 +105,7 @@ class ZeroCopyProtocol(GuardedProtocol):
             await cycle.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _drained(self) -> None:
-        """Return when what was written before has left."""
+        """Return when the write buffer is empty."""
         self.transport.set_write_buffer_limits(high=0)
         while self.transport.get_write_buffer_size() and not self.transport.is_closing():
             await asyncio.sleep(0)
@@ -113,7 +113,7 @@ class ZeroCopyProtocol(GuardedProtocol):
 
 
 class _Offering:
-    """The application for one request, with a `send` that knows files."""
+    """The application for one request, with a `send` that supports files."""
 
     def __init__(self, app: ASGIApp, protocol: ZeroCopyProtocol, cycle: RequestResponseCycle) -> None:
         self._app = app
@@ -134,9 +134,9 @@ class _Offering:
 
 
 class _Transfer:
-    """A part of a file on its way, with descriptors of its own: it may outlive whoever waits for it.
+    """The transfer of a file range, with its own descriptors, because it may outlive its caller.
 
-    left: bytes that are still to be sent.
+    left: bytes still to be sent.
     """
 
     def __init__(self, socket: Any, message: Message, loop: asyncio.AbstractEventLoop) -> None:
@@ -151,7 +151,7 @@ class _Transfer:
         self._lock = threading.Lock()
 
     async def run(self) -> bool:
-        """Whether all of it went. Twice: not."""
+        """Run the transfer; True if all bytes were sent. Call once."""
         threading.Thread(target=self._work, daemon=True, name="sendfile").start()
         try:
             return await asyncio.shield(self._done)
@@ -159,7 +159,7 @@ class _Transfer:
             self.cancel()
 
     def cancel(self) -> None:
-        """Have it end soon. Twice, or when it is done: no-op."""
+        """Abort the transfer. Twice, or when it is done: no-op."""
         with self._lock:
             self._cancelled = True
             if self._fds:
@@ -169,7 +169,7 @@ class _Transfer:
         try:
             complete = self._move()
         except OSError:
-            complete = False  # the client has left, or the disk does not give it
+            complete = False  # the client disconnected, or the disk failed
         with self._lock:
             for fd in self._fds:
                 os.close(fd)
@@ -177,7 +177,7 @@ class _Transfer:
         try:
             self._loop.call_soon_threadsafe(self._tell, complete)
         except RuntimeError:
-            pass  # the server has ended meanwhile
+            pass  # the server has stopped meanwhile
 
     def _tell(self, complete: bool) -> None:
         if not self._done.done():

@@ -1,8 +1,8 @@
-"""What routes work with: one frozen object, made once in `server/compose.py`.
+"""The services that routes use: one frozen object, built once in `server/compose.py`.
 
-Every room names the part that it needs as a subclass of `Services` (`FileServices`, `SignInServices` ...), so that it
-imports nothing above itself; `ApiServices` in `server/` is all of them. A route takes it as a parameter,
-`services: ServicesOf[FileServices]`; what is no route asks `services_of`.
+Each package declares the part it needs as a subclass of `Services` (`FileServices`, `SignInServices` ...), so that it
+imports nothing above itself; `ApiServices` in `server/` combines them. A route takes a parameter `services:
+ServicesOf[FileServices]`; other code calls `services_of`.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from carrel.permissions.decide import Actor
 
 
 class Identity(Protocol):
-    """What an authenticator gives back. csrf_token None: no cookie was involved.
+    """The result of authentication. csrf_token None: not a cookie request.
 
-    pending: what the sign-in still needs before it counts; None: nothing.
+    pending: the sign-in step that is still missing; None: complete.
     rate_limit: requests per quarter of an hour.
-    confirmed_at: when they last proved that it is them; None: no cookie was involved.
-    renewal_due: the answer is to bring another token for the cookie.
+    confirmed_at: time of the last re-authentication; None: not a cookie request.
+    renewal_due: the response must set a new cookie token.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -52,7 +52,7 @@ class Identity(Protocol):
 
 
 class CredentialCheck(Protocol):
-    """Looks credentials up."""
+    """Looks up credentials."""
 
     async def by_cookie(self, token: str, address: str) -> Identity | None: ...
 
@@ -61,12 +61,12 @@ class CredentialCheck(Protocol):
     async def renewed(self, token: str) -> tuple[str, timedelta] | None: ...
 
     def forget(self) -> None:
-        """Read the next credentials from the database: what was remembered may no longer hold."""
+        """Clear the cache, so that the next credentials are read from the database."""
         ...
 
 
 class ApiSettings(Protocol):
-    """What routes read of the server's settings."""
+    """The server settings that routes read."""
 
     @property
     def data_dir(self) -> Path: ...
@@ -77,7 +77,7 @@ class ApiSettings(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """What every route may use."""
+    """Services of every route."""
 
     settings: ApiSettings
     database: Database
@@ -91,12 +91,12 @@ S = TypeVar("S", bound=Services)
 
 
 def install(app: FastAPI, services: Services) -> None:
-    """Give the application's routes these services from now on."""
+    """Install these services for the application's routes."""
     app.state.services = services
 
 
 def services_of(connection: HTTPConnection | Scope, kind: type[S]) -> S:
-    """The services behind a request or WebSocket, for what is no route."""
+    """The services of a request or WebSocket, for code outside routes."""
     scope = connection.scope if isinstance(connection, HTTPConnection) else connection
     services = scope["app"].state.services
     assert isinstance(services, kind)
@@ -108,4 +108,4 @@ async def _installed(connection: HTTPConnection) -> Services:
 
 
 ServicesOf = Annotated[S, Depends(_installed)]
-"""A route's parameter. tests/unit/http/test_services.py holds every route's to what `ApiServices` is."""
+"""Type of a route parameter. tests/unit/http/test_services.py checks that `ApiServices` provides it."""

@@ -1,6 +1,6 @@
-"""What surrounds every request: an id, security headers, a bound on the body, an answer when all else fails.
+"""Outermost middleware: request id, security headers, body size limit, and the response to unhandled errors.
 
-Plain ASGI, since it is hot.
+Plain ASGI, because this is a hot path.
 """
 
 import secrets
@@ -16,12 +16,12 @@ from carrel.http import problems
 
 MAX_BODY_BYTES = 1 << 20
 MAX_BODY_PIECES = 4096
-"""The framework keeps each piece that a body comes in: a million pieces of one byte would take 40 MiB."""
+"""The framework keeps every chunk of a body: a million one-byte chunks would take 40 MiB."""
 UNBOUNDED = "unbounded"
-"""In a request's state: whoever reads the body bounds it. HEADERS: more headers of the answer, whatever that is."""
+"""Key in the request state: the reader limits the body itself. HEADERS: extra headers for any response."""
 HEADERS = "headers"
 LATE_HEADERS = "late_headers"
-"""In a request's state: an async function, called once when the answer begins; gives more headers of it."""
+"""Key in the request state: an async function, called once when the response starts; returns extra headers."""
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
@@ -38,9 +38,9 @@ _HEADERS = {
 }
 _ALWAYS = list(_HEADERS.items())
 _TOO_LARGE = "The request body is larger than 1 MiB."
-_TOO_MANY_PIECES = "The request body comes in too many pieces; send larger ones."
+_TOO_MANY_PIECES = "The request body has too many chunks; send larger ones."
 _STAY_ENCRYPTED = (b"strict-transport-security", b"max-age=15552000")
-"""For half a year browsers use no plain HTTP for this host, neither by mistake nor at the wish of somebody between."""
+"""HSTS: browsers refuse plain HTTP for this host for half a year."""
 _NO_STORE = (b"cache-control", b"no-store")
 
 
@@ -66,9 +66,9 @@ class Shell:
         try:
             await self._app(scope, _bounded(receive, scope), answer.send)
         except ClientDisconnect:
-            return  # in the middle of its request: nobody waits for an answer
+            return  # the client disconnected during its request
         except Exception as error:
-            # Nothing of ours is left above this that could answer; what has begun can only be cut.
+            # Last resort: no handler is left above this. A response that has started can only be aborted.
             problems.log_unexpected(scope["path"], request_id, error)
             if answer.begun:
                 raise
@@ -89,7 +89,7 @@ def _bounded(receive: Receive, scope: Scope) -> Receive:
         seen += len(message.get("body", b""))
         pieces += 1
         if UNBOUNDED not in state and (seen > MAX_BODY_BYTES or pieces > MAX_BODY_PIECES):
-            # The framework passes on this kind of error only while it reads a body.
+            # The framework raises this error only while it reads a body.
             raise HTTPException(413, _TOO_LARGE if seen > MAX_BODY_BYTES else _TOO_MANY_PIECES)
         return message
 
@@ -97,7 +97,7 @@ def _bounded(receive: Receive, scope: Scope) -> Receive:
 
 
 def _is_local(scope: Scope) -> bool:
-    """Whether they came as "localhost", a name that has other programs behind other ports."""
+    """True if the Host is "localhost", where other programs listen on other ports."""
     host = next((value for name, value in scope["headers"] if name == b"host"), b"")
     return is_this_machine(urlsplit(f"//{host.decode('latin-1')}").hostname or "")
 
@@ -110,7 +110,7 @@ def _announced(scope: Scope) -> int:
 
 
 class _Answer:
-    """Adds our headers to a response on its way out. begun: some of it has left."""
+    """Adds our headers to the response. begun: the response has started."""
 
     def __init__(self, send: Send, state: dict[str, Any], *, is_api: bool, encrypted: bool) -> None:
         self._send = send

@@ -1,7 +1,7 @@
 """TLS by the servers themselves, for the API's (uvicorn) and the apps' gateway (aiohttp).
 
-Each connection is looked at before a server hears of it: it must begin a handshake in time, and who speaks plain HTTP
-is told where to go. Then it is the event loop's, which encrypts. There is no HTTP/2: proxies speak it, see deploy/.
+Each connection is inspected before the server sees it: it must start a handshake in time, and plain HTTP is
+redirected. After that the event loop handles it, with encryption. HTTP/2 is left to proxies, see deploy/.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _READABLE = re.compile(
 )
 _PLAIN = NoRequest(
     "http.tls_needed",
-    "This port speaks TLS, and the request came without it.",
+    "This port requires TLS.",
     "Use https:// in the address.",
 )
 _Stamp = tuple[tuple[int, int, int], ...]
@@ -42,16 +42,16 @@ def context(certificate: str, key: str) -> ssl.SSLContext:
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.set_alpn_protocols(["http/1.1"])
-    # Without it OpenSSL would ask for the password of an encrypted key on the terminal.
+    # Without it, OpenSSL would prompt on the terminal for the password of an encrypted key.
     made.load_cert_chain(certificate, key, password=lambda: "")
     return made
 
 
 class Tls:
-    """A certificate and its key, read again when the files have changed.
+    """A certificate and its key, reloaded when the files change.
 
-    They are looked at when a connection comes, so that what renews certificates need tell nobody. Open connections stay
-    as they are. A pair that cannot be used (one file may not be written yet) leaves the one before in use.
+    The files are checked on each new connection, so certificate renewal needs no signal. Open connections are
+    unaffected. If the new pair is unusable (one file may not be written yet), the previous one stays in use.
     Raises: ssl.SSLError, OSError when the first pair cannot be used.
     """
 
@@ -61,7 +61,7 @@ class Tls:
         self._context = context(*self._files)
 
     def current(self) -> ssl.SSLContext:
-        """For the next connection."""
+        """The TLS context for the next connection."""
         try:
             stamp = self._look()
             if stamp != self._stamp:
@@ -78,12 +78,12 @@ class Tls:
 
 
 def over(tls: Tls, handshakes: ConnectionLimit, serving: _Factory) -> Protocol:
-    """What a listening server makes of each connection. handshakes: counts those that are not `serving`'s yet."""
+    """Protocol factory of a listening server. handshakes: counts connections not yet handed to `serving`."""
     return _Arrival(tls, handshakes, serving)
 
 
 class _Arrival(Protocol):
-    """Takes a connection from the server's transport, before anything of it is read."""
+    """Takes a connection from the server's transport before anything is read."""
 
     _at_work: ClassVar[set[asyncio.Task[None]]] = set()
 
@@ -98,7 +98,7 @@ class _Arrival(Protocol):
         if self._handshakes.enter(address):
             transport.abort()  # type: ignore[attr-defined]
             return
-        # The connection stays open with its second descriptor, and no event loop has begun to read it.
+        # The duplicated descriptor keeps the connection open; the event loop has not started to read it.
         theirs = transport.get_extra_info("socket")
         ours = socket.socket(fileno=os.dup(theirs.fileno()))
         ours.setblocking(False)
@@ -112,7 +112,7 @@ class _Arrival(Protocol):
             async with asyncio.timeout(HANDSHAKE_S):
                 first = await _peek(ours)
             if first[:1] == _HANDSHAKE:
-                # From here on the socket is the event loop's, which closes it.
+                # From here on the event loop owns the socket and closes it.
                 await asyncio.get_running_loop().connect_accepted_socket(
                     self._serving, ours, ssl=self._tls.current(), ssl_handshake_timeout=HANDSHAKE_S
                 )
@@ -120,14 +120,14 @@ class _Arrival(Protocol):
             if first:
                 await _send_away(ours, first)
         except (OSError, TimeoutError):
-            pass  # they left, or do not agree with us on how to encrypt
+            pass  # the client disconnected, or the handshake failed
         finally:
             self._handshakes.leave(address)
         ours.close()
 
 
 async def _peek(ours: socket.socket) -> bytes:
-    """The first that came, left where it is."""
+    """The first bytes, without consuming them."""
     loop, there = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(ours, there.set)
     try:
@@ -138,7 +138,7 @@ async def _peek(ours: socket.socket) -> bytes:
 
 
 async def _send_away(ours: socket.socket, first: bytes) -> None:
-    """Answer what is no handshake: a redirect where people read, else a sentence. Nothing was done, nothing is read."""
+    """Respond to a connection that is not TLS: a redirect for GET, otherwise an error. The request is not processed."""
     loop = asyncio.get_running_loop()
     found = _READABLE.match(first)
     if found:
@@ -151,6 +151,6 @@ async def _send_away(ours: socket.socket, first: bytes) -> None:
         async with asyncio.timeout(_LINGER_S):
             await loop.sock_sendall(ours, answer)
             ours.shutdown(socket.SHUT_WR)
-            # A close with something unread would take the answer back.
+            # Closing with unread data would reset the connection and discard the response.
             while await loop.sock_recv(ours, _PEEKED_BYTES):
                 continue

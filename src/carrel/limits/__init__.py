@@ -1,1 +1,1 @@
-"""Resource policies: named limits of keypairs, users and projects. What they hold now is the scheduler's to say."""
+"""Resource policies: named limits of keypairs, users and projects. Usage belongs to `queue`."""

@@ -1,4 +1,4 @@
-"""Giving a resource policy to keypairs, people and projects."""
+"""Assign a resource policy to keypairs, users and projects."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -25,14 +25,14 @@ _TAKES = {
 
 
 async def assign(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyAssign) -> PolicyId:
-    """Give the policy to all of these, or, when one is refused, to none. Twice: no-op.
+    """Assign the policy to all of these, or to none if one is refused. Twice: no-op.
 
-    Raises: NotFound, Forbidden; Invalid when the policy is for another kind of thing; Conflict for who is purged.
+    Raises: NotFound, Forbidden; Invalid if the policy is of another kind; Conflict for a purged user.
     """
     policy = await service.find(tx, actor, ref, "policy.assign")
     _require_kind(policy, wanted)
     changed = [
-        # In one order, so that two who name the same ones do not wait for each other.
+        # In a fixed order, to avoid deadlocks between concurrent calls.
         *[await _to_keypair(tx, actor, policy, key) for key in sorted(wanted.keypairs)],
         *[await _to_sign_in(tx, actor, policy, user) for user in sorted(wanted.sign_ins)],
         *[await _to_user(tx, actor, policy, user) for user in sorted(wanted.users)],
@@ -49,7 +49,7 @@ def _require_kind(policy: ResourcePolicy, wanted: PolicyAssign) -> None:
         if getattr(wanted, field) and kind != policy.kind:
             raise Invalid(
                 "policy.other_kind",
-                f"{policy.name} is a policy for {policy.kind}s, and {field} take one for {kind}s.",
+                f"{policy.name} is a policy for {policy.kind}s, but {field} need one for {kind}s.",
                 hint=f"See `carrel policy ls --kind {kind}`.",
                 field=field,
             )
@@ -92,7 +92,7 @@ async def _to_project(tx: AsyncSession, actor: Actor, policy: ResourcePolicy, re
 async def _person(tx: AsyncSession, actor: Actor, ref: str) -> User:
     user = await tenancy.user(tx, actor, ref, "policy.assign")
     if user.state == UserState.PURGED:
-        raise Conflict("user.purged", "This user was deleted for good.")
+        raise Conflict("user.purged", "This user was permanently deleted.")
     require_rank(actor, user)
     return user
 
@@ -111,7 +111,7 @@ def _note(
     target: Target,
     **holder: str,
 ) -> bool:
-    """Write down that somebody has another policy now; False when they had this one already."""
+    """Record the new policy of one holder; False if unchanged."""
     if before == policy.id:
         return False
     details = {"before": {"policy": before}, "after": {"policy": policy.id}, **holder}

@@ -34,12 +34,12 @@ _SORT = Sort(
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: PolicyQuery) -> PolicyList:
-    """Policies, with how many have each. The actor is one who may see all of them."""
+    """Policies with their number of holders, for an actor who may see all of them."""
     chosen = _views(actor)
     if wanted.kind:
         chosen = chosen.where(ResourcePolicy.kind == wanted.kind)
     if wanted.q:
-        # Policies are few: no index is needed to find a part of a name.
+        # There are few policies, so a substring search needs no index.
         chosen = chosen.where(ResourcePolicy.name.ilike(f"%{escaped(wanted.q)}%"))
     found = await paging.page(tx, chosen, _SORT, wanted)
     return PolicyList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
@@ -51,13 +51,13 @@ async def detail(tx: AsyncSession, actor: Actor, policy: PolicyId) -> PolicyView
 
 
 async def holders(tx: AsyncSession, policy: PolicyId) -> PolicyHolders:
-    """How many have it, in the whole installation."""
+    """Number of holders in the whole installation."""
     row = (await tx.execute(select(*_counts(policy, true(), true())))).one()
     return PolicyHolders.model_validate(row, from_attributes=True)
 
 
 async def own(tx: AsyncSession, actor: Actor) -> OwnPolicyList:
-    """What limits the actor: as a person, with and without a keypair, and in their projects."""
+    """The limits of the actor: as a user, with and without a keypair, and in their projects."""
     me = User.id == actor.user_id
     found: list[OwnPolicy] = []
     for scope, chosen in (

@@ -1,4 +1,4 @@
-"""/policies: the limits of keypairs, people and projects."""
+"""/policies: the limits of keypairs, users and projects."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from carrel.limits.schemas import (
 )
 
 router = APIRouter(tags=["policies"])
-Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only one kind has.")]
+Ref = Annotated[str, Path(max_length=64, description="An id, or a name that is unique among all kinds.")]
 
 
 @router.get(
@@ -31,7 +31,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only
 async def list_policies(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
 ) -> PolicyList:
-    """Resource policies, with how many have each, of those that you administer."""
+    """Resource policies with their number of holders, for those that you administer."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -43,7 +43,7 @@ async def list_policies(
     openapi_extra=names("limit.read"),
 )
 async def mine(services: ServicesOf[Services], actor: CurrentActor) -> OwnPolicyList:
-    """What limits you: as a person, with each keypair and without one, and in each of your projects."""
+    """Your limits: as a user, with each keypair and without one, and in each of your projects."""
     async with services.database.transaction() as tx:
         return await queries.own(tx, actor)
 
@@ -56,7 +56,7 @@ async def mine(services: ServicesOf[Services], actor: CurrentActor) -> OwnPolicy
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: PolicyCreate) -> PolicyView:
-    """Make a policy. All limits of its kind are given; "unlimited" is written out."""
+    """Create a policy. All limits of its kind are required; write "unlimited" for no limit."""
     async with services.database.transaction() as tx:
         policy = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, actor, policy)
@@ -84,7 +84,10 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def update(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyUpdate
 ) -> PolicyView:
-    """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
+    """Update a policy or single limits of it.
+
+    Takes effect at the next scheduling decision; running sessions continue.
+    """
     async with services.database.transaction() as tx:
         policy = await service.update(tx, actor, ref, body)
         return await queries.detail(tx, actor, policy)
@@ -98,7 +101,7 @@ async def update(
     status_code=204,
 )
 async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
-    """Remove a policy that nobody has."""
+    """Delete a policy without holders."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
 
@@ -111,7 +114,7 @@ async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) 
     status_code=201,
 )
 async def copy(services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyCopy) -> PolicyView:
-    """Make another policy with the same limits, which nobody has yet."""
+    """Create a policy with the same limits and no holders."""
     async with services.database.transaction() as tx:
         policy = await service.copy(tx, services.clock, actor, ref, body.name)
         return await queries.detail(tx, actor, policy)
@@ -126,7 +129,7 @@ async def copy(services: ServicesOf[Services], actor: CurrentActor, ref: Ref, bo
 async def assign(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: PolicyAssign
 ) -> PolicyView:
-    """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
+    """Assign a policy to keypairs, users or projects, replacing their current one. All or nothing."""
     async with services.database.transaction() as tx:
         policy = await holders.assign(tx, actor, ref, body)
         return await queries.detail(tx, actor, policy)

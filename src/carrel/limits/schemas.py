@@ -1,6 +1,6 @@
-"""Wire types of resource policies, and the shape of what is kept of their limits.
+"""API types of resource policies, and the stored shape of their limits.
 
-A limit is a whole number or "unlimited", which is always written out: it is never null, and never missing.
+A limit is a whole number or "unlimited", which is always explicit: never null and never missing.
 """
 
 import re
@@ -25,7 +25,7 @@ from carrel.http.rules import broken, says
 from carrel.tables.limits import PolicyKind
 from carrel.tenancy.schemas import SLOT, Description, PlaceName, PolicyRef, Ref
 
-_SENTENCE = 'A limit is a whole number from {least} on, or "unlimited".'
+_SENTENCE = 'A limit is a whole number of at least {least}, or "unlimited".'
 Most = Annotated[
     Annotated[int, Field(ge=0, le=2**62)] | Literal["unlimited"], says(_SENTENCE.format(least=0))
 ]
@@ -33,12 +33,12 @@ MostFromOne = Annotated[
     Annotated[int, Field(ge=1, le=2**31 - 1)] | Literal["unlimited"], says(_SENTENCE.format(least=1))
 ]
 Priority = Annotated[
-    int, Field(ge=0, le=100), says("The highest priority is a whole number from 0 to 100; 50 is everybody's.")
+    int, Field(ge=0, le=100), says("The highest priority is a whole number from 0 to 100; 50 is the default.")
 ]
 _Slot = Annotated[
     str,
     StringConstraints(pattern=r"^(?:\*|[a-z][a-z0-9_.-]{0,62})$"),
-    says("A slot is named like cpu, mem or cuda.device; * stands for all that are not named."),
+    says("A slot is named like cpu, mem or cuda.device; * stands for all other slots."),
 ]
 SlotLimits = Annotated[
     dict[_Slot, Most],
@@ -48,11 +48,11 @@ _KNOWN_SLOT = re.compile(rf"\*|{SLOT}")
 
 
 def _that_there_can_be(slots: dict[str, Any]) -> dict[str, Any]:
-    """Of what is written, not of what is kept: a name that is misspelt would limit nothing."""
+    """Validates input, not stored values: a misspelt name would limit nothing."""
     if wrong := next((slot for slot in slots if not _KNOWN_SLOT.fullmatch(slot)), None):
         raise broken(
-            f"{wrong} is not a slot: there are cpu, mem, accelerators such as cuda.device or cuda.shares,"
-            " and * for all that are not named."
+            f"{wrong} is not a slot. Use cpu, mem, an accelerator such as cuda.device or cuda.shares,"
+            " or * for all other slots."
         )
     return slots
 
@@ -74,10 +74,9 @@ _Percent = Annotated[int, Field(ge=1, le=100)]
 
 
 class IdleUse(_Limits):
-    """A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
-
-    below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
-    left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts.
+    """A session is idle if it used less than each of these percentages of its slots in every minute of the window.
+    below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
+    ignored. A minute without data counts as busy. grace_s: time after the start that is not checked.
     """
 
     window_s: Annotated[int, Field(ge=120, le=86_400)]
@@ -87,26 +86,26 @@ class IdleUse(_Limits):
 
 IdleTimeout = Annotated[
     Annotated[int, Field(ge=60, le=2**31 - 1)] | Literal["unlimited"],
-    says('An idle time-out is a whole number of seconds from 60 on, or "unlimited".'),
+    says('An idle timeout is a whole number of seconds, at least 60, or "unlimited".'),
 ]
 IdleUseLimit = Annotated[
     IdleUse | Literal["unlimited"],
     says(
-        "What counts as little use is a window of 120 to 86400 seconds, a grace of 0 to 2592000 seconds, and what use"
-        ' stays below: 1 to 100 percent of cpu, mem, accelerator or accelerator_mem; or "unlimited".'
+        "An idle rule has a window of 120 to 86400 seconds, a grace period of 0 to 2592000 seconds, and thresholds of"
+        ' 1 to 100 percent for cpu, mem, accelerator or accelerator_mem; or it is "unlimited".'
     ),
 ]
 
 
 class KeypairLimits(_Limits):
-    """What holds for everything done by one keypair, or by one person without any.
+    """Limits of one keypair, or of one user without a keypair.
 
-    slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
-    named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
-    at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
-    or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
-    highest that it may ask for.
-    storage_hosts: names of those that it may keep new folders on, among those that are open to its owner.
+    slots, pending_slots: slot -> most that its running, or pending, sessions may total; "*": any other slot. A slot
+    that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
+    containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
+    terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
+    priority it may request.
+    storage_hosts: names of the hosts on which it may create folders, among those open to its owner.
     """
 
     slots: SlotLimits
@@ -122,7 +121,7 @@ class KeypairLimits(_Limits):
 
 
 class UserLimits(_Limits):
-    """What holds for one person, by whichever keypair. slots: as those of a keypair. folders: that they own."""
+    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own."""
 
     slots: SlotLimits
     sessions: Most
@@ -131,7 +130,7 @@ class UserLimits(_Limits):
 
 
 class ProjectLimits(_Limits):
-    """What holds for the folders of one project; what its sessions may hold is its ceiling."""
+    """Limits of the folders of one project; its sessions are limited by its ceilings."""
 
     folders: Most
     folder_bytes: Most
@@ -146,9 +145,7 @@ LIMITS: dict[PolicyKind, type[AnyLimits]] = {
 
 
 class LimitsChange(_Limits):
-    """Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
-    replaced as a whole.
-    """
+    """Limits to change. Omitted limits keep their values; slots, lists and idle_use are replaced completely."""
 
     slots: WrittenSlots = {}
     sessions: Most = 0
@@ -164,25 +161,25 @@ class LimitsChange(_Limits):
     folder_bytes: Most = 0
 
     def given(self) -> dict[str, Any]:
-        """What is to change."""
+        """The limits to change."""
         return self.model_dump(exclude_unset=True)
 
 
 def require_limits_of(kind: PolicyKind, named: Iterable[str]) -> None:
-    """Return when policies of the kind have all of these limits. Raises: Invalid."""
+    """Check that policies of the kind have all of these limits. Raises: Invalid."""
     known = LIMITS[kind].model_fields
     for limit in named:
         if limit not in known:
             raise Invalid(
                 "policy.no_such_limit",
-                f"A policy for {kind}s has no limit {limit}.",
+                f"Policies for {kind}s have no limit {limit}.",
                 hint="It has " + ", ".join(known) + ".",
                 field=f"limits.{limit}",
             )
 
 
 class PolicyCreate(BaseModel):
-    """limits: all of the kind's. Its name is unique among those of its kind, whatever the case of its letters."""
+    """limits: all limits of the kind. name: unique within its kind, case-insensitive."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -202,7 +199,7 @@ class PolicyCreate(BaseModel):
 
 
 class PolicyUpdate(BaseModel):
-    """What is left out stays. A change of limits holds from the scheduler's next decision on; nothing is ended."""
+    """Omitted fields keep their values. Changed limits take effect at the next scheduling decision; no session ends."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -221,10 +218,10 @@ _Holders = Annotated[list[Ref], Field(max_length=500)]
 
 
 class PolicyAssign(BaseModel):
-    """Who gets the policy: what they had before holds no more. Those who have it and are not named keep it.
+    """The new holders of the policy, replacing their current one. Existing holders keep it.
 
     keypairs: access keys. users, sign_ins: ids or e-mails. projects: ids or names. A policy for keypairs is given to
-    keypairs and sign_ins, the latter for what people do without a keypair, and for their new keypairs.
+    keypairs and sign_ins, the latter for use without a keypair, and as the default for new keypairs.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -236,7 +233,7 @@ class PolicyAssign(BaseModel):
 
 
 class PolicyHolders(BaseModel):
-    """How many have the policy, of those that you administer."""
+    """Number of holders, among those that you administer."""
 
     keypairs: int
     sign_ins: int
@@ -245,7 +242,7 @@ class PolicyHolders(BaseModel):
 
 
 class PolicyView(BaseModel):
-    """default: what everybody has until somebody says otherwise; it stays."""
+    """default: the policy assigned by default; it cannot be deleted."""
 
     id: PolicyId
     kind: PolicyKind
@@ -270,7 +267,7 @@ class PolicyList(BaseModel):
 
 
 class OwnPolicy(BaseModel):
-    """scope, id, label: what of yours it limits; a sign-in is what you do without a keypair."""
+    """scope, id, label: what it limits; a sign-in is use without a keypair."""
 
     scope: Literal["sign_in", "keypair", "user", "project"]
     id: str

@@ -1,4 +1,4 @@
-"""The scopes that a session counts against, and what limits each."""
+"""The scopes that a session counts against, and their limits."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,14 +24,14 @@ def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, 
 async def ceilings(
     tx: AsyncSession, wanted: Mapping[tuple[str, ...], tuple[str, str, str]], slots: frozenset[str]
 ) -> dict[str, ScopeSnapshot]:
-    """These scopes by key, with what limits them; what they hold is not looked up.
+    """These scopes by key with their limits, without usage.
 
-    wanted: `scopes_of` -> path. slots: all that there are, for policies name some and say what holds for others.
+    wanted: `scopes_of` -> path. slots: all existing slots, because policies have a wildcard.
     """
     domains, projects, owners = (list({path[level] for path in wanted.values()}) for level in range(3))
     keys = [scope.partition(":")[2] for scopes in wanted for scope in scopes if scope.startswith("keypair:")]
     found: dict[str, ScopeSnapshot] = {}
-    # A keypair that was removed limits nothing more; its owner and their places still do.
+    # A deleted keypair has no limits; its owner, project and domain still have.
     found |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
@@ -61,7 +61,7 @@ _LABELS = {
 }
 
 
-# Of all that limits these: kind, id, name, and a ceiling or a policy's limits.
+# The limits of these scopes: kind, id, name, and a ceiling or a policy's limits.
 _LIMITING = text("""
     SELECT 'domain' AS kind, id, name, ceilings AS limits FROM domains WHERE id = ANY(:domains)
     UNION ALL
@@ -79,22 +79,22 @@ _LIMITING = text("""
 
 
 def ceiling_of(limits: Slots, sessions: int | None, slots: Iterable[str]) -> dict[str, int]:
-    """What a policy limits, as a ceiling of these slots.
+    """A policy's limits as a ceiling for these slots.
 
-    A slot that it does not name falls under its "*"; without one there is none of it.
+    A slot that it does not name falls under "*"; without "*" its ceiling is 0.
     """
     ceiling = {slot: limits.get(slot, limits.get("*", 0)) for slot in slots} | {SESSIONS: sessions}
     return {slot: most for slot, most in ceiling.items() if most is not None}
 
 
 def access_key_of(actor: Actor) -> str | None:
-    """The keypair that they act by; None for the page and for tokens."""
+    """The keypair of the request; None for the page and for tokens."""
     kind, _, key = actor.credential.partition(":")
     return key if kind == "keypair" else None
 
 
 async def policy_of(tx: AsyncSession, actor: Actor) -> KeypairPolicy:
-    """The policy of the keypair that they act by; without one, that of what they do without."""
+    """The policy of the request's keypair, or of use without a keypair."""
     access_key = access_key_of(actor)
     query = select(ResourcePolicy.limits)
     if access_key:

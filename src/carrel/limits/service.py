@@ -1,4 +1,4 @@
-"""Use cases of resource policies. Each starts with the decision whether the actor may."""
+"""Use cases of resource policies. Each starts with an authorization check."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,9 +24,9 @@ _NOBODYS = Target()
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCreate) -> PolicyId:
-    """A policy that nobody has yet.
+    """Create a policy without holders.
 
-    Raises: Forbidden; NotFound of a storage host that it names; Conflict when its kind has one of the name.
+    Raises: Forbidden; NotFound for a storage host; Conflict when the name is taken within its kind.
     """
     require(actor, "policy.create", _NOBODYS)
     limits = wanted.limits.model_dump()
@@ -38,7 +38,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCre
 
 
 async def copy(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: str) -> PolicyId:
-    """The same limits under another name, which nobody has yet. Raises: NotFound, Forbidden, Conflict."""
+    """Copy a policy under another name, without holders. Raises: NotFound, Forbidden, Conflict."""
     require(actor, "policy.create", _NOBODYS)
     model = await find(tx, actor, ref)
     return await _add(
@@ -72,10 +72,10 @@ async def _add(
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate) -> PolicyId:
-    """Change what is given, from the scheduler's next decision on. Nothing that runs is ended.
+    """Update the given fields, effective at the next scheduling decision. No session ends.
 
-    Raises: NotFound, also of a storage host that it names; Forbidden; Invalid for a limit that its kind has not;
-    Conflict when the name is taken.
+    Raises: NotFound, also for a storage host; Forbidden; Invalid for a limit that its kind does not have; Conflict
+    when the name is taken.
     """
     policy = await find(tx, actor, ref, "policy.update")
     given = wanted.model_dump(exclude_unset=True, exclude={"limits"})
@@ -96,7 +96,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate)
 
 
 async def _settle_hosts(tx: AsyncSession, limits: dict[str, Any], before: object) -> None:
-    """Spell names of storage hosts as they are there: a misspelt one would shut out all who have the policy."""
+    """Normalise the names of storage hosts: a misspelt one would lock out all holders of the policy."""
     hosts = limits.get("storage_hosts")
     if isinstance(hosts, list):
         kept = before if isinstance(before, list) else ()
@@ -111,19 +111,19 @@ async def _require_known(tx: AsyncSession, limits: Mapping[str, Any]) -> None:
 
 
 def changed(policy: ResourcePolicy, change: LimitsChange) -> dict[str, Any]:
-    """All its limits as they would be after the change. Raises: Invalid for a limit that its kind has not."""
+    """All its limits after the change. Raises: Invalid for a limit that its kind does not have."""
     given = change.given()
     require_limits_of(policy.kind, given)
     return {**policy.limits, **given}
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a policy that nobody has. Raises: NotFound, Forbidden; Conflict saying how many have it."""
+    """Delete a policy without holders. Raises: NotFound, Forbidden; Conflict with the number of holders."""
     policy = await find(tx, actor, ref, "policy.remove")
     if policy.id in DEFAULT_POLICIES.values():
         raise Conflict(
             "policy.default",
-            f"{policy.name} is what every {policy.kind} has until somebody says otherwise.",
+            f"{policy.name} is the default policy of every {policy.kind}.",
             hint="Change its limits instead.",
         )
     holders = await queries.holders(tx, policy.id)
@@ -133,7 +133,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
         raise Conflict(
             "policy.in_use",
             f"{policy.name} is still in use by {counted}.",
-            hint="Give them another policy first.",
+            hint="Assign them another policy first.",
             details={"used_by": holders.model_dump()},
         )
     await tx.delete(policy)
@@ -142,7 +142,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 async def rename_host(tx: AsyncSession, old: str, new: str | None) -> None:
-    """Policies say by name which storage hosts may be used. new: None when it is gone."""
+    """Rename a storage host in all policies. new None: it was removed."""
     of_keypairs = select(ResourcePolicy).where(ResourcePolicy.kind == PolicyKind.KEYPAIR)
     for policy in (await tx.execute(of_keypairs.with_for_update())).scalars():
         hosts = policy.limits["storage_hosts"]
@@ -152,9 +152,9 @@ async def rename_host(tx: AsyncSession, old: str, new: str | None) -> None:
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.read") -> ResourcePolicy:
-    """The policy of this id, or of this name; locked when it shall change, or stay while it is given to somebody.
+    """The policy with this id or name, locked if it will be changed or assigned.
 
-    Raises: Forbidden; NotFound; Conflict when there is one of the name for several kinds.
+    Raises: Forbidden; NotFound; Conflict if several kinds have a policy with this name.
     """
     if action != "policy.assign":
         require(actor, action, _NOBODYS)
@@ -204,12 +204,12 @@ _KINDS = {
 async def record(
     tx: AsyncSession, actor: Actor, action: str, policy: ResourcePolicy, **details: object
 ) -> None:
-    """Write a change of a policy to the audit trail, and tell those who see all policies."""
+    """Write the change to the audit trail and publish an event to those who see all policies."""
     audit.record(tx, actor, action, policy.id, name=policy.name, target=_NOBODYS, details=details)
     await tell(tx, action, policy)
 
 
 async def tell(tx: AsyncSession, action: str, policy: ResourcePolicy) -> None:
-    """Tell superadmins that it changed, or who has it."""
+    """Publish an event about a changed policy or its holders to superadmins."""
     data = {"id": policy.id, "kind": policy.kind, "name": policy.name}
     await events.record(tx, _KINDS[action], policy.id, target=_NOBODYS, data=data)

@@ -1,1 +1,1 @@
-"""The scheduler's view of the database, and what people may ask of it: why, what if, who is next, who holds what."""
+"""The scheduler's view of the database and the queries on it: why, check, queue, shares, allocations."""

@@ -1,4 +1,4 @@
-"""What would happen to a request, and what is left: `POST /sessions/check`. Nothing is written."""
+"""Dry run of a session request, with remaining capacity: `POST /sessions/check`. Writes nothing."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -29,12 +29,12 @@ from carrel.tables.images import Image
 from carrel.tables.presets import Preset
 
 ASKED = SessionId("asked")
-"""Stands for a request that is only asked about."""
+"""Placeholder id of a request that is only checked."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """refused: the error that creating it would give. answer: None then."""
+    """refused: the error that creating it would raise; answer is None then."""
 
     refused: CarrelError | None
     answer: Answer | None
@@ -47,7 +47,7 @@ class Checked:
 
 
 async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec) -> Checked:
-    """What would happen if the actor asked for it now. An image of "" is none yet.
+    """The result of creating the session now. image "": not chosen yet.
 
     Raises: NotFound, Forbidden, Conflict.
     """
@@ -58,7 +58,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     image = await images.find(tx, spec.image) if spec.image else None
     admitted = await _admitted(tx, actor, project, image, spec)
     refused = admitted if isinstance(admitted, CarrelError) else None
-    # What is left is of interest to who is refused, too; the node and the time that they may not have are not.
+    # Report remaining capacity also for a refused request, without the node and time limit that caused the refusal.
     possible = (
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
@@ -86,7 +86,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         )
 
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:
-        # A preset says nothing about what it does not name; of CPU and memory there must be some.
+        # Presets may omit slots, but CPU and memory are required.
         slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
         if spec.image and (too_few := sessions.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
@@ -98,7 +98,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
 async def _admitted(
     tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
 ) -> AdmittedSpec | CarrelError:
-    """How it would wait, or the error that asking for it would give."""
+    """The request as it would be queued, or the error that creating it would raise."""
     try:
         if spec.image:
             await sessions.image_of(tx, actor, spec.image, spec.slots)
@@ -117,7 +117,7 @@ def _pending(
     spec: SessionSpec,
     now: datetime,
 ) -> PendingSession:
-    """As it would be in the queue."""
+    """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     return PendingSession(
         id=ASKED,

@@ -1,4 +1,4 @@
-"""What is held, as sums over the ledger: by node or group, or by whoever holds it; one statement each."""
+"""Allocations summed by node, group or holder, in one statement each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from carrel.tables.tenancy import Domain, Project, User
 from carrel.tenancy.queries import is_domain
 
 SIGN_IN = "sign-in:"
-"""Stands before the id of a user where access keys are named: for what they hold without a keypair."""
+"""Prefix of a user id in place of an access key: what the user holds without a keypair."""
 
 Text = ColumnElement[str] | InstrumentedAttribute[str]
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Somebody or something that holds, and how much. sessions: how many of them hold it."""
+    """A holder and its allocations. sessions: the number of sessions."""
 
     id: str
     label: str
@@ -51,11 +51,11 @@ _KEYS: Mapping[By, tuple[Text, Text]] = {
     By.PROJECT: (cast("Text", Project.id), Domain.name + "/" + Project.name),
     By.DOMAIN: (cast("Text", Domain.id), Domain.name),
 }
-"""What tells holders from each other, and what people know them by."""
+"""The id and label columns of a holder."""
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
-    """What the sessions hold that the actor may see."""
+    """Allocations of the sessions that the actor may see."""
     where = [
         reaches(
             actor,
@@ -80,7 +80,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
 
 
 async def holders(tx: AsyncSession, by: By, *where: ColumnElement[bool]) -> Sequence[Holder]:
-    """All who hold anything. where: conditions on sessions, allocations, and who and where they are."""
+    """All holders. where: conditions on sessions, allocations and their owners and nodes."""
     rows = await tx.execute(select(_sums(by, *where)))
     return [Holder(row.id, row.label, row.slots, row.sessions) for row in rows]
 
@@ -102,7 +102,7 @@ def _sums(by: By, *where: ColumnElement[bool]) -> Subquery:
         .subquery()
     )
     who = (entries.c.id, entries.c.label)
-    # A session holds several slots, on several nodes, and counts once: hence the rows without a slot.
+    # A session holds several slots on several nodes but counts once, hence the rows without a slot.
     amounts = (
         select(
             *who,

@@ -1,4 +1,4 @@
-"""What a replay needs of the past and of the present: the sessions that ran, as a trace, and the policy in force."""
+"""Export for replays: past sessions as a trace, and the current policy."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
@@ -30,7 +30,7 @@ from carrel.tables.tenancy import Domain, Project, User, UserState
 
 _PAGE = 1000
 
-# A session that was started anew held its slots several times; it runs as long as it held them in all.
+# A restarted session held its slots several times; its duration is the sum.
 _PAST = text("""
     WITH page AS (
         SELECT * FROM sessions s
@@ -54,12 +54,11 @@ _PAST = text("""
 async def trace(
     database: Database, *, since: datetime, until: datetime, now: datetime
 ) -> AsyncIterator[bytes]:
-    """The sessions that were asked for from `since` on and before `until`, as lines of a trace, some at a time.
+    """Sessions created in [since, until) as lines of a trace, in batches.
 
-    Who never held anything is left out: nobody knows how long it would have run. Who still runs counts with the
-    time until now.
+    Sessions that never held slots are omitted, since their duration is unknown. Running sessions count up to now.
     """
-    # Pages, since one long statement would keep the database from cleaning up behind it.
+    # In pages, because one long statement would hold back vacuum.
     at, id_ = since, ""
     while True:
         bound = {"since": since, "until": until, "at": at, "id": id_, "now": now, "limit": _PAGE}
@@ -87,7 +86,7 @@ def _arrival(row: Any) -> TraceEntry:
 
 
 async def policy(tx: AsyncSession) -> SchedulerPolicy:
-    """How the installation is set up now, without anybody's name."""
+    """The current configuration of the installation, without names of people."""
     machines = (await tx.execute(select(Node).where(IS_KNOWN).order_by(Node.name))).scalars().all()
     groups = (await tx.execute(select(ResourceGroup).where(ResourceGroup.active))).scalars().all()
     domains = (await tx.execute(select(Domain))).scalars().all()
@@ -149,9 +148,9 @@ async def _group(tx: AsyncSession, group: ResourceGroup) -> GroupOfPolicy:
 
 
 async def _users(tx: AsyncSession, slots: frozenset[str]) -> Mapping[str, Slots]:
-    """What limits each user: their own policy, and that of their keypairs as if each had one.
+    """The limits of each user: their own policy and that of their keypairs, as if each user had one keypair.
 
-    What holds for most stands under "*".
+    The most common limits stand under "*".
     """
     rows = await tx.execute(select(User.id, User.domain_id).where(User.state != UserState.PURGED))
     people = {row.id: scopes_of(None, (row.domain_id, "", row.id)) for row in rows}

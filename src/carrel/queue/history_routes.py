@@ -1,4 +1,4 @@
-"""/scheduler/trace and /scheduler/policy: what a replay needs."""
+"""/scheduler/trace and /scheduler/policy: exports for replays."""
 
 from datetime import timedelta
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ _USUALLY = timedelta(days=30)
 
 
 class TraceQuery(BaseModel):
-    """Which sessions, by when they were asked for."""
+    """The range of creation times."""
 
     since: When | None = Field(default=None, description="not before this time; 30 days ago when left out")
     until: When | None = Field(default=None, description="before this time; now when left out")
@@ -40,7 +40,7 @@ class TraceQuery(BaseModel):
 async def trace(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[TraceQuery, Query()]
 ) -> StreamingResponse:
-    """What was asked for, when, by whom (ids only) and for how long it ran: JSON lines to replay."""
+    """Past session requests with owner (ids only), creation time and duration, as JSON lines for a replay."""
     require(actor, "scheduler.export", audit.NOBODY)
     now = services.clock.now()
     since, until = wanted.since or now - _USUALLY, wanted.until or now
@@ -61,7 +61,7 @@ async def trace(
     openapi_extra=names("scheduler.export"),
 )
 async def policy(services: ServicesOf[Services], actor: CurrentActor) -> SchedulerPolicy:
-    """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
+    """Current nodes, resource groups, weights and ceilings, in the format of a replay."""
     require(actor, "scheduler.export", audit.NOBODY)
     async with services.database.transaction() as tx:
         return await history.policy(tx)

@@ -1,4 +1,4 @@
-"""What is held, and who would be over a limit."""
+"""Allocations, and holders over a limit."""
 
 from typing import Annotated
 
@@ -24,7 +24,7 @@ Place = Annotated[str, Path(max_length=64, description="An id or a name.")]
 async def list_held(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]
 ) -> HeldList:
-    """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
+    """Allocations of the sessions that you may see, summed by node, group or holder."""
     async with services.database.transaction() as tx:
         return await held.page(tx, actor, wanted)
 
@@ -39,7 +39,7 @@ async def list_held(
 async def policy_over(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: LimitsTry
 ) -> OverList:
-    """Who of those that have the policy would be over it now, were its limits these. Changes nothing."""
+    """Holders of the policy that would exceed it with these limits. Changes nothing."""
     async with services.database.transaction() as tx:
         return OverList(items=await over.of_policy(tx, actor, ref, body.limits))
 
@@ -54,7 +54,7 @@ async def policy_over(
 async def domain_over(
     services: ServicesOf[Services], actor: CurrentActor, ref: Place, body: CeilingsTry
 ) -> OverList:
-    """Where a domain would be over its ceilings now, were they these. Changes nothing."""
+    """Slots in which a domain would exceed these ceilings. Changes nothing."""
     async with services.database.transaction() as tx:
         return OverList(items=await over.of_domain(tx, actor, ref, body.ceilings))
 
@@ -69,6 +69,6 @@ async def domain_over(
 async def project_over(
     services: ServicesOf[Services], actor: CurrentActor, ref: Place, body: CeilingsTry
 ) -> OverList:
-    """Where a project would be over its ceilings now, were they these. Changes nothing."""
+    """Slots in which a project would exceed these ceilings. Changes nothing."""
     async with services.database.transaction() as tx:
         return OverList(items=await over.of_project(tx, actor, ref, body.ceilings))

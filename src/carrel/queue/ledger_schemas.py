@@ -1,4 +1,4 @@
-"""Wire types of what is held, and of who would be over a limit."""
+"""API types of allocations and of holders over a limit."""
 
 from enum import StrEnum
 from typing import Literal
@@ -11,7 +11,7 @@ from carrel.tenancy.schemas import Ceilings
 
 
 class By(StrEnum):
-    """What sums over the ledger are grouped by."""
+    """Grouping of allocation sums."""
 
     NODE = "node"
     GROUP = "group"
@@ -22,7 +22,7 @@ class By(StrEnum):
 
 
 class HeldQuery(PageQuery):
-    """Which sums to list. sort: label or sessions."""
+    """Which allocation sums to list. sort: label or sessions."""
 
     by: By
     q: str | None = Field(default=None, max_length=100, description="part of the label")
@@ -33,8 +33,8 @@ class HeldQuery(PageQuery):
 class HeldView(BaseModel):
     """id: of the node, group, user, project or domain; by keypair: the access key, or "sign-in:" and a user's id.
 
-    label: a name, an e-mail, or for a project "domain/project". slots: what is held, in base units. sessions: how
-    many hold it.
+    label: a name, an e-mail, or for a project "domain/project". slots: allocated amounts, in base units. sessions:
+    the number of sessions.
     """
 
     id: str
@@ -44,14 +44,14 @@ class HeldView(BaseModel):
 
 
 class HeldList(BaseModel):
-    """Only those that hold something."""
+    """Only holders with allocations."""
 
     items: list[HeldView]
     next_cursor: str | None
 
 
 class LimitsTry(BaseModel):
-    """limits: as one would change them; those that are left out are taken as they are."""
+    """limits: the proposed changes; omitted limits keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,7 +59,7 @@ class LimitsTry(BaseModel):
 
 
 class CeilingsTry(BaseModel):
-    """ceilings: as one would set them, as a whole."""
+    """ceilings: the proposed ceilings, complete."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -67,11 +67,11 @@ class CeilingsTry(BaseModel):
 
 
 class OverView(BaseModel):
-    """Somebody who has more than a limit allows.
+    """A holder over a limit.
 
-    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
-    "folders" and "folder_bytes" for what they keep.
-    waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now.
+    scope, id, label: the holder; a sign-in is a user without a keypair. slot: the limited slot; "sessions" for the
+    number of sessions, "folders" and "folder_bytes" for storage. waiting: the limit is on pending sessions. ceiling:
+    the limit. used: the current amount.
     """
 
     scope: Literal["keypair", "sign_in", "user", "project", "domain"]
@@ -84,6 +84,6 @@ class OverView(BaseModel):
 
 
 class OverList(BaseModel):
-    """Empty: nobody is over."""
+    """Empty: nobody is over a limit."""
 
     items: list[OverView]

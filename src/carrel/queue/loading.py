@@ -1,4 +1,4 @@
-"""The snapshot that plans are made on, as the database has it now. A fixed number of queries, however much waits."""
+"""Load the snapshot for a plan. A fixed number of queries, however long the queues are."""
 
 import math
 from collections import defaultdict
@@ -37,12 +37,12 @@ from carrel.tables.nodes import Allocation, Node, NodeState
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
-"""Use that is older than so many half-lives counts less than a thousandth, and is not looked at."""
+"""Usage older than this many half-lives counts less than a thousandth and is ignored."""
 
 
 @dataclass(frozen=True)
 class HeldSlots:
-    """What the sessions of one owner in one project, by one keypair in one group, hold together."""
+    """Sum of what one owner holds in one project and group with one keypair."""
 
     access_key: str | None
     path: tuple[str, str, str]
@@ -53,7 +53,7 @@ class HeldSlots:
 async def snapshot(
     tx: AsyncSession, now: datetime, waiting: Sequence[PendingSession], *, running: bool = False
 ) -> Snapshot:
-    """Those who wait, and all that deciding about them depends on. running: with who holds what."""
+    """The pending sessions and everything that a plan depends on. running: include running sessions."""
     machines = (await tx.execute(_NODES)).all()
     holdings = await holdings_of(tx)
     groups = (await tx.execute(_GROUPS)).all()
@@ -69,8 +69,8 @@ async def snapshot(
     )
 
 
-# Plain rows of statements that are made once: from the commit of a request to that of its place, most of the time
-# would else go into making statements and objects.
+# Plain rows of prebuilt statements: otherwise building statements and objects would dominate the time from request to
+# placement.
 _NODES = text("""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
         n.architecture, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
@@ -96,8 +96,8 @@ _GROUPS = text("""
     FROM resource_groups WHERE active
 """)
 
-# Who may no longer use the group is shut out: that can change while they wait. An
-# inactive group is for the plan to see.
+# shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
+# inactive groups.
 _WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
@@ -122,13 +122,13 @@ _HOLDERS = select(
 )
 
 
-_AGAIN = "It waits to be tried again."
+_AGAIN = "It waits for the next start attempt."
 _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
-    """Who waits. Set aside is who pauses after a failed start, lacks the storage that they need, or may no longer use
-    the group.
+    """The pending sessions. Set aside are those that back off after a failed start, lack storage they need, or have
+    lost access to the group.
     """
     kept_back = await mounting.kept_back(tx)
     rows = await tx.execute(_WAITING, {"now": now, "kind": admission.KIND})
@@ -157,7 +157,7 @@ def _request(row: Any, kept_back: str) -> PendingSession:
 
 
 def mode_of(containers: int) -> ClusterMode:
-    """Several containers of a session may be on several nodes."""
+    """The running sessions; containers of one session may be on different nodes."""
     return ClusterMode.MULTI_NODE if containers > 1 else ClusterMode.SINGLE_NODE
 
 
@@ -175,7 +175,7 @@ async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
 
 
 def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> RunningSession:
-    """containers: what each holds, by its number."""
+    """containers: allocations by container index."""
     parts = tuple(
         ContainerPlacement(
             next(iter(slots.values())).node_id,
@@ -191,7 +191,7 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
 
 
 def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozenset[str]:
-    """Every slot that there is or that somebody wants."""
+    """Every slot that exists or is requested."""
     return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
 
 
@@ -228,7 +228,7 @@ _HELD = text("""
 
 
 async def holdings_of(tx: AsyncSession) -> list[HeldSlots]:
-    """The ledger, summed by everything that a scope can be; SESSIONS counts the sessions themselves."""
+    """Allocations summed by every kind of scope; SESSIONS counts the sessions."""
     sums: defaultdict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
     for row in await tx.execute(_HELD, {"sessions": SESSIONS}):
         key = (row.access_key, (row.domain_id, row.project_id, row.owner_id), row.group_id)
@@ -242,7 +242,7 @@ async def scope_views(
     holdings: Iterable[HeldSlots],
     slots: frozenset[str],
 ) -> dict[str, ScopeSnapshot]:
-    """The scopes, with what limits them and what they hold. wanted: `scopes_of` -> path. slots: all there are."""
+    """The scopes with their limits and usage. wanted: `scopes_of` -> path. slots: all existing slots."""
     used: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in holdings:
         for scope in scopes_of(one.access_key, one.path):
@@ -281,7 +281,7 @@ async def _group(
 def _held(
     holdings: Iterable[HeldSlots], group: GroupId, levels: Sequence[int]
 ) -> dict[tuple[str, ...], dict[str, float]]:
-    """What is held in the group by each who has the same path at these levels."""
+    """Usage in the group, summed by the given path levels."""
     sums: defaultdict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
     for one in holdings:
         if one.group == group:
@@ -309,9 +309,9 @@ async def fair_shares(
     now: datetime,
     waiting: Iterable[tuple[str, str, str]] = (),
 ) -> dict[tuple[str, ...], ShareSnapshot]:
-    """Of each domain, project and owner with any, or in whose path somebody waits.
+    """Shares of each domain, project and owner that has usage or pending sessions.
 
-    Their weight, what they hold, and the decayed mean of what they have held.
+    Weight, current usage, and decayed mean of past usage.
 
     The mean weighs each moment by 2^(-age / half-life), over all the past: the ledger is the only source.
     """
@@ -348,7 +348,7 @@ async def fair_shares(
 
 
 async def _last_node(tx: AsyncSession, group: Any) -> str:
-    """Name of the node that round robin chose last."""
+    """Name of the last node that round robin chose."""
     if group.placement != Strategy.ROUND_ROBIN:
         return ""
     rows = await tx.execute(

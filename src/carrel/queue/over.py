@@ -1,4 +1,4 @@
-"""Who is over a limit now, as it is or as it is proposed. A limit ends nothing: who is over gets no more."""
+"""Holders over a current or proposed limit. A limit never ends sessions; a holder over it just gets nothing more."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -29,9 +29,9 @@ Scope = Literal["keypair", "user", "project", "domain"]
 
 
 async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChange) -> list[OverView]:
-    """Those with the policy who would be over it, were it changed so.
+    """Holders of the policy that would exceed it after this change.
 
-    Limits of single sessions have nobody over them: they bind what is asked for from then on.
+    Limits on single sessions are not checked, because they apply to new requests only.
     Raises: as `limits.service.update`.
     """
     policy = await limits.find(tx, actor, ref, "policy.update")
@@ -63,14 +63,14 @@ async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChan
 
 
 async def of_domain(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
-    """Where the domain would be over these ceilings. Raises: NotFound, Forbidden."""
+    """Slots in which the domain would exceed these ceilings. Raises: NotFound, Forbidden."""
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
     found = await held.holders(tx, By.DOMAIN, Domain.id == domain.id)
     return [over for one in found for over in _over("domain", one, ceilings)]
 
 
 async def of_project(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
-    """Where the project would be over these ceilings. Raises: NotFound, Forbidden, Conflict."""
+    """Slots in which the project would exceed these ceilings. Raises: NotFound, Forbidden, Conflict."""
     project = await tenancy.project(tx, actor, ref, "project.update")
     found = await held.holders(tx, By.PROJECT, Project.id == project.id)
     return [over for one in found for over in _over("project", one, ceilings)]
@@ -116,7 +116,7 @@ async def _folders(
     ]
 
 
-# What waits, by keypair or by who asked without one; the row whose slot is null counts the sessions.
+# Pending amounts by keypair, or by owner without one; the row with slot NULL counts the sessions.
 _WAITING = text("""
     SELECT coalesce(s.access_key, :sign_in || s.owner_id) AS id, min(u.email) AS label, each.slot,
         sum(CAST(each.amount AS bigint)) AS amount, count(DISTINCT s.id) AS sessions

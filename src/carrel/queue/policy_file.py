@@ -1,4 +1,4 @@
-"""The policy of an installation as a file: what a replay runs on. The API writes it, people change it."""
+"""Policy file for replays: nodes, groups and limits of an installation. Exported by the API, editable by hand."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -15,7 +15,7 @@ from carrel.simulator.installation import SimulatedInstallation
 
 
 def _amounts(said: Any) -> Any:
-    """In base units, when it looks like slots at all."""
+    """The amounts in base units, if the value looks like slots."""
     if isinstance(said, dict) and all(isinstance(amount, int | str) for amount in said.values()):
         return parse_slots(said)
     return said
@@ -31,8 +31,10 @@ class _Part(BaseModel):
 
 
 class DevicesOfNode(_Part):
-    """So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
-    thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares."""
+    """A number of accelerators in one set (near each other).
+
+    slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares.
+    """
 
     family: str
     count: int = Field(ge=1, le=1000)
@@ -41,18 +43,21 @@ class DevicesOfNode(_Part):
 
     @property
     def served(self) -> dict[str, int]:
-        """`slots`, or what they are where they are left out."""
+        """`slots`, or the default."""
         return usual_slots(self.family) if self.slots is None else self.slots
 
 
 def usual_slots(family: str) -> dict[str, int]:
-    """Whole devices, and thousandths of them."""
+    """Slots for whole devices and for thousandths."""
     return {f"{family}.device": WHOLE, f"{family}.shares": 1}
 
 
 class NodesOfPolicy(_Part):
-    """One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
-    accelerators the devices say it. closed: why nothing is placed there; empty when it is open."""
+    """One node, or `count` identical ones named name-1, name-2 ...
+
+    slots: capacity for sessions, without accelerators, which follow from devices. closed: why nothing is placed
+    there; empty: open.
+    """
 
     name: str
     count: int = Field(default=1, ge=1, le=100_000)
@@ -64,7 +69,7 @@ class NodesOfPolicy(_Part):
 
 
 class WeightsOfGroup(_Part):
-    """By id. Who is not named weighs 1."""
+    """Weights by id; default 1."""
 
     domains: Weights = {}
     projects: Weights = {}
@@ -72,7 +77,7 @@ class WeightsOfGroup(_Part):
 
 
 class GroupOfPolicy(_Part):
-    """pending_timeout_s: who waits longer is cancelled; null: never."""
+    """pending_timeout_s: sessions pending longer are cancelled; null: never."""
 
     id: str = DEFAULT_GROUP
     name: str = ""
@@ -86,7 +91,7 @@ class GroupOfPolicy(_Part):
 
 
 class CeilingsOfPolicy(_Part):
-    """By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited."""
+    """Ceilings by id; "*" applies to all others. "sessions" counts sessions. Unnamed slots are not limited."""
 
     domains: dict[str, Amounts] = {}
     projects: dict[str, Amounts] = {}
@@ -94,7 +99,7 @@ class CeilingsOfPolicy(_Part):
 
 
 class SchedulerPolicy(_Part):
-    """names: of domains, projects and groups, by id; only for what is printed."""
+    """names: of domains, projects and groups by id, for output only."""
 
     nodes: list[NodesOfPolicy]
     groups: list[GroupOfPolicy] = [GroupOfPolicy()]
@@ -122,7 +127,7 @@ def _twice(names: Iterable[str]) -> str | None:
 
 
 def installation(policy: SchedulerPolicy) -> SimulatedInstallation:
-    """What the policy describes, for a replay."""
+    """Build the simulator's input from the policy."""
     groups = {GroupId(one.id): one for one in policy.groups}
     return SimulatedInstallation(
         nodes=tuple(node for each in policy.nodes for node in _nodes(each)),

@@ -1,4 +1,4 @@
-"""Who waits in a group, in order, and who has had how much of it: for the page, on the snapshot of the decision."""
+"""The queue and the fair shares of a resource group, computed on the scheduler's snapshot."""
 
 import asyncio
 from collections import defaultdict
@@ -28,9 +28,9 @@ _Making = asyncio.Task[tuple[Snapshot, Plan]]
 
 
 class Plans:
-    """What the scheduler would do now, found out once for all who ask at the same time.
+    """The current plan, computed once for concurrent callers.
 
-    Who asks while it is being found out gets the next one: this one may have been read before what they know of.
+    A call during a computation gets the next one, since the current snapshot may predate the caller's own writes.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -40,7 +40,7 @@ class Plans:
         self._next: _Making | None = None
 
     async def latest(self) -> tuple[Snapshot, Plan]:
-        """Not within a transaction: it waits for one of its own."""
+        """Call outside a transaction: it opens its own."""
         if self._next is None:
             self._next = asyncio.create_task(self._make(self._making))
         return await asyncio.shield(self._next)
@@ -58,7 +58,7 @@ class Plans:
 async def queue(
     tx: AsyncSession, actor: Actor, wanted: QueueQuery, snapshot: Snapshot, decided: Plan
 ) -> QueueView:
-    """A part of a group's queue. Raises: NotFound for a group that the actor may not see."""
+    """A page of a group's queue. Raises: NotFound for a group that the actor may not see."""
     group = await _group(tx, actor, wanted.group)
     mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
     refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
@@ -123,8 +123,8 @@ def _queued(position: int, one: PendingSession, named: Any, cause: Any, reason: 
 
 
 async def shares(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> SharesView:
-    """Of each domain, project and user: what they have and have had of the group, and what their weight entitles
-    them to. A domain's administrator sees their domain. Raises: NotFound, Forbidden.
+    """Current and past usage and entitled share of each domain, project and user in the group. Domain administrators
+    see their domain. Raises: NotFound, Forbidden.
     """
     group = await _group(tx, actor, ref)
     seen = sight(actor, "share.read")
@@ -195,7 +195,7 @@ def _tree(
 
 
 def _share(view: ShareSnapshot, capacity: Mapping[str, int]) -> float:
-    """Dominant share of what they hold and have held; as the scheduler ranks by."""
+    """Dominant share of current and past usage, as the scheduler ranks it."""
     slots = view.held.keys() | view.past.keys()
     return max(
         (

@@ -1,4 +1,4 @@
-"""Traces and policies as files, and those that ship."""
+"""Read traces and policies from files or from the bundled samples."""
 
 import gzip
 import json
@@ -21,9 +21,9 @@ _GZIP = b"\x1f\x8b"
 
 
 def trace(name: str, *, container_cores: int | None = None, first: int | None = None) -> list[TraceEntry]:
-    """The sessions of a trace; at least one. name: a file, "-", or a trace that ships. first: only so many of them.
+    """The sessions of a trace; at least one. name: a file, "-", or a bundled trace. first: read at most this many.
 
-    What is in it decides how it is read: JSON lines, or the Standard Workload Format.
+    The format is detected from the content: JSON lines or the Standard Workload Format.
     Raises: Invalid, NotFound.
     """
     try:
@@ -35,12 +35,12 @@ def trace(name: str, *, container_cores: int | None = None, first: int | None = 
     found = read(lines) if begins.startswith("{") else read_swf(lines, container_cores=container_cores)
     arrivals = list(islice(found, first))
     if not arrivals:
-        raise Invalid("trace.empty", f"There is no session in {name}.", field="trace")
+        raise Invalid("trace.empty", f"{name} contains no sessions.", field="trace")
     return arrivals
 
 
 def policy(name: str) -> SchedulerPolicy:
-    """A policy. name: a file, JSON or TOML as its name says, "-" for JSON, or a policy that ships.
+    """A policy. name: a file (JSON or TOML by its suffix), "-" for JSON, or a bundled policy.
 
     Raises: Invalid, NotFound.
     """
@@ -65,7 +65,7 @@ def policy(name: str) -> SchedulerPolicy:
 
 
 def shipped(ending: str) -> list[str]:
-    """The names of those that ship."""
+    """The names of the bundled files."""
     return sorted(each.name.removesuffix(ending) for each in _SHIPPED.iterdir() if each.name.endswith(ending))
 
 
@@ -86,7 +86,7 @@ def _why(name: str, error: OSError) -> str:
 
 
 def _hint(ending: str) -> str:
-    return f"These ship: {', '.join(shipped(ending))}."
+    return f"Bundled files: {', '.join(shipped(ending))}."
 
 
 def _unpacked(name: str, content: bytes) -> bytes:

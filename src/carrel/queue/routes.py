@@ -1,4 +1,4 @@
-"""Asking the scheduler: why, what if, who is next, who has had how much."""
+"""Queries on the scheduler: why, check, queue and shares."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -54,7 +54,7 @@ router = APIRouter(tags=["scheduler"])
     openapi_extra=names("session.read"),
 )
 async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref) -> WhyView:
-    """Why a session waits, what would start it now, and when it will start as far as that is known."""
+    """Why a session is pending, what would start it now, and its expected start if known."""
     async with services.database.transaction() as tx:
         session, answer = await service.why(tx, services.clock, actor, ref)
         group = await tx.get_one(ResourceGroup, session.group_id)
@@ -82,7 +82,7 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
     openapi_extra=names("session.create"),
 )
 async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: CheckRequest) -> CheckView:
-    """What would happen to such a request, and what is left for you, without asking for it."""
+    """The result of creating such a session and your remaining capacity, without creating it."""
     spec = SessionSpec(**{**vars(body), "image": body.image or ""})
     async with services.database.transaction() as tx:
         found = await checking.check(tx, services.clock, actor, spec)
@@ -132,7 +132,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
 async def show_queue(
     services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
 ) -> QueueView:
-    """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
+    """The pending sessions of a resource group in queue order. Sessions that you may not see are anonymous."""
     snapshot, decided = await services.plans.latest()
     async with services.database.transaction() as tx:
         return await queue.queue(tx, actor, wanted, snapshot, decided)
@@ -147,7 +147,7 @@ async def show_queue(
 async def show_shares(
     services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[SharesQuery, Query()]
 ) -> SharesView:
-    """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
+    """Current and past usage of a resource group per domain, project and user, with their entitled shares."""
     async with services.database.transaction() as tx:
         return await queue.shares(tx, services.clock, actor, wanted.group)
 
@@ -162,7 +162,7 @@ def _verdict(estimate: StartEstimate) -> Verdict:
 
 def _reason(session: Session, answer: service.Answer | None) -> str:
     if answer is None:
-        return f"It does not wait: it is {session.state}."
+        return f"It is not pending: it is {session.state}."
     return (
         answer.blocked.sentence if answer.blocked else "There is room for it: it starts with the next pass."
     )
@@ -181,7 +181,7 @@ def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
 
 
 async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None) -> list[ChangeView]:
-    """Those that the actor may make: of other people they may see one session and not another."""
+    """The changes that the actor may make; they may see only some sessions of other users."""
     found = []
     for change in answer.changes if answer else ():
         try:
@@ -195,17 +195,17 @@ async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None
 async def _change(
     tx: AsyncSession, actor: Actor, change: SuggestedChange, others: Sequence[Session]
 ) -> ChangeView:
-    """In words, and as a command where one does it. others: of one owner, to be ended."""
+    """The change as a sentence, and as a command if there is one. others: sessions of one owner to end."""
     group = await tx.get_one(ResourceGroup, change.group) if change.group else None
     names = [other.name for other in others]
     amounts = ", ".join(format_slot(slot, amount) for slot, amount in sorted(change.slots.items()))
     match change.kind:
         case Kind.GROUP:
-            text = f"Ask for it in {group.name if group else ''} instead."
+            text = f"Request it in {group.name if group else ''} instead."
         case Kind.ANY_NODE:
-            text = "Let it run on any node."
+            text = "Allow any node."
         case Kind.SMALLER:
-            text = f"Ask for {amounts} instead."
+            text = f"Request {amounts} instead."
         case Kind.END_OWN:
             whose = "your" if others[0].owner_id == actor.user_id else "their"
             text = f"End {whose} session{'s' * (len(names) > 1)} {', '.join(names)}."

@@ -1,4 +1,4 @@
-"""Wire types of what people may ask of the scheduler."""
+"""API types of queries on the scheduler."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ from carrel.tenancy.schemas import ProjectRef
 
 
 class Verdict(StrEnum):
-    """starts: now. waits: as things are. never: a ceiling or every node is too small for it."""
+    """starts: immediately. waits: it would be pending. never: a ceiling or every node is too small."""
 
     STARTS = "starts"
     WAITS = "waits"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 class LimitView(BaseModel):
-    """A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people."""
+    """A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display."""
 
     scope: str
     label: str
@@ -37,7 +37,7 @@ class LimitView(BaseModel):
 
 
 class NodeCauseView(BaseModel):
-    """So many nodes cannot take it for this reason. slot: what is short there; empty when it is something else."""
+    """A number of nodes rejected for one reason. slot: the missing slot; empty for other reasons."""
 
     count: int
     text: str
@@ -47,10 +47,11 @@ class NodeCauseView(BaseModel):
 
 
 class ChangeView(BaseModel):
-    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
-    end.
+    """A change that would start it now. cost: 0: nothing is given up; below 1: the fraction given up; 1 or more: the
+    number of sessions to end.
 
-    slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one.
+    slots: what to request instead. group, sessions: where to request it, or which to end. command: the equivalent CLI
+    command, if there is one.
     """
 
     kind: Kind
@@ -63,10 +64,10 @@ class ChangeView(BaseModel):
 
 
 class WhyView(BaseModel):
-    """Why a session waits. waiting false: it does not, and the rest is empty.
+    """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
-    position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
-    nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
+    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
+    it starts if no sessions are added and running ones use their full time limits.
     """
 
     session: SessionId
@@ -84,13 +85,16 @@ class WhyView(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest(SchedulingSpec):
-    """As for a session, without what the scheduler does not look at. image: for the least that it needs."""
+    """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
     image: Annotated[str, Field(max_length=512)] | None = None
 
 
 class SlotRoomView(BaseModel):
-    """now: the most that one session could start with at once, of this slot. most: ever. by: what sets the latter."""
+    """now: the most of this slot that a session could start with. most: the maximum on an empty cluster.
+
+    by: what limits the maximum.
+    """
 
     now: int
     most: int
@@ -98,7 +102,7 @@ class SlotRoomView(BaseModel):
 
 
 class ScopeRoom(BaseModel):
-    """A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions."""
+    """A scope that the session counts against. ceiling: limited slots only; "sessions" counts sessions."""
 
     scope: str
     label: str
@@ -107,7 +111,7 @@ class ScopeRoom(BaseModel):
 
 
 class GroupRoom(GroupRef):
-    """A resource group that one may use, and what would happen there."""
+    """A resource group that you may use, and the result there."""
 
     verdict: Verdict
     reason: str
@@ -122,7 +126,10 @@ class PresetRoom(BaseModel):
 
 
 class CheckView(BaseModel):
-    """What would happen to such a request, and what is left. code: of the error that creating it would give, if any."""
+    """The result of creating such a session, and remaining capacity.
+
+    code: of the error that creating it would raise, if any.
+    """
 
     verdict: Verdict
     reason: str
@@ -142,7 +149,7 @@ class CheckView(BaseModel):
 
 
 class QueuedView(BaseModel):
-    """One that waits. What one may not see of it is null: that there is somebody is no secret, who is."""
+    """A queue entry. Fields that you may not see are null; the entry itself is not secret."""
 
     position: int
     session: SessionId | None
@@ -157,7 +164,7 @@ class QueuedView(BaseModel):
 
 
 class QueueView(BaseModel):
-    """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
+    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering."""
 
     group: GroupRef
     scheduler: QueueOrder
@@ -167,9 +174,10 @@ class QueueView(BaseModel):
 
 
 class ShareNode(BaseModel):
-    """One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
+    """One domain, project or user. share: of the group, current and past usage; entitled: by weight among those with
+    usage or requests.
 
-    level: share by weight, the smallest goes first. waiting: how many sessions.
+    level: share divided by weight, lowest first. waiting: number of pending sessions.
     """
 
     kind: str
@@ -199,7 +207,10 @@ class SharesQuery(BaseModel):
 
 
 class QueueQuery(SharesQuery):
-    """cursor: of the page before; the queue moves on meanwhile, and whoever moved up past it is not told of again."""
+    """cursor: from the previous page.
+
+    The queue may change between pages; sessions that move above the cursor are not repeated.
+    """
 
     limit: QueryInt = Field(default=200, ge=1, le=1000)
     cursor: str | None = Field(default=None, pattern=r"^[0-9]{1,9}$")

@@ -1,4 +1,4 @@
-"""Why somebody waits, and what would happen to a request: asked of the same plan that the scheduler makes."""
+"""Why a session is pending, and dry runs of requests, computed on the scheduler's own plan."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ HORIZON = timedelta(days=30)
 
 @dataclass(frozen=True)
 class Answer:
-    """blocked None: it starts now. position: in the queue of its group, of `length`."""
+    """blocked None: it starts now. position: in its group's queue, which has `length` entries."""
 
     blocked: Blocked | None
     position: int | None
@@ -40,7 +40,7 @@ class Answer:
 
 
 async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[Session, Answer | None]:
-    """Why a session waits; None when it does not.
+    """Why a session is pending; None if it is not.
 
     Raises: NotFound, Forbidden, Conflict when several match.
     """
@@ -51,18 +51,18 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
     waiting = await loading.waiting(tx, now)
     one = next((one for one in waiting if one.id == session.id), None)
     if one is None:
-        # It has got its place, or ended, since it was looked up.
+        # It was placed or has ended since it was looked up.
         await tx.refresh(session)
         return session, None
     snapshot = await loading.snapshot(tx, now, waiting, running=True)
     offered = await _offered(tx, actor, session)
     least = least_of(await images.find(tx, session.image))
-    # A plan takes milliseconds, several of them can take longer than others want to wait for the loop.
+    # A plan takes milliseconds; several of them would block the event loop for too long.
     return session, await asyncio.to_thread(explain, snapshot, one, offered, least)
 
 
 async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:
-    """The groups in which its owner may ask for it, of those that the actor may know of."""
+    """The groups in which its owner may request it, among those that the actor may see."""
     place = session.domain_id, session.project_id
     usable = [group.id for group in await admission.usable_groups(tx, session.owner_id, *place)]
     if actor.user_id == session.owner_id or sees_everything(actor):
@@ -77,7 +77,7 @@ def explain(
     usable: Iterable[GroupId] = (),
     least: Mapping[str, int] | None = None,
 ) -> Answer:
-    """Pure. one: among those who wait in the snapshot."""
+    """Pure. one: a pending session of the snapshot."""
     planning = Planning(snapshot)
     decided = planning.run()
     group_of = {other.id: other.group for other in snapshot.waiting}
@@ -95,5 +95,5 @@ def explain(
 
 
 def least_of(image: Image | None) -> Mapping[str, int]:
-    """The least of each slot that a session with this image can do with. None: an image that is not known."""
+    """The minimum slots of a session with this image. None: not in the catalogue."""
     return image.min_slots if image else images.DEFAULT_MIN_SLOTS

@@ -1,4 +1,4 @@
-"""What routes of the queue work with."""
+"""Services of the queue's routes."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,6 @@ from carrel.queue.queue import Plans
 
 @dataclass(frozen=True, kw_only=True)
 class QueueServices(Services):
-    """`plans`: what the scheduler would do now."""
+    """`plans`: the scheduler's current plan."""
 
     plans: Plans

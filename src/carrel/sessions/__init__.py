@@ -1,1 +1,1 @@
-"""Compute sessions: what a person asked for, what became of it, and why."""
+"""Compute sessions: their spec, state, containers and history."""

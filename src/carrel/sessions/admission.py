@@ -1,4 +1,4 @@
-"""What a request must pass before it may wait: its resource group, its limits, and that it could ever start."""
+"""Admission: checks a request's resource group and limits, and that it fits the nodes, before it enters the queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,8 @@ _MANY = 1 << 31
 
 @dataclass(frozen=True)
 class AdmittedSpec:
-    """A spec that may wait: with ids for names, and the limits and defaults applied. priority: the spec's own.
-
-    access_key: the keypair that it counts against; None: its owner's sign-ins.
+    """An admitted spec, with names resolved to ids and limits and defaults applied. priority: as requested.
+    access_key: the keypair it counts against; None: its owner's sign-ins.
     """
 
     spec: SessionSpec
@@ -45,11 +44,11 @@ class AdmittedSpec:
 async def admit(
     tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
 ) -> AdmittedSpec:
-    """Let a session into the queue. project, image: what the spec's own stand for; None: a reference.
+    """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference.
 
-    Raises: NotFound, Forbidden, Invalid; Refused when it could never start, or too much waits already.
+    Raises: NotFound, Forbidden, Invalid; Refused when it can never start, or a limit on pending sessions is reached.
     """
-    # 1. where it may wait, and for how much
+    # 1. resolve the group and node, check the limits of a single session
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
     group = chosen(usable, spec.group)
@@ -65,36 +64,38 @@ async def admit(
         time_limit_s=_time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
     )
-    # 2. whether it could start if nothing else were there
+    # 2. check that it would start on an empty cluster
     await slot_kinds.require_known(tx, spec.slots, field="slots")
     await slot_kinds.require_possible(tx, spec.slots)
     machines = [node] if node else await _machines(tx, group)
     _require_architecture(architecture(image.architecture if image else None), machines)
     await _require_under_ceilings(tx, actor, project, access_key, spec)
     _require_fit(spec, machines)
-    # 3. whether one more may wait
+    # 3. check the limits on pending sessions
     await _require_few_waiting(tx, actor, access_key, spec, policy)
     return AdmittedSpec(admitted, group, priority, access_key)
 
 
 def total_of(spec: SchedulingSpec) -> dict[str, int]:
-    """What all its containers hold together."""
+    """The slots of all its containers together."""
     return {slot: amount * spec.containers for slot, amount in spec.slots.items()}
 
 
 async def usable_groups(
     tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
 ) -> Sequence[ResourceGroup]:
-    """Those in which somebody may start a session of this kind in the project, the default one first."""
+    """The groups in which the user may start a session of this kind in the project, the default one first."""
     return [group for group in await groups.usable(tx, user, domain, project) if KIND in group.session_kinds]
 
 
 def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup:
-    """The one of this id or name; the first when none is named. Raises: NotFound, Forbidden."""
+    """The group with this id or name; the first if None. Raises: NotFound, Forbidden."""
     if wanted is None:
         if not usable:
             raise Forbidden(
-                "group.none", "You may use no resource group.", hint="Ask an administrator for access to one."
+                "group.none",
+                "You have access to no resource group.",
+                hint="Ask an administrator for access to one.",
             )
         return usable[0]
     for group in usable:
@@ -102,7 +103,7 @@ def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup
             return group
     raise NotFound(
         "group.not_found",
-        f"There is no resource group {wanted} that you may use for this.",
+        f"There is no resource group {wanted} that you can use for this.",
         hint="See `carrel group ls`.",
         field="group",
         details={"groups": [group.name for group in usable]},
@@ -135,12 +136,12 @@ def _priority(actor: Actor, project: ProjectId, wanted: int | None, policy: Keyp
 
 
 def require_priority(actor: Actor, target: Target, wanted: int, most: int) -> None:
-    """Above what the policy allows, only administrators go. Raises: Forbidden."""
+    """Only administrators may exceed the priority that the policy allows. Raises: Forbidden."""
     if wanted > most and not allows(actor, "session.prioritise", target):
         raise Forbidden(
             "session.priority_too_high",
-            f"Your resource policy allows a priority of at most {most}.",
-            hint="Ask an administrator of the project to raise it.",
+            f"Your resource policy limits the priority to {most}.",
+            hint="Ask a project administrator to raise the priority.",
             field="priority",
             details={"most": most},
         )
@@ -153,8 +154,8 @@ def _time_limit(wanted: int | None, policy: KeypairPolicy) -> int | None:
     if wanted > most:
         raise Invalid(
             "session.lives_too_long",
-            f"Your resource policy allows a session to run for at most {most} s.",
-            hint="Ask for less time.",
+            f"Your resource policy limits the run time of a session to {most} s.",
+            hint="Request a shorter time limit.",
             field="time_limit_s",
             details={"most": most},
         )

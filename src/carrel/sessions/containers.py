@@ -1,6 +1,6 @@
-"""The containers of sessions: the only writer of their rows, but for the moves that take a whole session along.
+"""The containers of sessions. Only this module and `transitions` write their rows.
 
-Whoever changes one locks its session first; so nobody derives the session's state from what is about to change.
+To change a container, lock its session first, so that the session's state is never derived from stale rows.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ MAIN = str(ContainerRole.MAIN)
 
 @dataclass(frozen=True, slots=True)
 class ContainerChange:
-    """What becomes known of a container that changes its state."""
+    """Fields that a state change of a container sets."""
 
     id: ContainerId
     address: str | None = None
@@ -64,14 +64,14 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionI
 
 
 def _is_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
-    # Written out, so that a plan that is made once can use the index of the live ones.
+    # Literal states, so that the prepared plan can use the partial index on live sessions.
     return Session.state.in_(
         bindparam("states", sorted(map(str, states)), expanding=True, literal_execute=True)
     )
 
 
 async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[ContainerId]:
-    """The ids of the same."""
+    """The ids of the containers of all sessions in these states."""
     rows = await tx.execute(
         select(Container.id).join(Session, Session.id == Container.session_id).where(_is_in(states))
     )
@@ -79,7 +79,7 @@ async def ids_in_states(tx: AsyncSession, *states: SessionState) -> frozenset[Co
 
 
 async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
-    """All of one session, the main one first."""
+    """The containers of one session, the main one first."""
     rows = await tx.execute(
         select(Container).where(Container.session_id == session).order_by(Container.index)
     )
@@ -87,7 +87,7 @@ async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
 
 
 async def engine_of(tx: AsyncSession, container: ContainerId) -> EngineId | None:
-    """The engine on which the container is placed; None while it waits for a place."""
+    """The engine of the container's node; None while it is not placed."""
     found = (
         select(Node.engine_id).join(Container, Container.node_id == Node.id).where(Container.id == container)
     )
@@ -95,12 +95,12 @@ async def engine_of(tx: AsyncSession, container: ContainerId) -> EngineId | None
 
 
 def ids_of(session: SessionId) -> Select[ContainerId]:
-    """The ids of the same, as a part of another statement."""
+    """The container ids of a session, as a subquery."""
     return select(Container.id).where(Container.session_id == session)
 
 
 async def named(tx: AsyncSession, session: Session, name: str | None) -> Container:
-    """The one of this name, such as sub1, or id; the main one for None. Raises: NotFound."""
+    """The container with this name, such as sub1, or id; None: the main one. Raises: NotFound."""
     own = await of(tx, session.id)
     for container in own:
         if (name or MAIN) in (container.name, container.id):
@@ -134,7 +134,8 @@ SELECT DISTINCT session_id FROM placed
 
 
 async def place(tx: AsyncSession, placements: Iterable[Placement], now: datetime) -> list[SessionId]:
-    """Give the containers of waiting sessions their nodes, and enter them into the ledger; those that still waited.
+    """Assign nodes to the containers of pending sessions and record the allocations. Returns the sessions still
+    pending.
 
     Only the scheduler calls this. Move the sessions to SCHEDULED in the same transaction.
     """
@@ -179,10 +180,10 @@ async def change(
 ) -> bool:
     """Bring containers of one session into a state, and the session into the one that follows from it.
 
-    False, and nothing changes, when the session is in none of the states any more. cause, reason: of the session's
-    move, if it moves; while it ends, None leaves the reason as it is.
+    Returns False and changes nothing if the session has left these states. cause, reason: of the session's
+    transition, if there is one; reason None keeps the reason of a terminating session.
     """
-    # 1. the session stays as it is meanwhile
+    # 1. lock the session
     found = await tx.execute(
         select(Session.kind, Session.state, Session.outcome, Session.reason)
         .where(Session.id == session, Session.state.in_(list(states)))
@@ -190,7 +191,7 @@ async def change(
     )
     if (before := found.first()) is None:
         return False
-    # 2. the containers, and how all of them are then
+    # 2. update the containers and read all of them
     rows = await tx.execute(
         _CHANGE,
         {
@@ -202,7 +203,7 @@ async def change(
         },
     )
     members = [Member(ContainerRole(row.role), ContainerState(row.state), row.exit_code) for row in rows]
-    # 3. what follows for the session
+    # 3. derive the session's state
     outcome = SessionState(before.outcome) if before.outcome else None
     after = derive(before.kind, members, outcome)
     if after.state != before.state:
@@ -220,7 +221,7 @@ async def change(
 
 
 async def relocate(tx: AsyncSession, container: ContainerId, address: str) -> None:
-    """A running container answers at another address now."""
+    """Update the address of a running container."""
     await tx.execute(_RELOCATE, {"id": container, "address": address})
 
 

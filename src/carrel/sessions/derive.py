@@ -1,4 +1,4 @@
-"""The state of a session, from the states of its containers. Pure, and the only place that knows the rule.
+"""Derive the state of a session from the states of its containers. Pure, and the only implementation of the rule.
 
     containers                                    session
     all PENDING                                   PENDING
@@ -7,11 +7,11 @@
     some not yet RUNNING                          STARTING
     all RUNNING                                   RUNNING
     some EXITED or GONE                           TERMINATING, where the rule of its kind ends it
-    it is to end, and some are not GONE           TERMINATING
-    it is to end, and all are GONE                where it is to end
+    ending requested, some not GONE               TERMINATING
+    ending requested, all GONE                    the requested final state
 
-Containers are placed all or none, and nobody runs before all are up. One that is started again takes its session back
-to STARTING.
+Containers are placed all or none, and the session runs only when all of them run. A restarted container takes its
+session back to STARTING.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -24,7 +24,7 @@ _S, _C = SessionState, ContainerState
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What counts of one container of a session. exit_code: of its main process, when it is known."""
+    """The inputs from one container. exit_code: of its main process, if known."""
 
     role: ContainerRole
     state: ContainerState
@@ -40,26 +40,26 @@ class Derived:
 
 
 EndRule = Callable[[Collection[Member]], SessionState | None]
-"""What it means that some containers have ended: where the session ends, or None when it goes on without them."""
+"""The final state after some containers have ended, or None if the session continues without them."""
 
 
 def _all_are_needed(members: Collection[Member]) -> SessionState | None:
-    """For an interactive session: it ends with the first container that is lost, main or sub.
+    """The rule for interactive sessions: the first lost container, main or sub, ends the session.
 
-    Its containers run until somebody ends it, so an end of one is a fault; and what is left of a session of several
-    would hold slots for work that cannot go on.
+    Its containers run until a user terminates it, so an exit is a fault, and the remaining containers would hold
+    slots for work that cannot continue.
     """
     return _S.ERROR
 
 
 END_RULES: Mapping[str, EndRule] = {"interactive": _all_are_needed}
-"""By the kind of the session. A kind whose work ends by itself says here what the exit code of its main one means."""
+"""By session kind. A kind that runs to completion defines here what the exit code of its main container means."""
 
 
 def derive(kind: str, members: Collection[Member], outcome: SessionState | None) -> Derived:
-    """The state of a session with these containers, and where it ends when they, and nobody else, end it.
+    """The state of a session with these containers, and its final state if the containers end it.
 
-    members: at least one. outcome: where it ends because somebody, or some limit, wants it; None: nobody does.
+    members: at least one. outcome: the final state requested by a user or a limit; None: not requested.
     """
     states = {member.state for member in members}
     ended = states & {_C.EXITED, _C.GONE}

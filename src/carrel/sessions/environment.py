@@ -1,4 +1,4 @@
-"""Environment variables of sessions: people put secrets there, so that their values are sealed at rest."""
+"""Environment variables of sessions. They may hold secrets, so values are encrypted at rest."""
 
 import base64
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ _PURPOSE = "session environment"
 
 
 def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
-    """The variables with sealed values, as they are stored. Raises: Invalid for a NUL, which ends a variable."""
+    """The variables with encrypted values, as stored. Raises: Invalid for a NUL, which would end the value."""
     if any("\0" in value for value in env.values()):
         raise Invalid(
             "invalid.text",
-            "The request holds a NUL character, which no text here can have.",
-            hint="Leave it out.",
+            "The request contains a NUL character, which is not allowed in text.",
+            hint="Remove it.",
             field="env",
         )
     return {
@@ -27,7 +27,7 @@ def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
-    """The variables as they were given; those that were stored before sealing began are as they are."""
+    """The decrypted variables; those stored before encryption was introduced are returned as they are."""
     return {
         name: seal.open(base64.b64decode(value.removeprefix(_SEALED)), _PURPOSE).decode()
         if value.startswith(_SEALED)
@@ -37,5 +37,5 @@ def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
 
 
 def hidden(env: Mapping[str, str]) -> dict[str, str]:
-    """The names alone: what others than the owner see."""
+    """The variables with masked values, for users other than the owner."""
     return dict.fromkeys(env, HIDDEN)

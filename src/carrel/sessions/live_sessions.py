@@ -1,4 +1,4 @@
-"""Keep or end the live sessions of an owner or a project that is removed, as whoever removes it chooses."""
+"""Keep or end the live sessions of an owner or project that is being removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _NAMED = 20
 
 @dataclass(frozen=True)
 class LiveSession:
-    """A session that has not ended."""
+    """A live session."""
 
     id: SessionId
     name: str
@@ -40,10 +40,10 @@ async def keep_or_end(
     code: str,
     reason: str,
 ) -> list[SessionId]:
-    """Keep or end the live sessions that the condition names; give those that end now.
+    """Keep or end the live sessions that match the condition. Returns those that end.
 
-    choice None: there must be none. reason: what their history says.
-    Raises: Conflict with the code, naming the sessions, when there is no choice and some are live.
+    choice None: there must be none. reason: recorded in their history.
+    Raises: Conflict with the code, listing the sessions, if there are live ones and no choice.
     """
     live = await _live(tx, whose)
     if not live or choice is SessionsChoice.KEEP:
@@ -89,7 +89,7 @@ async def keep_or_end(
 
 
 async def _live(tx: AsyncSession, whose: ColumnElement[bool]) -> list[LiveSession]:
-    """Locked, so that none moves between the two moves above."""
+    """The sessions, locked, so that none changes state between the two transitions above."""
     rows = await tx.execute(
         select(Session, User.email)
         .join(User, User.id == Session.owner_id)
@@ -108,7 +108,7 @@ def _needs_choice(code: str, live: Sequence[LiveSession]) -> Conflict:
     return Conflict(
         code,
         f"{'A session is' if len(live) == 1 else f'{len(live)} sessions are'} still live: {names}{rest}.",
-        hint="Say whether to keep or to end them.",
+        hint="Choose whether to keep or end them.",
         field="sessions",
         details={
             "live": len(live),

@@ -1,4 +1,4 @@
-"""Where in a session a folder may be. Pure."""
+"""Validate and normalise mount paths. Pure."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -27,26 +27,28 @@ _WHOLE = frozenset(
         "var",
     }
 )
-"""Directories of the root in which no image does with anything else."""
+"""Root directories that every image needs for itself."""
 _THEMSELVES = frozenset({"/", "/home", "/media", "/mnt", "/opt", "/root", "/srv", "/tmp", WORK_HOME})
-"""Directories that stay the image's, or the session's own, but may have folders in them."""
+"""Directories that cannot be replaced but may contain mounts."""
 
 
 def place(wanted: str | None, name: str, *, field: str) -> str:
-    """The absolute path: as wanted, below the home when it is relative; by the folder's name when None is.
+    """The absolute mount path. A relative path is resolved below the home; None: the home plus the folder's name.
 
     Raises: Invalid.
     """
     path = _HOME / (wanted or name)
     if any(part in (".", "..") or len(part) > _LONGEST_NAME for part in (wanted or "").split("/")):
         raise _refused(
-            f"{wanted} is no path for a folder.", field, "Leave out . and .. and names over 255 letters."
+            f"{wanted} is not a valid mount path.",
+            field,
+            "Do not use . or .. or names longer than 255 characters.",
         )
     if len(str(path)) > _LONGEST:
-        raise _refused(f"The path is longer than {_LONGEST} characters.", field, "Choose a shorter one.")
+        raise _refused(f"The path is longer than {_LONGEST} characters.", field, "Choose a shorter path.")
     if str(path) in _THEMSELVES or path.parts[1] in _WHOLE:
         raise _refused(
-            f"{path} belongs to the system of a session.",
+            f"{path} is a system path of the session.",
             field,
             f"Choose a path below {WORK_HOME}, or one like /data.",
         )
@@ -58,20 +60,20 @@ def _refused(message: str, field: str, hint: str) -> Invalid:
 
 
 def part(wanted: str, *, field: str) -> str:
-    """The directory of a folder, relative to it; "" for all of it. Raises: Invalid."""
+    """The directory inside a folder, relative to it; "" for the whole folder. Raises: Invalid."""
     names = wanted.strip("/").split("/") if wanted.strip("/") else []
     if any(name in ("", ".", "..") or len(name.encode()) > _LONGEST_NAME for name in names):
         raise Invalid(
             "mount.subpath",
-            f"{wanted} is no directory of a folder.",
-            hint="Write the names of directories with one / between them, without . and ..",
+            f"{wanted} is not a valid directory of a folder.",
+            hint="Separate directory names with a single / and do not use . or ..",
             field=field,
         )
     return "/".join(names)
 
 
 def require_apart(paths: Sequence[tuple[str, str]]) -> None:
-    """Return when none is another, or in another. paths: each with its field. Raises: Conflict for the later one."""
+    """Check that no two paths are equal or nested. paths: each with its field. Raises: Conflict for the later one."""
     for number, (path, field) in enumerate(paths):
         for other, _ in paths[:number]:
             if _overlap(PurePosixPath(path), PurePosixPath(other)):
@@ -84,8 +86,8 @@ def _overlap(one: PurePosixPath, other: PurePosixPath) -> bool:
 
 def _overlapping(path: str, other: str, field: str) -> CarrelError:
     said = (
-        f"Two folders would be at {path}."
+        f"Two folders would be mounted at {path}."
         if path == other
-        else f"{path} and {other} would be in one another."
+        else f"{path} and {other} would be nested in each other."
     )
     return Conflict("mount.overlap", said, hint="Choose another path for one of them.", field=field)

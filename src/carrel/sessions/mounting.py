@@ -1,7 +1,7 @@
-"""Folders in sessions: which, where and how; held from the request until the session has ended.
+"""Folder mounts of sessions, held from the request until the session has ended.
 
-What is held stays where it is: a folder that a live session mounts is neither trashed, nor moved, nor handed over.
-`transitions.move` lets go of it when the session ends, in whatever way.
+A folder that a live session mounts cannot be trashed, moved or transferred. `transitions.move` releases the mounts
+when the session ends.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ LEFT_OUT, READ_ONLY = "folders_left_out", "folders_read_only"
 
 @dataclass(frozen=True)
 class PlannedMount:
-    """A folder as it will be in a session. field: of the request for it; "mounts" when it comes by itself."""
+    """A planned mount. field: of the request; "mounts" for an automatic one."""
 
     held: FolderRights
     path: str
@@ -48,7 +48,7 @@ class PlannedMount:
 
 @dataclass(frozen=True)
 class MountPlan:
-    """What a session gets, and what its owner is to be warned of: word and sentence."""
+    """The mounts of a session and the warnings for its owner: code and sentence."""
 
     mounts: Sequence[PlannedMount] = ()
     warnings: Sequence[tuple[str, str]] = ()
@@ -56,7 +56,7 @@ class MountPlan:
 
 @dataclass(frozen=True)
 class MountedFolder:
-    """A folder that a session holds."""
+    """A folder mounted by a session."""
 
     host: StorageHostId
     place: FolderLocation
@@ -70,30 +70,30 @@ _Kept = Callable[[AsyncSession, Iterable[FolderId]], Awaitable[set[FolderId]]]
 
 
 async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
-    """What a session with these requests would mount; the folders stay as they are until this transaction ends.
+    """The mounts of a session with these requests. The folders are locked until the transaction ends.
 
-    The actor's own folders with a dot before their name come with it, unless they are named. Of those, one whose
-    storage is away is left out and one that is full is read-only: they must not keep anybody from working.
+    The actor's own folders whose name starts with a dot are mounted automatically. Of those, a folder whose storage
+    is unavailable is skipped and one over quota is read-only, so that they never block a session.
     Raises: NotFound, Forbidden, Invalid; Conflict for a state or an overlap; Refused by a quota.
     """
     return await _plan(tx, actor, wanted, _keep)
 
 
 async def foresee(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
-    """The same for somebody who only asks: nobody is kept from changing the folders."""
+    """As `plan`, but without locks, for a check."""
     return await _plan(tx, actor, wanted, _leave)
 
 
 async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], keep: _Kept) -> MountPlan:
-    # 1. what is asked for, and what comes by itself
+    # 1. requested and automatic mounts
     named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(wanted)]
     own, away = await _automatic(tx, actor, [each.folder.id for each in named])
-    # 2. from here on nobody changes them
+    # 2. lock the folders
     kept = await keep(tx, [each.folder.id for each in (*named, *own)])
     for each in named:
         _require_ready(each, kept)
     own = [each for each in own if each.folder.id in kept and each.folder.state == FolderState.READY]
-    # 3. where, and how
+    # 3. paths and permissions
     mount_paths.require_apart([(each.path, f"{each.field}.path") for each in (*own, *named)])
     for each in named:
         if not each.read_only:
@@ -103,7 +103,7 @@ async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], 
 
 
 async def hold(tx: AsyncSession, session: Session, planned: MountPlan, now: datetime) -> None:
-    """Give a session that was just announced what was planned for it."""
+    """Store the planned mounts of a new session."""
     for position, each in enumerate(planned.mounts):
         tx.add(
             FolderMount(
@@ -125,7 +125,7 @@ async def hold(tx: AsyncSession, session: Session, planned: MountPlan, now: date
 async def held_by(
     tx: AsyncSession, sessions: Iterable[SessionId]
 ) -> Mapping[SessionId, Sequence[MountedFolder]]:
-    """What each of these sessions mounts; those that mount nothing are left out."""
+    """The mounts of each of these sessions; sessions without mounts are omitted."""
     rows = await tx.execute(
         select(FolderMount, VFolder)
         .join(VFolder, VFolder.id == FolderMount.folder_id)
@@ -141,7 +141,7 @@ async def held_by(
     return found
 
 
-# Made once: every pass of the scheduler begins with it.
+# Built once: every scheduler pass starts with it.
 _KEPT_BACK = text("""
     SELECT m.session_id, h.name
     FROM storage_hosts h
@@ -153,7 +153,7 @@ _KEPT_BACK = text("""
 
 
 async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
-    """Those who wait and could not start now, because a storage host that they need is away; with a sentence."""
+    """Pending sessions that cannot start because a storage host they need is unavailable, with a sentence for each."""
     rows = await tx.execute(_KEPT_BACK, {"away": [str(state) for state in _AWAY]})
     return {
         row.session_id: f"It waits for the storage host {row.name}, which does not answer." for row in rows
@@ -161,13 +161,13 @@ async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
 
 
 async def is_away(tx: AsyncSession, host: StorageHostId) -> bool:
-    """The host did not answer, or was not what it should be, when it was looked at last."""
+    """The last check of the host failed."""
     state = select(StorageHost.state).where(StorageHost.id == host)
     return (await tx.execute(state)).scalar() in _AWAY
 
 
 async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn]:
-    """The live sessions that have a folder. Raises: NotFound, Forbidden, Conflict."""
+    """The live sessions that mount a folder. Raises: NotFound, Forbidden, Conflict."""
     held = await access.find(tx, actor, ref, "vfolder.read")
     return await mounts_of(tx, actor, held.folder)
 
@@ -195,7 +195,7 @@ def _writable(held: FolderRights) -> bool:
 async def _automatic(
     tx: AsyncSession, actor: Actor, named: Sequence[FolderId]
 ) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
-    """The actor's own folders that come by themselves; and a warning about those that cannot."""
+    """The actor's automatic mounts, and a warning about those that are unavailable."""
     rows = await tx.execute(
         select(VFolder, StorageHost.name, StorageHost.state)
         .join(StorageHost, StorageHost.id == VFolder.host_id)
@@ -218,12 +218,12 @@ async def _automatic(
             continue
         path = mount_paths.place(None, folder.name, field="mounts")
         own.append(PlannedMount(held, path, "", not _writable(held), "mounts"))
-    said = f"It started without {', '.join(away)}: the storage does not answer."
+    said = f"It started without {', '.join(away)}: the storage does not respond."
     return own, [(LEFT_OUT, said)] if away else []
 
 
 async def _keep(tx: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
-    """Read them again, and keep them as they are: those that are still there."""
+    """Lock the folders and read them again; omits those that are gone."""
     kept = await tx.execute(
         select(VFolder)
         .where(VFolder.id.in_(sorted(set(folders))))
@@ -235,14 +235,14 @@ async def _keep(tx: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
 
 
 async def _leave(_: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:
-    """As `_keep`, of folders that were just read."""
+    """As `_keep`, for folders already locked."""
     return set(folders)
 
 
 def _require_ready(planned: PlannedMount, kept: set[FolderId]) -> None:
     folder, field = planned.folder, f"{planned.field}.folder"
     if folder.id not in kept:
-        raise NotFound("vfolder.not_found", f"There is no folder {folder.name} any more.", field=field)
+        raise NotFound("vfolder.not_found", f"The folder {folder.name} no longer exists.", field=field)
     if folder.state != FolderState.READY:
         raise Conflict(
             "vfolder.state",
@@ -265,13 +265,13 @@ async def _require_room(tx: AsyncSession, planned: PlannedMount) -> None:
 async def _with_room(
     tx: AsyncSession, own: Sequence[PlannedMount]
 ) -> tuple[list[PlannedMount], list[tuple[str, str]]]:
-    """Those that come by themselves, without the right to write when their owner's quota is used up."""
+    """The automatic mounts, read-only if their owner's quota is used up."""
     if all(each.read_only for each in own):
         return list(own), []
     try:
         await quotas.require_room(tx, own[0].folder)
     except Refused as error:
         return [replace(each, read_only=True) for each in own], [
-            (READ_ONLY, f"The folders that come by themselves can only be read. {error.message}")
+            (READ_ONLY, f"Automatically mounted folders are read-only. {error.message}")
         ]
     return list(own), []

@@ -1,4 +1,4 @@
-"""Names for sessions that nobody named: two words and a number, easy to say and to tell apart."""
+"""Generated session names: two words and a number, easy to read and to distinguish."""
 
 import secrets
 

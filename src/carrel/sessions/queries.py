@@ -25,7 +25,7 @@ from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import HistoryEntry, Session
 from carrel.tables.tenancy import User
 
-# Who ran and was sent back to the queue, as its node was emptied or lost, has waited only since then.
+# A session requeued after its node was drained or lost has waited only since then.
 _BACK_SINCE = (
     select(func.max(HistoryEntry.at))
     .where(
@@ -37,7 +37,7 @@ _BACK_SINCE = (
     .scalar_subquery()
 )
 WAITS_SINCE = func.coalesce(_BACK_SINCE, Session.created_at)
-"""A column: since when a session that is PENDING has waited."""
+"""A column: when a PENDING session entered the queue."""
 
 _SEARCHED = "s.name || ' ' || s.image"
 
@@ -53,7 +53,7 @@ _COLUMNS = """
     s.slots, n.name AS node, s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
     s.ended_at"""
 
-# What else a template holds is the gateway's business.
+# The other fields of a template are internal to the gateway.
 _APPS = """(SELECT coalesce(json_agg(json_build_object(
     'name', a -> 'name', 'title', a -> 'title', 'protocol', a -> 'protocol')), '[]')
     FROM jsonb_array_elements(s.apps) a)"""
@@ -119,7 +119,7 @@ async def page(
     project: str | None = None,
     sort: str | None = None,
 ) -> bytes:
-    """One page of `SessionList` as JSON. states None: all; search: part of name or image; sort: newest first.
+    """One page of `SessionList` as JSON. states None: all; search: part of name or image; default sort: newest first.
 
     owner: "me", "all" that one may see, or the id or e-mail of one person.
     """
@@ -132,7 +132,7 @@ async def page(
         )
         bound["owner"] = owner.lower()
     if states is not None:
-        # Written out, so that the plan, made once, can use the index of the live ones.
+        # Literal states, so that the prepared plan can use the partial index on live sessions.
         conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")
     if search:
         conditions.append(f"({part_condition(_SEARCHED, search)} OR s.id LIKE %(prefix)s)")
@@ -143,7 +143,7 @@ async def page(
     if order.after:
         conditions.append(f"(s.{order.name}, s.id) {'<' if order.descending else '>'} (%(at)s, %(after)s)")
         bound["at"], bound["after"] = order.after
-    # What is searched for is rare or not, and each has another plan.
+    # No prepared plan: the best plan depends on how selective the search text is.
     ask = database.search if search else database.texts
     items = await ask(_page(tuple(conditions), order.name, "DESC" if order.descending else "ASC"), bound)
     next_cursor = "null"
@@ -159,9 +159,9 @@ def _cursor_after(item: str, order: SortOrder) -> str:
 
 
 def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator[str]:
-    """The condition for what the actor wants and may see, if one is needed; adds what it is bound to.
+    """The condition for sessions that the actor requests and may see, if needed; adds its parameters.
 
-    Only what this actor needs is asked, so that people without office get the index on the owner.
+    It contains only the terms this actor needs, so that ordinary users hit the index on the owner.
     """
     seen = sight(actor, "session.read")
     if mine:
@@ -201,12 +201,12 @@ def states_of(wanted: str) -> list[SessionState] | None:
         ) from None
 
 
-# What the spec says where no column does.
+# Fields of the spec that have no column.
 _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(SessionSpec)}
 
 
 async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
-    """One `SessionDetail` as JSON. Values of the environment are for the owner's eyes alone."""
+    """One `SessionDetail` as JSON. Environment values are visible only to the owner."""
     found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
     spec = SessionSpec.from_json(found.pop("spec"))
     found = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **found}
@@ -216,7 +216,7 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: Sessi
 
 
 async def history(tx: AsyncSession, session: SessionId) -> list[tuple[HistoryEntry, str | None]]:
-    """All that happened to a session, oldest first, with the e-mail of who did it."""
+    """The history of a session, oldest first, with the actor's e-mail."""
     rows = await tx.execute(
         select(HistoryEntry, User.email)
         .outerjoin(User, User.id == HistoryEntry.actor)
@@ -234,13 +234,13 @@ _VISIBLE_IDS = text(f"SELECT s.id FROM sessions s WHERE s.id = ANY(:ids) AND {_V
 
 
 async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> list[SessionId]:
-    """Those of the sessions that the actor may see."""
+    """The subset of the sessions that the actor may see."""
     found = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **_sight(actor)})
     return list(found.scalars())
 
 
 def _sight(actor: Actor) -> dict[str, Any]:
-    """What the _VISIBLE condition is bound to."""
+    """Parameters of the _VISIBLE condition."""
     seen = sight(actor, "session.read")
     return {
         "everything": seen.everything,
@@ -258,7 +258,7 @@ _RESOLVE = text(f"""
 
 
 async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
-    """The session meant by an id, by a name (live ones first, then the newest), or by a unique prefix.
+    """The session with this id, name (live ones first, then the newest) or unique id prefix.
 
     Raises: NotFound, Conflict when a prefix fits several.
     """
@@ -274,15 +274,15 @@ async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
     if found[0].name != ref and len(found) > 1:
         raise Conflict(
             "session.ambiguous",
-            f"{ref} fits several sessions.",
-            hint="Type more of the id.",
+            f"{ref} matches several sessions.",
+            hint="Use more characters of the id.",
             details={"ids": [session.id for session in found]},
         )
     return found[0]
 
 
 async def by_idempotency_key(tx: AsyncSession, owner: UserId, key: str) -> SessionId | None:
-    """The session that this key made before."""
+    """The session created earlier with this idempotency key."""
     found = await tx.execute(
         select(Session.id).where(Session.owner_id == owner, Session.idempotency_key == key)
     )
@@ -295,7 +295,7 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:
 
 
 async def with_specs(tx: AsyncSession, *states: SessionState) -> list[Session]:
-    """The same, each with its spec."""
+    """Sessions in these states with their specs, oldest first."""
     rows = await tx.execute(_in_order(states).options(undefer(Session.spec)))
     return list(rows.scalars())
 
@@ -305,7 +305,7 @@ def _in_order(states: Iterable[SessionState]) -> Select[Session]:
 
 
 async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
-    """Reason and place in the queue that those who wait were told last."""
+    """The last published reason and queue position of each pending session."""
     rows = await tx.execute(
         select(Session.id, Session.reason, Session.queue_position).where(
             Session.state == SessionState.PENDING
@@ -315,7 +315,7 @@ async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None,
 
 
 async def lock(tx: AsyncSession, session: SessionId, *states: SessionState) -> bool:
-    """Keep the session's state as it is until this transaction ends; False when it is in none of them.
+    """Lock the session until the transaction ends; False if it is in none of these states.
 
     states: any, when empty.
     """
@@ -326,7 +326,7 @@ async def lock(tx: AsyncSession, session: SessionId, *states: SessionState) -> b
 
 
 Mark = tuple[SessionState, int, int]
-"""State, attempts and restarts: equal at two times means that the session stayed in that state between."""
+"""State, attempts and restarts: equal at two points in time means that the session stayed in that state."""
 
 
 def mark(session: Session) -> Mark:
@@ -334,7 +334,7 @@ def mark(session: Session) -> Mark:
 
 
 async def marks(tx: AsyncSession) -> dict[SessionId, Mark]:
-    """The marks of all live sessions."""
+    """The `mark` of each live session."""
     rows = await tx.execute(
         select(Session.id, Session.state, Session.attempts, Session.restarts).where(
             Session.state.in_(sorted(LIFECYCLE.live))
@@ -344,7 +344,7 @@ async def marks(tx: AsyncSession) -> dict[SessionId, Mark]:
 
 
 async def failed_starts(tx: AsyncSession, session: SessionId, cause: str) -> int:
-    """How often, since it ran last, a start of the session ended like this and was to be tried again."""
+    """How many starts failed with this cause and were retried since the session last ran."""
     entry = HistoryEntry
     ran = (
         select(func.max(entry.id))
@@ -365,7 +365,7 @@ async def failed_starts(tx: AsyncSession, session: SessionId, cause: str) -> int
 async def restarts_since(
     tx: AsyncSession, sessions: Iterable[SessionId], since: datetime
 ) -> dict[SessionId, int]:
-    """How often each of these sessions was started again since then; those that never were are left out."""
+    """Restarts of each of these sessions since then; sessions without one are omitted."""
     rows = await tx.execute(
         select(HistoryEntry.session_id, func.count())
         .where(
@@ -380,7 +380,7 @@ async def restarts_since(
 
 
 async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:
-    """Sessions whose transitional state has lasted past its deadline."""
+    """Sessions in a transitional state past its deadline."""
     rows = await tx.execute(
         select(Session).where(Session.state.in_(sorted(LIFECYCLE.live)), Session.deadline < now)
     )

@@ -44,7 +44,7 @@ async def create(
     body: SessionCreate,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
-    """Ask for a session. It is PENDING at once and starts as soon as there is room."""
+    """Create a session. It is PENDING and starts as soon as there is capacity."""
     spec = replace(body, env=environment.closed(services.seal, body.env))
     session = await service.enqueue(
         services.database, services.clock, actor, spec, idempotency_key=idempotency_key
@@ -92,7 +92,7 @@ router.add_api_route(
     response_model=SessionDetail,
 )
 async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> Response:
-    """One session, with its environment and apps."""
+    """Get one session with its environment and apps."""
     async with services.database.transaction() as tx:
         session = await service.find(tx, actor, ref)
         return _json(await queries.detail(tx, services.seal, actor, session.id))
@@ -108,7 +108,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def rename(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionRename
 ) -> Response:
-    """Give a live session another name."""
+    """Rename a live session."""
     session = await service.rename(services.database, actor, ref, body.name)
     async with services.database.transaction() as tx:
         return _json(await queries.detail(tx, services.seal, actor, session))
@@ -124,8 +124,7 @@ async def rename(
 async def prioritise(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: SessionPriority
 ) -> Response:
-    """Say how soon a waiting session is to start, beside the others; above what your policy allows,
-    administrators may."""
+    """Change the priority of a pending session. Only administrators may exceed what your policy allows."""
     async with services.database.transaction() as tx:
         session = await service.prioritise(tx, actor, ref, body.priority)
     async with services.database.transaction() as tx:
@@ -143,7 +142,7 @@ async def prioritise(
 async def remove(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, force: QueryBool = False
 ) -> Response:
-    """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
+    """Terminate a session, or cancel it while it is pending. Idempotent."""
     async with services.database.transaction() as tx:
         session = await service.remove(tx, services.clock, actor, ref, force=force)
     async with services.database.transaction() as tx:
@@ -183,6 +182,6 @@ async def history(services: ServicesOf[Services], actor: CurrentActor, ref: Ref)
     openapi_extra=names("vfolder.read"),
 )
 async def mounts(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> MountList:
-    """Live sessions that have a folder mounted; of those that you may not see, only that there is one."""
+    """Live sessions that mount a folder; for those that you may not see, only their number."""
     async with services.database.transaction() as tx:
         return MountList(items=await mounting.mounted_in(tx, actor, ref))

@@ -16,16 +16,16 @@ from carrel.tenancy.schemas import ProjectRef
 
 @dataclass(frozen=True, kw_only=True)
 class SessionCreate(SessionSpec):
-    """image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
+    """image: a name in the catalogue or any image reference. name: generated when absent. description: free text.
 
-    group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
-    highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
-    one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
+    group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
+    highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
+    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot.
     """
 
 
 class MountView(BaseModel):
-    """A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot."""
+    """A folder mounted in a session. folder_id: null when it was deleted. automatic: its name begins with a dot."""
 
     folder_id: FolderId | None
     folder_name: str
@@ -61,9 +61,8 @@ class ProgressView(BaseModel):
 
 
 class SessionView(BaseModel):
-    """reason: why it waits, failed or ended. queue_position: 1 is next.
-
-    idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far.
+    """reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
+    idle, set with the warning; null before.
     """
 
     id: SessionId
@@ -90,10 +89,9 @@ class SessionView(BaseModel):
 
 
 class ContainerView(BaseModel):
-    """name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
-
-    state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
-    process, when it is known.
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
+    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
+    known.
     """
 
     id: ContainerId
@@ -118,7 +116,7 @@ class SessionDetail(SessionView):
 
 
 class SessionQuery(PageQuery):
-    """Which sessions to list. sort: name, state, created_at or image; the newest first when absent."""
+    """Which sessions to list. sort: name, state, created_at or image; default: newest first."""
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
@@ -132,7 +130,7 @@ class SessionList(BaseModel):
 
 
 class HistoryView(BaseModel):
-    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+    """cause: a code such as "created", "retry", "out_of_memory". from_state = to_state for notes.
 
     actor: e-mail of the person, null when Carrel did it.
     """

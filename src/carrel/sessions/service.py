@@ -1,4 +1,4 @@
-"""Use cases of sessions. Each starts with the decision whether the actor may."""
+"""Use cases of sessions. Each starts with an authorization check."""
 
 import re
 import zlib
@@ -40,16 +40,16 @@ REFERENCE = re.compile(
 async def enqueue(
     database: Database, clock: Clock, actor: Actor, spec: SessionSpec, *, idempotency_key: str | None = None
 ) -> SessionId:
-    """Remember what is asked as a PENDING session, with its event and audit entry, in one transaction.
+    """Create a PENDING session with its event and audit entry, in one transaction.
 
     Twice with the same idempotency key: the first one's id.
-    Raises: Forbidden, Invalid, Conflict (name taken), Refused (could never fit).
+    Raises: Forbidden, Invalid, Conflict (name taken), Refused (can never start).
     """
     try:
         async with database.transaction() as tx:
             return await _enqueue(tx, clock, actor, spec, idempotency_key)
     except IntegrityError as error:
-        # Two unique indexes can say no: the same key (a repeat that raced), or the name.
+        # Two unique indexes can fail: the idempotency key (a concurrent retry), or the name.
         if idempotency_key:
             async with database.transaction() as tx:
                 first = await queries.by_idempotency_key(tx, actor.user_id, idempotency_key)
@@ -64,7 +64,7 @@ def _name_taken(name: str | None) -> Conflict:
     return Conflict(
         "session.name_taken",
         f"You already have a session named {name}.",
-        hint="Choose another name, or terminate the other one first.",
+        hint="Choose another name, or terminate that session first.",
         field="name",
     )
 
@@ -82,7 +82,7 @@ async def _enqueue(
         "session.create",
         Target(actor.user_id, project, actor.domain_id),
         read="session.create",
-        missing=NotFound("project.not_found", f"You are in no project {spec.project}."),
+        missing=NotFound("project.not_found", f"You are not a member of a project {spec.project}."),
     )
     image = await image_of(tx, actor, spec.image, spec.slots)
     admitted = await admission.admit(tx, actor, project, image, spec)
@@ -132,13 +132,15 @@ def _row(
 
 
 async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
-    """The project that is meant, among those that the actor is in; it and they stay as they are until the end
-    of this transaction, so that nobody archives or disables them between this look and the new session.
+    """The requested project, among those of the actor. It and the actor's user stay locked until the transaction
+    ends, so that neither is archived or disabled before the session is created.
     """
     projects = await tenancy.own_projects(tx, actor.user_id)
     if not projects:
         raise Forbidden(
-            "project.none", "You are in no project.", hint="Ask an administrator to add you to one."
+            "project.none",
+            "You are not a member of any project.",
+            hint="Ask an administrator to add you to one.",
         )
     if wanted is None:
         projects = [project for project in projects if project.archived_at is None] or projects[:1]
@@ -156,18 +158,18 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
     if wanted is None:
         raise Invalid(
             "invalid.project",
-            "You are in several projects.",
-            hint="Say which one.",
+            "You are a member of several projects.",
+            hint="Specify one.",
             field="project",
             details={"projects": [project.name for project in projects]},
         )
-    raise NotFound("project.not_found", f"You are in no project {wanted}.", field="project")
+    raise NotFound("project.not_found", f"You are not a member of a project {wanted}.", field="project")
 
 
 async def image_of(tx: AsyncSession, actor: Actor, wanted: str, slots: Slots) -> Image | None:
-    """The image of the catalogue that is meant; None: a reference.
+    """The image of the catalogue; None: an image reference.
 
-    Raises: Invalid, also when slots are too few; Forbidden when the actor's domain may not use its registry.
+    Raises: Invalid, also for too few slots; Forbidden if the actor's domain may not use its registry.
     """
     image = await images.find(tx, wanted)
     if image is None and not REFERENCE.match(wanted):
@@ -184,7 +186,7 @@ async def image_of(tx: AsyncSession, actor: Actor, wanted: str, slots: Slots) ->
 
 
 def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
-    """The error for less of a slot than the image needs. None: enough. image None: one that is not known."""
+    """The error if the slots are less than the image needs; None: sufficient. image None: not in the catalogue."""
     least = image.min_slots if image else images.DEFAULT_MIN_SLOTS
     for slot, amount in least.items():
         if slots.get(slot, 0) < amount:
@@ -198,9 +200,9 @@ def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read") -> Session:
-    """The session that the actor means by an id, a unique prefix of it, or a name, locked for nobody.
+    """The session with this id, unique id prefix or name, not locked.
 
-    Raises: NotFound (also for what one may not know of), Forbidden, Conflict when several match.
+    Raises: NotFound (also if the actor may not see it), Forbidden, Conflict if several match.
     """
     session = await queries.resolve(tx, actor, ref)
     require(
@@ -216,7 +218,7 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.
 def note(
     tx: AsyncSession, actor: Actor, action: str, session: Session, *, details: Mapping[str, object]
 ) -> None:
-    """Add to the audit trail that the actor did this to, or in, the session."""
+    """Add an audit entry for an action on, or in, the session."""
     audit.record(tx, actor, action, session.id, name=session.name, target=_target(session), details=details)
 
 
@@ -225,13 +227,13 @@ def _target(session: Session) -> Target:
 
 
 async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool) -> SessionId:
-    """End a session: cancel it before it runs, terminate it else. Ended, or ending, already: no-op.
+    """End a session: cancel it if it has not run, otherwise terminate it. Ended or terminating: no-op.
 
-    force: kill its processes without asking them first.
+    force: kill its processes without a grace period.
     """
     session = await find(tx, actor, ref, "session.remove")
-    # Between two of the moves below it could go from a state that the second does not take to one that
-    # the first does not: the request would be lost.
+    # Without the lock it could change state between the two transitions below such that neither matches, and the
+    # request would be lost.
     await queries.lock(tx, session.id)
     now = clock.now()
     cause, reason = "user", f"Ended by {actor.email}."
@@ -254,12 +256,14 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
 
 
 async def rename(database: Database, actor: Actor, ref: str, name: str) -> SessionId:
-    """Give a live session another name. Raises: Conflict when it is taken or the session has ended."""
+    """Rename a live session. Raises: Conflict when the name is taken or the session has ended."""
     try:
         async with database.transaction() as tx:
             session = await find(tx, actor, ref, "session.update")
             if session.state in LIFECYCLE.final:
-                raise Conflict("session.ended", f"{session.name} has ended; its name stays.", field="name")
+                raise Conflict(
+                    "session.ended", f"{session.name} has ended and cannot be renamed.", field="name"
+                )
             before = session.name
             await transitions.rename(tx, session.id, name)
             note(
@@ -275,10 +279,10 @@ async def rename(database: Database, actor: Actor, ref: str, name: str) -> Sessi
 
 
 async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) -> SessionId:
-    """Let a waiting session start sooner or later. Raises: Conflict when it does not wait; Forbidden."""
+    """Change the priority of a pending session. Raises: Conflict if it is not pending; Forbidden."""
     session = await find(tx, actor, ref, "session.update")
     if not await queries.lock(tx, session.id, SessionState.PENDING):
-        raise Conflict("session.not_waiting", f"{session.name} does not wait any more.", field="priority")
+        raise Conflict("session.not_waiting", f"{session.name} is no longer pending.", field="priority")
     most = (await policy_of(tx, actor)).max_priority
     admission.require_priority(actor, _target(session), priority, most)
     before = session.priority
@@ -291,8 +295,8 @@ async def prioritise(tx: AsyncSession, actor: Actor, ref: str, priority: int) ->
 async def remove_container(
     tx: AsyncSession, session: SessionId, container: ContainerId, *, cause: str, now: datetime
 ) -> None:
-    """The engine says that a container of a session that ends is gone: give back its slots. With the last one the
-    session ends where its outcome says. Twice: no-op.
+    """Record that the engine removed a container of a terminating session, and release its slots. With the last
+    container the session reaches its final state. Twice: no-op.
     """
     gone, states = [ContainerChange(container)], [SessionState.TERMINATING]
     if await containers.change(tx, session, gone, ContainerState.GONE, states=states, cause=cause, now=now):
@@ -300,8 +304,8 @@ async def remove_container(
 
 
 async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
-    """End a session that is TERMINATING where its outcome says, whatever is left of it, and give back its slots."""
-    # Read again: while it was ending somebody may have wanted it not to come back.
+    """Move a TERMINATING session to its final state, even if containers remain, and release its slots."""
+    # Read again: the outcome may have changed while it was terminating.
     wanted = select(Session.outcome).where(Session.id == session, Session.state == SessionState.TERMINATING)
     outcome = (await tx.execute(wanted.with_for_update())).scalar()
     if outcome is None:
@@ -319,10 +323,10 @@ async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: st
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
-    """End every live session in this database alone. For a copy of an installation: what they ran in belongs to the
-    original, and goes on there.
+    """End every live session in the database without touching containers. For a copy of an installation: the
+    containers belong to the original and keep running there.
     """
-    cause, reason = "copied", "It runs in the installation that this one is a copy of."
+    cause, reason = "copied", "It runs in the installation that this one was copied from."
     for session in await queries.in_states(tx, *sorted(LIFECYCLE.live)):
         if session.state == SessionState.PENDING:
             await transitions.move(
@@ -343,9 +347,9 @@ async def requeue(
     not_before: datetime | None = None,
     blamed: NodeId | None = None,
 ) -> None:
-    """Nothing of it is left on the engine: wait for another try, elsewhere if it can be, and give back its slots.
+    """Requeue a session whose containers are removed, preferably onto other nodes, and release its slots.
 
-    blamed: the node where it could not start; None: it leaves all of them.
+    blamed: the node where it could not start; None: it avoids all of them.
     """
     moved = await transitions.move(
         tx,
@@ -363,7 +367,7 @@ async def requeue(
 
 
 async def keep_log(tx: AsyncSession, container: ContainerId, content: bytes) -> None:
-    """Keep the end of the log before the container goes. Twice: the newer."""
+    """Store the end of the log before the container is removed. Twice: the newer one is kept."""
     packed = zlib.compress(content[-KEPT_LOG_BYTES:])
     await tx.execute(
         insert(KeptLog)
@@ -373,7 +377,7 @@ async def keep_log(tx: AsyncSession, container: ContainerId, content: bytes) -> 
 
 
 async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:
-    """What was kept; empty when nothing was."""
+    """The stored end of the log; empty if there is none."""
     packed = (
         await tx.execute(select(KeptLog.content).where(KeptLog.container_id == container))
     ).scalar_one_or_none()

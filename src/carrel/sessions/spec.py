@@ -1,7 +1,7 @@
-"""What a session is asked to be: the one shape of a request, from the wire to the row, the launch and the next like it.
+"""The session spec: the single shape of a session request, from the API through the database to launch and templates.
 
-A new field goes here; docs/path.md says what else it needs. The constraints bind what comes over the wire: what code
-makes, and what was stored, is taken as it is.
+Add new fields here; docs/path.md lists what else they need. The constraints apply to API input only; values built in
+code or read from the database are not validated.
 """
 
 import re
@@ -26,7 +26,7 @@ SessionName = Annotated[
 MountPath = Annotated[
     str,
     StringConstraints(pattern=r"^/?[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?$", max_length=512),
-    says("A path in a session has letters, digits and _ . - in each of its names, with / between them."),
+    says("A path in a session consists of names with letters, digits and _ . - separated by /."),
 ]
 Subpath = Annotated[
     str,
@@ -44,7 +44,7 @@ _MAX_BIGINT = 2**62
 
 
 def _any_slot(schema: dict[str, Any]) -> None:
-    """cpu and mem by name, and any accelerator's slot beside them."""
+    """cpu and mem by name, plus any accelerator slots."""
     schema |= {
         "additionalProperties": {"type": "integer", "minimum": 0},
         "examples": [{"cpu": 1000, "mem": 1 << 30}],
@@ -55,8 +55,11 @@ _ACCELERATOR = re.compile(SLOT)
 
 
 class SlotRequest(BaseModel):
-    """cpu: millicores. mem: bytes. Both are needed; accelerators come by the names that `GET /slot-kinds` has, such as
-    cuda.device (whole ones) or cuda.shares (thousandths of one)."""
+    """cpu: millicores. mem: bytes. Both are required.
+
+    Accelerators use the names from `GET /slot-kinds`, such as cuda.device (whole devices) or cuda.shares (thousandths
+    of a device).
+    """
 
     model_config = {"extra": "allow", "json_schema_extra": _any_slot}
     __pydantic_extra__: dict[
@@ -64,19 +67,19 @@ class SlotRequest(BaseModel):
         Annotated[
             int,
             Field(ge=1, le=_MAX_BIGINT),
-            says("Of an accelerator a whole number is asked for, from 1 on: devices, or thousandths of one."),
+            says("An accelerator amount is a whole number of at least 1: devices, or thousandths of one."),
         ],
     ] = Field(init=False)
 
     cpu: Annotated[
         int,
         Field(ge=LEAST["cpu"], le=_MAX_BIGINT, examples=[1000]),
-        says("cpu is a whole number of thousandths of a core, from 10 on: 1000 is one core."),
+        says("cpu is a whole number of millicores, at least 10; 1000 is one core."),
     ]
     mem: Annotated[
         int,
         Field(ge=LEAST["mem"], le=_MAX_BIGINT, examples=[1 << 30]),
-        says("mem is a whole number of bytes, from 4194304 (4 MiB) on."),
+        says("mem is a whole number of bytes, at least 4194304 (4 MiB)."),
     ]
 
     @model_validator(mode="after")
@@ -85,13 +88,13 @@ class SlotRequest(BaseModel):
             (slot for slot in self.__pydantic_extra__ if not _ACCELERATOR.fullmatch(slot)), None
         ):
             raise broken(
-                f"{wrong[:60]} is not a slot: there are cpu, mem, and accelerators such as cuda.device or cuda.shares."
+                f"{wrong[:60]} is not a slot. Use cpu, mem, or an accelerator such as cuda.device or cuda.shares."
             )
         return self
 
 
 class _ReadAs:
-    """For `Annotated`: on the wire it is the model; what comes of it is a plain mapping."""
+    """For `Annotated`: validated by the model in the API, then a plain mapping."""
 
     def __init__(self, model: type[BaseModel]) -> None:
         self._model = model
@@ -104,9 +107,8 @@ class _ReadAs:
 
 @dataclass(frozen=True, kw_only=True)
 class MountRequest:
-    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
-
-    subpath: only this directory of the folder. read_only: though you may write.
+    """folder: id or name. path: mount point, absolute or relative to /home/work; default: /home/work/NAME. subpath:
+    mount only this directory of the folder. read_only: mount without write access.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -119,10 +121,10 @@ class MountRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class SchedulingSpec:
-    """The part that admission and the scheduler look at: what may be asked about before there is anything else.
+    """The part of a spec that admission and the scheduler use; enough for a check.
 
-    slots: of each container, in base units. project, group, node: id or name. containers: how many; the API makes
-    sessions of one.
+    slots: of each container, in base units. project, group, node: id or name. containers: how many; the API creates
+    sessions with one.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -139,10 +141,11 @@ class SchedulingSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSpec(SchedulingSpec):
-    """What is asked. Once admitted (`admission.admit`) it has ids for names, and the defaults and limits applied.
+    """The requested session. After admission (`admission.admit`) names are resolved to ids and defaults and limits
+    are applied.
 
-    image: a name in the catalogue or a reference; "" where somebody only asks about the rest. env: on the wire as
-    people write it, inside as `environment.closed` gives it.
+    image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
+    encrypted by `environment.closed` inside.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
@@ -153,12 +156,12 @@ class SessionSpec(SchedulingSpec):
     )
 
     def to_json(self) -> dict[str, Any]:
-        """As it is stored: what is left out, or as usual, is not in it."""
+        """The stored form, without defaults."""
         return {name: value for name, value in asdict(self).items() if value not in (None, "", (), {})}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """As it was stored, also by an earlier version; what no version knows any more is left out."""
+        """Load a stored spec, also of an earlier version; unknown fields are ignored."""
         known = {one.name for one in fields(cls)}
         given = {name: value for name, value in stored.items() if name in known}
         return cls(**{**given, "mounts": tuple(MountRequest(**each) for each in stored.get("mounts", ()))})

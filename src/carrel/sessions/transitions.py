@@ -1,9 +1,8 @@
-"""Moving sessions between states: one statement, the only writer of `sessions.state`.
+"""State transitions of sessions: one statement, the only writer of `sessions.state`.
 
-The update, the history and the event are one guarded statement: it moves exactly the sessions that are still
-in a state from which the lifecycle allows the move, and says which those were. Whoever comes second moves
-nothing. A session that ends lets go of its folders in the same statement, and takes its containers along; so does one
-that goes back to the queue.
+Update, history and event are one guarded statement: it moves exactly the sessions whose current state allows the
+transition and returns their ids. A concurrent second call moves nothing. The same statement releases the folders of a
+session that ends, and updates the containers of one that ends or is requeued.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from carrel.core.ids import EngineId, NodeId, SessionId
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
-"""Causes for which the node is not to blame: where it was tried is as good as elsewhere."""
+"""Causes that are not the node's fault: the session may be placed there again."""
 
 _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
@@ -181,12 +180,12 @@ SELECT id, pg_notify('carrel', 'events') FROM changed
 
 
 def _words(states: Iterable[SessionState]) -> list[str]:
-    # Plain strings: the driver would look for a PostgreSQL enum of the same name.
+    # Plain strings, because the driver would look for a PostgreSQL enum of the same name.
     return sorted(str(state) for state in states)
 
 
 def topic(state: SessionState) -> str:
-    """What a transaction that brings sessions into the state notifies."""
+    """The topics that a transition into the state notifies."""
     return f"sessions.{state}"
 
 
@@ -205,10 +204,10 @@ async def move(
     not_before: datetime | None = None,
     blamed: NodeId | None = None,
 ) -> list[SessionId]:
-    """Bring sessions into the target state; give those that moved.
+    """Move sessions to the target state. Returns those that moved.
 
-    sources: narrows the lifecycle's own. blamed: which of its nodes one that goes back to the queue avoids from now
-    on; None: all of them.
+    sources: a subset of the source states that the lifecycle allows. blamed: the node that a requeued session avoids;
+    None: all of its nodes.
     """
     allowed = LIFECYCLE.sources(target) & frozenset(sources or LIFECYCLE.moves)
     lasts = LIFECYCLE.deadlines.get(target)
@@ -245,9 +244,9 @@ async def terminate(
     actor: str | None = None,
     force: bool = False,
 ) -> None:
-    """Start ending a placed session because somebody wants it; CANCELLED if it never ran, else TERMINATED.
+    """Start to terminate a placed session on request: CANCELLED if it never ran, otherwise TERMINATED.
 
-    When it is TERMINATING already: only makes it forced, and keeps it from starting again elsewhere.
+    If it is TERMINATING already: only sets force, and keeps it from being requeued.
     """
     await keep_ended(tx, [session], reason=reason)
     await move(
@@ -266,24 +265,24 @@ async def terminate(
 
 
 async def keep_ended(tx: AsyncSession, sessions: Iterable[SessionId], *, reason: str | None) -> None:
-    """Those that are leaving their node to start again elsewhere shall end with that instead."""
+    """Make sessions that terminate in order to be requeued end instead."""
     await tx.execute(_STAY, {"ids": list(sessions), "reason": reason})
 
 
 async def renew_deadlines(tx: AsyncSession, states: Iterable[SessionState], *, now: datetime) -> None:
-    """Give these states their whole time again: a deadline counts time in which somebody could act."""
+    """Restart the deadlines of these states, which count only time in which a leader could act."""
     for state in states:
         await tx.execute(_RENEW, {"state": str(state), "deadline": now + LIFECYCLE.deadlines[state]})
 
 
 async def renew_restarts(tx: AsyncSession, engine: EngineId, *, now: datetime) -> None:
-    """The same for sessions that ran, and are to be started again by an engine that does not answer."""
+    """As `restart_deadlines`, for sessions to be restarted on an engine that does not respond."""
     deadline = now + LIFECYCLE.deadlines[SessionState.STARTING]
     await tx.execute(_RENEW_RESTARTS, {"engine": engine, "deadline": deadline})
 
 
 async def renew_deadline(tx: AsyncSession, session: SessionId, state: SessionState, *, now: datetime) -> None:
-    """The same for one session, if it is still in this state."""
+    """Restart the deadline of one session, if it is still in this state."""
     await tx.execute(
         _RENEW_ONE, {"id": session, "state": str(state), "deadline": now + LIFECYCLE.deadlines[state]}
     )
@@ -297,7 +296,7 @@ async def rename(tx: AsyncSession, session: SessionId, name: str) -> None:
 
 
 async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> None:
-    """Change the priority of a session; the scheduler looks at its queue again."""
+    """Change the priority of a session and wake the scheduler."""
     bound = {
         "id": session,
         "priority": priority,
@@ -308,7 +307,7 @@ async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> Non
 
 
 async def announce_created(tx: AsyncSession, session: SessionId, *, actor: str) -> None:
-    """First history entry and event of a session that was just inserted."""
+    """Write the first history entry and event of a new session."""
     await tx.execute(
         _CREATED,
         {"id": session, "actor": actor, "event": "session.created", "topic": topic(SessionState.PENDING)},
@@ -323,7 +322,7 @@ async def show_progress(
     progress: dict[str, Any] | None,
     reason: str | None,
 ) -> None:
-    """Say how far its start or its end is; nothing when the session is in none of these states any more."""
+    """Publish the progress of a start or termination; no-op if the session has left these states."""
     await tx.execute(
         _TOUCH,
         {
@@ -362,7 +361,7 @@ async def expect_idle_end(
     reason: str | None = None,
     actor: str | None = None,
 ) -> None:
-    """Say when a running session ends for being idle; None: not any more. cause: with one, the history has it."""
+    """Set when a running session will end for being idle; None: cleared. cause: if given, recorded in the history."""
     bound = {
         "id": session,
         "ends_at": ends_at,
@@ -376,7 +375,7 @@ async def expect_idle_end(
 
 
 async def refuse(tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int | None]]) -> None:
-    """Store for each waiting session why it waits and its place in the queue; unchanged rows stay untouched."""
+    """Store reason and queue position of each pending session; unchanged rows are not written."""
     if not refusals:
         return
     rows = [{"id": session, "reason": reason, "position": place} for session, reason, place in refusals]

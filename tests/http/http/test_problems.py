@@ -133,7 +133,7 @@ async def test_a_rule_is_told_in_words(api: Api):
     assert problem.hint == ""
     answer = await user.post("/sessions", {**GOOD, "slots": {"cpu": 1, "mem": SMALL["mem"]}})
     problem = require_problem(answer, 422, "invalid.request")
-    assert problem.detail.startswith("cpu is a whole number of thousandths of a core")
+    assert problem.detail.startswith("cpu is a whole number of millicores")
     assert problem.field == "slots.cpu"
 
 

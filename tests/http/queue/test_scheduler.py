@@ -259,7 +259,7 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
         found = await waits(living, who, waiting["id"])
         return [(one["text"], one["command"]) for one in found["changes"]]
 
-    elsewhere, end = ("Ask for it in theirs instead.", ""), f"carrel session rm {hidden['name']}"
+    elsewhere, end = ("Request it in theirs instead.", ""), f"carrel session rm {hidden['name']}"
     assert await offered(user) == [elsewhere, (f"End your session {hidden['name']}.", end)]
     assert await offered(admin) == [elsewhere, (f"End their session {hidden['name']}.", end)]
     assert await offered(lead) == []
@@ -341,7 +341,7 @@ async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypat
     assert (why["waiting"], why["position"], why["reason"]) == (
         False,
         None,
-        "It does not wait: it is CANCELLED.",
+        "It is not pending: it is CANCELLED.",
     )
 
 
