@@ -1,4 +1,4 @@
-"""What happened, in the order of commit, as people's pages and scripts follow it.
+"""Events in commit order, for the web page and scripts to follow.
 
-Belongs here: the event log and its live stream. Not here: who changed what on whose behalf (audit).
+Belongs here: the event log and its live stream. Not here: the audit trail (`audit`).
 """

@@ -1,4 +1,4 @@
-"""GET /events: the last ones as a list, or all from now on as a stream."""
+"""GET /events: recent events as a list, or a live stream."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -52,7 +52,7 @@ async def list_events(
     cursor: Annotated[str | None, Query(max_length=50)] = None,
     limit: Annotated[int, Field(ge=1, le=200), DECIMAL, Query()] = 100,
 ) -> EventList | StreamingResponse:
-    """What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
+    """Events about objects that you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
     if follow:
         position = resume or last_event_id
         if position:
@@ -98,8 +98,8 @@ async def _frames(
 
 
 async def _still_known(request: Request) -> bool:
-    """False when the follower has signed out, or their keypair is gone, since the stream began."""
-    # Who they were when the stream began says nothing of now.
+    """False if the follower signed out or their keypair was removed since the stream began."""
+    # The identity at the start of the stream may be outdated.
     request.scope["state"].pop("identity", None)
     try:
         await current_actor(request)

@@ -12,7 +12,7 @@ class EventObject(BaseModel):
 
 
 class EventView(BaseModel):
-    """id: opaque; give it back as Last-Event-ID to resume after it."""
+    """id: opaque; send it as Last-Event-ID to resume after it."""
 
     id: str | None
     at: datetime | None

@@ -1,4 +1,4 @@
-"""Writing events, reading them back in commit order, and the live stream of this process."""
+"""Write events, read them in commit order, and stream them live in this process."""
 
 import asyncio
 import re
@@ -29,13 +29,13 @@ _POSITION = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}")
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.01, 0.25
 
 Audience = Collection[str]
-"""Of whom: EVERYBODY, or domain:ID, project:ID and user:ID for everybody in it and for one person."""
+"""An audience: EVERYBODY, domain:ID, project:ID or user:ID."""
 EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True)
 class PublishedEvent:
-    """One event as readers get it. position: opaque and resumable; None for what is not kept."""
+    """One event for readers. position: opaque, for resuming; None for events that are not stored."""
 
     position: str | None
     at: datetime | None
@@ -47,7 +47,7 @@ class PublishedEvent:
     audience: Audience = ()
 
     def reaches(self, actor: Actor) -> bool:
-        """Whether it is for the actor to know."""
+        """True if the actor may see it."""
         if allows(actor, "event.read", self.target):
             return True
         theirs = {EVERYBODY, f"domain:{actor.domain_id}", f"user:{actor.user_id}"}
@@ -55,7 +55,7 @@ class PublishedEvent:
         return not theirs.isdisjoint(self.audience)
 
 
-# Ordered by the column and not by its text of the same name, in which 1000 comes before 999.
+# Order by the column, not by its text alias, which would sort 1000 before 999.
 _AFTER = text("""
     SELECT xid::text AS xid, id, at, kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data,
         xid < pg_snapshot_xmin(pg_current_snapshot()) AS settled
@@ -92,7 +92,7 @@ _END = str(2**63 - 1)
 
 @dataclass(frozen=True)
 class Batch:
-    """held: more is committed, but an older transaction still runs that may yet write before it."""
+    """held: more is committed, but held back because an older transaction is still running."""
 
     happenings: Sequence[PublishedEvent]
     held: bool
@@ -111,7 +111,10 @@ async def record(
     data: Mapping[str, object],
     audience: Audience = (),
 ) -> None:
-    """Add an event to this transaction, for those who may see the target and the audience. kind: "user.updated"."""
+    """Add an event to this transaction, for those who may see the target and for the audience.
+
+    kind: such as "user.updated".
+    """
     bound = {
         "kind": kind,
         "object_kind": kind.split(".")[0],
@@ -128,7 +131,7 @@ async def record(
 async def tell(
     tx: AsyncSession, kind: str, object_id: str, *, people: Sequence[UserId], data: Mapping[str, object]
 ) -> None:
-    """Add an event for each of these people to this transaction, beside the one for those who see the target."""
+    """Add an event for each of these users to this transaction, besides the one for those who see the target."""
     if people:
         bound = {
             "kind": kind,
@@ -141,7 +144,7 @@ async def tell(
 
 
 async def after(tx: AsyncSession, position: str) -> Batch:
-    """What was committed after the position, oldest first, at most 500; complete up to its last row."""
+    """Events committed after the position, oldest first, at most 500; without gaps."""
     xid, event_id = parse(position)
     rows = (await tx.execute(_AFTER, {"xid": xid, "id": event_id, "limit": _BATCH})).all()
     settled = [_happening(row) for row in rows if row.settled]
@@ -149,27 +152,27 @@ async def after(tx: AsyncSession, position: str) -> Batch:
 
 
 async def latest(tx: AsyncSession, actor: Actor, *, before: str | None, limit: int) -> list[PublishedEvent]:
-    """The last events that concern the actor's own sessions, newest first."""
+    """The latest events about the actor's own sessions, newest first."""
     xid, event_id = parse(before) if before else (_END, 2**62)
     rows = await tx.execute(_LATEST, {"xid": xid, "id": event_id, "limit": limit, "owner": actor.user_id})
     return [_happening(row) for row in rows]
 
 
 async def end_of_log(tx: AsyncSession) -> str:
-    """A position before which everything is committed and known."""
+    """A position up to which all events are committed and visible."""
     xmin = (await tx.execute(text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text"))).scalar_one()
     return f"{xmin}.0"
 
 
 async def prune(tx: AsyncSession, *, before: datetime) -> None:
-    """Delete events older than that."""
+    """Delete events older than the given time."""
     await tx.execute(delete(Event).where(Event.at < before))
 
 
 def parse(position: str) -> tuple[str, int]:
     """Transaction and event behind a position. Raises: Invalid."""
     if not _POSITION.fullmatch(position):
-        raise Invalid("invalid.position", "This event id is not one of ours.", hint="Start without one.")
+        raise Invalid("invalid.position", "This event id is invalid.", hint="Start without one.")
     xid, event_id = position.split(".")
     return xid, int(event_id)
 
@@ -188,7 +191,7 @@ def _happening(row: Any) -> PublishedEvent:
 
 
 class EventStream:
-    """Fans committed events out to the followers in this process, in order, within milliseconds."""
+    """Fans out committed events to the followers in this process, in order, within milliseconds."""
 
     def __init__(self, database: Database, listener: Listener) -> None:
         self._database = database
@@ -198,12 +201,12 @@ class EventStream:
         listener.subscribe(TOPIC, self._wake.set)
 
     async def start(self) -> None:
-        """Take the place in the log from which followers are told. Raises: Unavailable."""
+        """Set the start position in the log. Raises: Unavailable."""
         async with self._database.transaction() as tx:
             self._position = await end_of_log(tx)
 
     async def run(self) -> None:
-        """Read on after every commit that wrote events, until cancelled."""
+        """Read new events after every commit notification, until cancelled."""
         pause: float | None = None
         while True:
             with suppress(TimeoutError):
@@ -211,7 +214,7 @@ class EventStream:
                     await self._wake.wait()
             self._wake.clear()
             try:
-                # Nobody announces the end of the transaction that holds events back: look again soon.
+                # The end of the transaction that holds events back is not notified, so poll.
                 pause = (
                     min((pause or _FIRST_PAUSE_S / 2) * 2, _LAST_PAUSE_S) if await self._read_on() else None
                 )
@@ -220,12 +223,12 @@ class EventStream:
                 pause = 1.0
 
     def announce(self, happening: PublishedEvent) -> None:
-        """Pass something on to the followers who may see it."""
+        """Deliver an event to the followers who may see it."""
         for queue, actor in list(self._followers.items()):
             if not happening.reaches(actor):
                 continue
             if queue.qsize() >= _QUEUE:
-                # Too slow a reader: end its stream; it resumes from its last position.
+                # The reader is too slow: end its stream; it resumes from its last position.
                 del self._followers[queue]
                 queue.put_nowait(None)
             else:
@@ -233,9 +236,9 @@ class EventStream:
 
     @contextmanager
     def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[PublishedEvent]]:
-        """Everything after the position (or from this moment on) that the actor may see.
+        """All events after the position (default: now) that the actor may see.
 
-        It ends only for a reader who falls too far behind. Raises: Invalid.
+        Ends only for a reader that falls too far behind. Raises: Invalid.
         """
         if position:
             parse(position)
@@ -249,7 +252,7 @@ class EventStream:
     async def _happenings(
         self, actor: Actor, position: str | None, queue: "asyncio.Queue[PublishedEvent | None]"
     ) -> AsyncIterator[PublishedEvent]:
-        # The queue fills while the past is read, so that nothing falls between; what is in both is skipped.
+        # The queue fills while past events are read, so that none is missed; duplicates are skipped.
         told = (0, 0)
         if position:
             async for happening in self._replay(position):
@@ -271,7 +274,7 @@ class EventStream:
                 return
 
     async def _read_on(self) -> bool:
-        """True when something is held back."""
+        """True if events are held back."""
         async with self._database.transaction() as tx:
             batch = await after(tx, self._position)
         for happening in batch.happenings:

@@ -1,4 +1,4 @@
-"""What routes of events work with."""
+"""Services of event routes."""
 
 from dataclasses import dataclass
 

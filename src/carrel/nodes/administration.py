@@ -1,4 +1,4 @@
-"""Use cases of nodes. Each starts with the decision whether the actor may."""
+"""Use cases of nodes. Each starts with an authorization check."""
 
 from typing import Any
 
@@ -23,12 +23,13 @@ from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
 
 _SENTENCES = {
-    DrainOutcome.STAYS: "It runs on until it ends by itself; the node is empty only then.",
-    DrainOutcome.ENDS: "It is ended: its processes are asked to stop, and files outside mounted folders are lost.",
-    DrainOutcome.MOVES: "It goes back to the queue and starts again elsewhere: its processes end, and files outside "
-    "mounted folders are lost.",
-    DrainOutcome.REQUEUES: "It does not run yet: it goes back to the queue and starts elsewhere.",
-    DrainOutcome.IS_ENDING: "It is ending already.",
+    DrainOutcome.STAYS: "It continues to run until it ends by itself; the node is empty only then.",
+    DrainOutcome.ENDS: "It is terminated: its processes are asked to stop, and files outside mounted "
+    "folders are lost.",
+    DrainOutcome.MOVES: "It is requeued and restarts on another node: its processes end, and files "
+    "outside mounted folders are lost.",
+    DrainOutcome.REQUEUES: "It does not run yet: it is requeued and starts on another node.",
+    DrainOutcome.IS_ENDING: "It is already terminating.",
 }
 _OF_RUNNING = {
     Draining.WAIT: DrainOutcome.STAYS,
@@ -38,15 +39,15 @@ _OF_RUNNING = {
 
 
 def leaving(session: Session, how: Draining) -> DrainOutcome:
-    """What becomes of a session on a node that is emptied like this."""
+    """What a drain of this kind does to a session on the node."""
     if session.state == SessionState.TERMINATING:
         return DrainOutcome.IS_ENDING
-    # One that is being started again after its engine's restart has files to lose, as one that runs.
+    # A session being restarted after an engine restart has files to lose, like a running one.
     return _OF_RUNNING[how] if session.started_at else DrainOutcome.REQUEUES
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -> NodeId:
-    """Change what is given; the next decision of the scheduler goes by it. Raises: NotFound, Forbidden, Invalid."""
+    """Update the given fields, effective at the next scheduling decision. Raises: NotFound, Forbidden, Invalid."""
     node = await _found(tx, actor, ref)
     given: dict[str, object] = wanted.model_dump(exclude_unset=True)
     if "group" in given:
@@ -60,12 +61,13 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -
 
 
 async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) -> DrainView:
-    """Say what becomes of each session on the node; unless it is only asked about, begin. The controllers do it.
+    """Report what happens to each session on the node and, unless it is a dry run, start the drain for the
+    controllers.
 
     Raises: NotFound, Forbidden.
     """
     node = await _found(tx, actor, ref)
-    # not narrowed: whoever may empty a node, a superadmin, sees every session.
+    # no visibility filter: only superadmins drain nodes, and they see every session
     rows = await tx.execute(
         select(Session, User.email)
         .join(User, User.id == Session.owner_id)
@@ -81,26 +83,27 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
 
 
 async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, confirm: str) -> Forgotten:
-    """Give up a node that the engine no longer names: it is lost from now on, and is not listed any more.
+    """Forget a node that the engine no longer reports: it counts as lost and is no longer listed.
 
-    Should the engine name it again, it is back, with the settings that it had; cordoned, if it was, and not emptied.
-    Raises: NotFound, Forbidden; Invalid when confirm is not its name; Conflict when it may be there yet.
+    If the engine reports it again, it returns with its settings; still cordoned if it was, but not draining.
+    Raises: NotFound, Forbidden; Invalid when confirm is not its name; Conflict when it may still exist.
     """
     node = await _found(tx, actor, ref)
     if confirm.strip() != node.name:
         raise Invalid(
             "node.unconfirmed",
-            "The name that confirms it is not the node's.",
-            hint=f"Write {node.name}, if this is the one you mean.",
+            "The confirmation does not match the node's name.",
+            hint=f"Write {node.name}to confirm.",
             field="confirm",
         )
     if node.down_since is None:
         raise Conflict(
             "node.not_gone",
-            f"{node.name} is not gone: its engine names it, or does not answer.",
-            hint="Only a node that is DOWN while its engine answers can be forgotten; `carrel node drain` empties one.",
+            f"{node.name} is not gone: its engine reports it, or does not respond.",
+            hint="Only a node that is DOWN while its engine responds can be forgotten; use "
+            "`carrel node drain` to drain one.",
         )
-    # not narrowed: whoever may give up a node, a superadmin, sees every session.
+    # no visibility filter: only superadmins forget nodes, and they see every session
     there = select(Session.id).where(queries.is_on(node.id), queries.ON_IT).order_by(Session.id)
     sessions = list((await tx.execute(there)).scalars())
     node.forgotten_at, node.draining = clock.now(), None
@@ -125,7 +128,7 @@ def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
 
 
 async def _found(tx: AsyncSession, actor: Actor, ref: str) -> Node:
-    """The node, locked, for a change that the actor may make."""
+    """The node, locked, if the actor may change it."""
     require(actor, "node.update", Target())
     return await tx.get_one(
         Node, await queries.find(tx, actor, ref), with_for_update={"key_share": True}, populate_existing=True
@@ -144,14 +147,14 @@ def _require_there(node: Node, wanted: NodeUpdate) -> None:
         if amount > node.slots[slot]:
             raise Invalid(
                 "node.reserve_too_large",
-                f"{node.name} has {format_slot(slot, node.slots[slot])}: more cannot be reserved.",
+                f"{node.name} has {format_slot(slot, node.slots[slot])}; you cannot reserve more.",
                 hint="To keep all new sessions away from it, cordon it.",
                 field=f"reserved.{slot}",
             )
 
 
 async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, object]) -> None:
-    """Write it down, tell pages, and have the scheduler look again; nothing when nothing changes."""
+    """Write the audit entry, publish an event and wake the scheduler; no-op without changes."""
     if not after:
         return
     before: dict[str, Any] = {field: getattr(node, field) for field in after}

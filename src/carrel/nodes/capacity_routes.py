@@ -1,4 +1,4 @@
-"""GET /resources: what is left to start sessions with."""
+"""GET /resources: capacity that is left for sessions."""
 
 from dataclasses import asdict
 
@@ -19,6 +19,6 @@ router = APIRouter(tags=["resources"])
     openapi_extra=names("resource.read"),
 )
 async def show_resources(services: ServicesOf[Services], actor: CurrentActor) -> ResourcesView:
-    """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
+    """Capacity, usage and free amounts of the READY nodes in resource groups that you may use."""
     async with services.database.transaction() as tx:
         return ResourcesView.model_validate(asdict(await service.resources(tx, actor)))

@@ -37,17 +37,17 @@ ON_IT = Session.state.in_(sorted(map(str, PLACED)))
 
 
 def is_on(node: NodeId) -> ColumnElement[bool]:
-    """A condition for the sessions of which a container is on the node; with ON_IT: is there now."""
+    """A condition for sessions with a container on the node; with ON_IT: currently."""
     there = exists().where(Container.session_id == Session.id, Container.node_id == node, _IS_THERE)
     return there.correlate(Session)
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
-    """The nodes that the actor may see. Raises: Forbidden when they are shown to nobody but administrators."""
+    """The nodes that the actor may see. Raises: Forbidden if only administrators may see nodes."""
     await _require_shown(tx, actor)
     chosen = _rows().where(seen_by(actor), IS_KNOWN)
     if wanted.q:
-        # Nodes are thousands at most: no index is needed to find a part of a name.
+        # There are at most thousands of nodes, so a substring search needs no index.
         chosen = chosen.where(Node.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.group:
         chosen = chosen.where(_called(wanted.group))
@@ -97,8 +97,8 @@ async def _require_shown(tx: AsyncSession, actor: Actor) -> None:
     if not sees_everything(actor) and not (await site.settings(tx)).nodes_visible:
         raise Forbidden(
             "node.hidden",
-            "Nodes are shown to superadmins only.",
-            hint="A superadmin can show them to everybody with the setting nodes_visible.",
+            "Nodes are visible to superadmins only.",
+            hint="A superadmin can make them visible to everybody with the setting nodes_visible.",
         )
 
 
@@ -178,7 +178,7 @@ async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]
 async def _containers(
     tx: AsyncSession, node: NodeId, sessions: Sequence[SessionId]
 ) -> Mapping[SessionId, Sequence[Container]]:
-    """Those of the sessions that are on the node."""
+    """The subset of the sessions that is on the node."""
     rows = await tx.execute(
         select(Container).where(Container.session_id.in_(sessions), Container.node_id == node, _IS_THERE)
     )

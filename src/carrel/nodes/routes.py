@@ -26,15 +26,17 @@ Ref = Annotated[str, Path(max_length=253, description="An id or a name.")]
 async def list_nodes(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[NodeQuery, Query()]
 ) -> NodeList:
-    """Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
-    use, where the installation shows them."""
+    """Nodes with capacity and usage.
+
+    Users other than superadmins see the nodes of their resource groups, if the installation makes nodes visible.
+    """
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
 
 @router.get("/nodes/{ref}", operation_id="nodes.show", summary="Get a node", openapi_extra=names("node.read"))
 async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> NodeDetail:
-    """One node, with the sessions on it that one may see."""
+    """Get one node with the sessions on it that you may see."""
     async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, await queries.find(tx, actor, ref))
 
@@ -45,7 +47,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def update(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: NodeUpdate
 ) -> NodeDetail:
-    """Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has."""
+    """Change a node's group, cordon or uncordon it, and set its reserve and CPU over-commitment."""
     async with services.database.transaction() as tx:
         return await queries.detail(tx, actor, await administration.update(tx, actor, ref, body))
 
@@ -59,7 +61,7 @@ async def update(
 async def drain(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: DrainRequest
 ) -> DrainView:
-    """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
+    """Drain a node: cordon it and move, end or wait for the sessions on it. Reports first what happens to each."""
     async with services.database.transaction() as tx:
         return await administration.drain(tx, actor, ref, body)
 
@@ -73,6 +75,6 @@ async def drain(
 async def forget(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ForgetRequest
 ) -> Forgotten:
-    """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
+    """Forget a node that is DOWN: its sessions follow the group's node-loss rule, and it is no longer listed."""
     async with services.database.transaction() as tx:
         return await administration.forget(tx, services.clock, actor, ref, confirm=body.confirm)

@@ -19,14 +19,13 @@ from carrel.tenancy.schemas import Ceilings, Ref, UserRef
 Overcommit = Annotated[
     float,
     Field(ge=1, le=100, allow_inf_nan=False),
-    says("How many CPU are offered for one is a number from 1 to 100."),
+    says("CPU over-commitment is a number from 1 to 100."),
 ]
 
 
 class DeviceView(BaseModel):
-    """An accelerator. family: whose slots take from it. set: those with the same number are near each other.
-
-    used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes.
+    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
+    thousandths. slots: the slots it serves, with the thousandths per unit.
     """
 
     id: str
@@ -38,12 +37,10 @@ class DeviceView(BaseModel):
 
 
 class NodeView(BaseModel):
-    """slots: what the machine has. offered: what sessions may use of it, without what is reserved and with
-    cpu_overcommit CPU offered for one. used: what they hold.
-
-    seen_at: when the engine named it last. down_since: since when it answers without naming it; null while it
-    does, and while the engine itself does not answer. cordoned: it takes no new sessions. draining: how it is
-    being emptied, until it is opened again. images: how many are there already.
+    """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
+    allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
+    it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
+    drain, until it is uncordoned. images: number of images present.
     """
 
     id: NodeId
@@ -82,7 +79,7 @@ class NodeSession(BaseModel):
 
 
 class NodeDetail(NodeView):
-    """image_names: references of the images that are there. sessions: those that one may see."""
+    """image_names: references of the images present. sessions: those that you may see."""
 
     image_names: list[str]
     sessions: list[NodeSession]
@@ -103,8 +100,8 @@ class NodeList(BaseModel):
 
 
 class NodeUpdate(BaseModel):
-    """What is left out stays. group: an id or a name. cordoned false: it takes sessions again, and is no longer
-    being emptied. reserved: slots kept for the system, as a whole. Sessions that run stay as they are.
+    """Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+    reserved: slots reserved for the system, replaced completely. Running sessions are unaffected.
     """
 
     model_config = {"extra": "forbid"}
@@ -116,7 +113,7 @@ class NodeUpdate(BaseModel):
 
 
 class DrainOutcome(StrEnum):
-    """What becomes of a session whose node is emptied."""
+    """What a drain does to a session."""
 
     STAYS = "stays"
     ENDS = "ends"
@@ -126,9 +123,8 @@ class DrainOutcome(StrEnum):
 
 
 class DrainRequest(BaseModel):
-    """how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
-
-    What does not run yet goes back to the queue in each case. dry_run: only say what would become of each.
+    """how: "wait" until running sessions end, "end" them, or "move" them: end them here and restart them on other
+    nodes. Sessions that do not run yet are requeued in each case. dry_run: only report what would happen.
     """
 
     model_config = {"extra": "forbid"}
@@ -146,7 +142,7 @@ class ForgetRequest(BaseModel):
 
 
 class Forgotten(BaseModel):
-    """sessions: those that were on it, and end or start again elsewhere as its group says."""
+    """sessions: those that were on it; they end or restart elsewhere by the group's rule."""
 
     id: NodeId
     name: str
@@ -154,7 +150,7 @@ class Forgotten(BaseModel):
 
 
 class DrainedSession(BaseModel):
-    """sentence: what becomes of it, for people."""
+    """sentence: what happens to it."""
 
     id: SessionId
     name: str
@@ -165,7 +161,7 @@ class DrainedSession(BaseModel):
 
 
 class DrainView(BaseModel):
-    """sessions: all that are on the node now. node: as it is now."""
+    """sessions: all sessions on the node. node: its new state."""
 
     how: Draining
     dry_run: bool

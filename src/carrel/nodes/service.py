@@ -1,4 +1,4 @@
-"""Use cases of nodes: recording what an engine has, the ledger, and what is left."""
+"""Use cases of nodes: recording the nodes of an engine, the ledger, and free capacity."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,15 +26,15 @@ from carrel.tables.groups import NodeLoss, ResourceGroup
 from carrel.tables.nodes import Allocation, Node, NodeState
 
 SYSTEM_MEM_BYTES = 1 << 30
-"""Reserved for the host itself on machines with more than 4 GiB, until an administrator says otherwise."""
+"""Default memory reserve for the host on machines with more than 4 GiB."""
 
 TOPIC, FORGOTTEN = "nodes", "nodes.forgotten"
 
 
 _SEEN_EVERY = timedelta(seconds=5)
-"""Nothing but that an engine still names a node is written down this often at most."""
+"""Minimum interval between writes of `seen_at` alone."""
 
-# What an administrator set stays: the group, the cordon, the reserve, the over-commitment.
+# Keep the administrator's settings: group, cordon, reserve, over-commitment.
 _RECORD = text("""
 WITH found AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
@@ -69,9 +69,9 @@ SELECT written.id FROM written JOIN differing USING (name) WHERE told UNION ALL 
 async def record(
     tx: AsyncSession, found: Sequence[NodeInfo], now: datetime, *, engine: EngineId = LOCAL_ENGINE
 ) -> None:
-    """Remember what an engine has; nodes of its that it no longer names are DOWN, and lost after a while.
+    """Store the nodes that an engine reports. Nodes it no longer reports are DOWN, and lost after a while.
 
-    Only what differs is written: engines give hints all the time.
+    Only differences are written, because engines report all the time.
     """
     bound = {
         "engine": engine,
@@ -87,7 +87,7 @@ async def record(
 
 
 async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
-    """The engine does not answer: nothing can be placed on its nodes, and none of them is lost for that."""
+    """Record that the engine does not respond: its nodes are closed for placement but not lost."""
     ready = (Node.engine_id == engine) & (Node.state == NodeState.READY)
     gone = await tx.execute(update(Node).where(ready).values(state=NodeState.DOWN).returning(Node.id))
     if changed := gone.scalars().all():
@@ -95,12 +95,12 @@ async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
 
 
 async def of_engine(tx: AsyncSession, engine: EngineId) -> frozenset[NodeId]:
-    """The nodes of this engine, those that it no longer names too."""
+    """The nodes of this engine, including those it no longer reports."""
     return frozenset((await tx.execute(select(Node.id).where(Node.engine_id == engine))).scalars())
 
 
 def called(ref: str) -> ColumnElement[bool]:
-    """A condition for the nodes that people may mean by this: an id, a name, or NAME@ENGINE."""
+    """A condition for the nodes that match an id, a name, or NAME@ENGINE."""
     name, at, engine = ref.rpartition("@")
     if not at:
         return or_(Node.id == ref, Node.name == ref)
@@ -109,7 +109,7 @@ def called(ref: str) -> ColumnElement[bool]:
 
 
 def the_one(found: Sequence[Node], ref: str) -> Node | None:
-    """The node that is meant among those that are called so. Raises: Conflict when it may be any of several."""
+    """The single matching node. Raises: Conflict when several match."""
     if len(found) > 1:
         if by_id := [node for node in found if node.id == ref]:
             return by_id[0]
@@ -123,19 +123,19 @@ def the_one(found: Sequence[Node], ref: str) -> Node | None:
 
 
 _ENGINES = table("engines", column("id"), column("name"))
-"""Engines are a noun of their own; here they are only named."""
+"""Only the name of the engine is needed here."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where an engine knows a node. engine: None when it was removed. name: unique within the engine."""
+    """A node's engine and name. engine: None if removed. name: unique within the engine."""
 
     engine: EngineId | None
     name: str
 
 
 async def addresses(tx: AsyncSession) -> dict[NodeId, Address]:
-    """Of every node."""
+    """The engine and name of every node."""
     rows = await tx.execute(select(Node.id, Node.engine_id, Node.name))
     return {row.id: Address(row.engine_id, row.name) for row in rows}
 
@@ -159,7 +159,7 @@ def _row(info: NodeInfo) -> dict[str, object]:
 
 
 async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
-    """Tell pages and the scheduler of the nodes that the condition names."""
+    """Publish the matching nodes and wake the scheduler."""
     nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
     await announce(tx, nodes.scalars().all())
 
@@ -167,9 +167,8 @@ async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
 async def announce(
     tx: AsyncSession, changed: Iterable[Node], kind: str = "node.updated", *, left: GroupId | None = None
 ) -> None:
-    """Tell pages what these nodes are now, and have the scheduler look again. left: the group that one came from.
-
-    Where the installation shows nodes, those who may use their groups are told too.
+    """Publish these nodes and wake the scheduler. left: the previous group of a node. If nodes are visible to
+    everybody, users of their groups receive the event too.
     """
     shown = (await site.settings(tx)).nodes_visible
     told: dict[GroupId, set[str]] = {}
@@ -190,7 +189,7 @@ async def announce(
 
 
 async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]:
-    """The nodes that are DOWN, with what becomes of their sessions; None: they may come back yet."""
+    """The nodes that are DOWN, with the rule for their sessions; None: still within the grace period."""
     rows = await tx.execute(
         select(
             Node.id, Node.down_since, Node.forgotten_at, ResourceGroup.on_node_loss, ResourceGroup.node_loss_s
@@ -207,7 +206,7 @@ async def gone(tx: AsyncSession, now: datetime) -> dict[NodeId, NodeLoss | None]
 
 
 async def draining(tx: AsyncSession) -> list[Node]:
-    """The nodes that are being emptied."""
+    """The nodes that are draining."""
     return list((await tx.execute(select(Node).where(Node.draining.is_not(None)))).scalars())
 
 
@@ -216,13 +215,13 @@ def _reserved(slots: Slots) -> dict[str, int]:
 
 
 def offered(node: Node) -> dict[str, int]:
-    """What sessions may use of a node: without what is reserved, and with CPU over-committed."""
+    """Capacity of a node for sessions, with reserve and CPU over-commitment applied."""
     slots = {slot: max(amount - node.reserved.get(slot, 0), 0) for slot, amount in node.slots.items()}
     return {**slots, "cpu": int(slots.get("cpu", 0) * node.cpu_overcommit)}
 
 
 async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
-    """Slots in use on each node that has any."""
+    """Allocated slots by node; nodes without allocations are omitted."""
     rows = await tx.execute(
         select(Allocation.node_id, Allocation.slot, func.sum(Allocation.amount))
         .where(Allocation.released_at.is_(None))
@@ -235,7 +234,7 @@ async def held(tx: AsyncSession) -> dict[NodeId, dict[str, int]]:
 
 
 async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
-    """Thousandths of each device in use, on each node where some are."""
+    """Allocated thousandths by device and node; nodes without any are omitted."""
     rows = await tx.execute(
         select(Allocation.node_id, Allocation.devices).where(
             Allocation.released_at.is_(None), Allocation.devices.is_not(None)
@@ -251,7 +250,7 @@ async def on_devices(tx: AsyncSession) -> Mapping[NodeId, Mapping[str, int]]:
 async def devices_of(
     tx: AsyncSession, containers: Iterable[ContainerId]
 ) -> Mapping[ContainerId, Mapping[str, int]]:
-    """What each of the containers holds of devices, in thousandths; those that hold none are left out."""
+    """Device allocations of each container, in thousandths; containers without any are omitted."""
     rows = await tx.execute(
         select(Allocation.container_id, Allocation.devices).where(
             Allocation.container_id.in_(list(containers)),
@@ -269,7 +268,7 @@ async def devices_of(
 async def release(
     tx: AsyncSession, containers: Sequence[ContainerId] | Select[ContainerId], now: datetime
 ) -> None:
-    """Close what the containers hold. Twice: no-op."""
+    """Release the allocations of the containers. Twice: no-op."""
     await tx.execute(
         update(Allocation)
         .where(Allocation.container_id.in_(containers), Allocation.released_at.is_(None))
@@ -279,7 +278,7 @@ async def release(
 
 @dataclass(frozen=True)
 class Resources:
-    """What there is and what is left. largest: the most of each slot that is left on one node."""
+    """Total and free capacity. largest: the most of each slot free on one node."""
 
     nodes: int
     capacity: dict[str, int]
@@ -289,9 +288,8 @@ class Resources:
 
 
 async def resources(tx: AsyncSession, actor: Actor) -> Resources:
-    """Sums over the nodes that are READY, of the groups that the actor may use; of all, for superadmins.
-
-    What is free on a cordoned node is not left: nothing can start there.
+    """Sums over the READY nodes of the groups that the actor may use; of all, for superadmins. Free capacity of
+    cordoned nodes does not count.
     """
     known = select(Node).where(Node.state == NodeState.READY)
     wanted = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
@@ -304,9 +302,9 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
         capacity, used = add(capacity, there), add(used, taken)
         if node.cordoned:
             continue
-        # More may be held than is offered since an administrator reserved some.
+        # Usage may exceed the offer after an administrator raised the reserve.
         free = {slot: max(amount, 0) for slot, amount in subtract(there, taken).items()}
-        # The slots of a family are taken from the same devices.
+        # The slots of a family share the same devices.
         devices = _devices(node, on.get(node.id, {}))
         for slot in families(devices).keys() & free.keys():
             free[slot] = min(free[slot], available(devices, slot))

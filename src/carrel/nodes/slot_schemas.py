@@ -11,14 +11,14 @@ class SlotAmounts(BaseModel):
 
 
 class AllSlotAmounts(SlotAmounts):
-    """cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any."""
+    """cpu: millicores. mem: bytes. Accelerators by slot name."""
 
     model_config = {"extra": "allow"}
     __pydantic_extra__: dict[str, int]
 
 
 class ResourcesView(BaseModel):
-    """largest: the most of each slot that is left on one node."""
+    """largest: the most of each slot free on one node."""
 
     nodes: int
     capacity: AllSlotAmounts

@@ -1,1 +1,1 @@
-"""Who runs where, decided on a snapshot. Pure: same snapshot, same plan."""
+"""The scheduler: plans placements on a snapshot. Pure: same snapshot, same plan."""

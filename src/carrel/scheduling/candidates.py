@@ -1,4 +1,4 @@
-"""Whether any session that a round has not tried yet may start, without trying each of them."""
+"""Tells whether any untried session of a round may still start, without trying each of them."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""What keypairs, users, projects and domains may still take while a plan is made."""
+"""Remaining ceilings of keypairs, users, projects and domains while a plan is made."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from carrel.scheduling.snapshot import (
 
 @dataclass(frozen=True, slots=True)
 class ScopeLimit:
-    """A ceiling in the way. used: what is held of it now."""
+    """A ceiling that blocks a session. used: the current usage."""
 
     scope: str
     label: str
@@ -27,22 +27,22 @@ class ScopeLimit:
 
     @property
     def never(self) -> bool:
-        """Even if nothing else were held of it."""
+        """The request exceeds it even without other usage."""
         return self.asked > self.ceiling
 
 
 def demand(one: PendingSession | RunningSession) -> dict[str, int]:
-    """What it counts for in each of its scopes."""
+    """What a session counts for in each of its scopes."""
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
 def asked(one: PendingSession) -> dict[str, int]:
-    """The same, and how many containers it has."""
+    """As `demand_of`, plus the number of containers."""
     return {**demand(one), CONTAINERS: one.count}
 
 
 class Ceilings:
-    """What is left of each scope, and what of that is kept for whom. Only what is limited is in it."""
+    """Remaining amounts of each limited scope, and the reservations on them."""
 
     def __init__(self, scopes: Mapping[str, ScopeSnapshot]) -> None:
         self._scopes = scopes
@@ -53,7 +53,7 @@ class Ceilings:
         }
 
     def limits(self, scopes: Iterable[str], wanted: Slots) -> list[ScopeLimit]:
-        """All that is in the way of so much more in these scopes."""
+        """All ceilings of these scopes that block the demand."""
         containers = wanted.get(CONTAINERS, 1)
         several = [
             ScopeLimit(key, self._scopes[key].label, CONTAINERS, most, 0, containers)
@@ -68,7 +68,7 @@ class Ceilings:
         ]
 
     def allow(self, scopes: Iterable[str], wanted: Slots) -> bool:
-        """Nothing is in the way of so much more."""
+        """True if no ceiling blocks the demand."""
         if wanted.get(CONTAINERS, 1) > 1:
             return not self.limits(scopes, wanted)
         for key in scopes:
@@ -78,25 +78,25 @@ class Ceilings:
         return True
 
     def take(self, scopes: Iterable[str], wanted: Slots, times: int = 1) -> None:
-        """times -1: give back."""
+        """times -1: release."""
         for key in scopes:
             left = self._left[key]
             for slot in left:
                 left[slot] -= wanted.get(slot, 0) * times
 
     def keep(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> None:
-        """Others leave it so much of what limits it; of what is kept for somebody already, nothing is."""
+        """Reserve the demand in each limited scope. A slot that is already reserved is skipped."""
         for key in scopes:
             for slot in self._left[key]:
                 if amount := wanted.get(slot, 0):
                     self._kept.setdefault((key, slot), (one, amount))
 
     def keep_nothing(self) -> None:
-        """What was kept is for everybody again."""
+        """Release the reservation."""
         self._kept.clear()
 
     def kept_from(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> tuple[str, str] | None:
-        """Scope and slot of which another is to have what it would take."""
+        """A scope and slot that is reserved for another session."""
         if not self._kept:
             return None
         for key in scopes:
@@ -108,11 +108,11 @@ class Ceilings:
 
     @property
     def keeping(self) -> bool:
-        """Something is kept for somebody."""
+        """True if anything is reserved."""
         return bool(self._kept)
 
     def left(self, scopes: Iterable[str], slot: str) -> int | None:
-        """How much more of the slot they may take; None: they are not limited in it."""
+        """The remaining amount of the slot; None: not limited."""
         known = [self._left[key][slot] for key in scopes if slot in self._left[key]]
         return max(min(known), 0) if known else None
 

@@ -1,4 +1,4 @@
-"""What would start a waiting session now: each change is tried on the same snapshot before it is offered."""
+"""Changes that would start a pending session now. Each is tried on the same snapshot before it is offered."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,9 +11,9 @@ from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import NodeSnapshot, PendingSession, RunningSession, Slots, Snapshot
 
 _GRAIN = {"cpu": 100, "mem": 64 << 20}
-"""Amounts that are offered are whole multiples of these, where that leaves anything."""
+"""Offered amounts are rounded down to these multiples, unless that gives zero."""
 _ENDINGS = 10
-"""So many of somebody's own running sessions are thought of, the largest."""
+"""Consider only this many of the owner's running sessions, the largest first."""
 
 
 class Kind(StrEnum):
@@ -25,9 +25,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SuggestedChange:
-    """cost: 0 gives up nothing; the part of what was asked for that it gives up; from 1 on, so many sessions end.
+    """cost: 0: nothing is given up; below 1: the fraction of the request given up; 1 or more: the number of sessions
+    to end.
 
-    slots: what to ask for instead, where that changes. group: where to ask. sessions: which of one's own to end.
+    slots: what to request instead, if changed. group: where to request it. sessions: which own sessions to end.
     """
 
     kind: Kind
@@ -46,10 +47,9 @@ def changes(
 ) -> Sequence[SuggestedChange]:
     """Every kind of change that would start it in the next plan, the cheapest first.
 
-    Nothing changes what a session that waits asks for: to ask for something else is to give it up and come anew, behind
-    those who have waited.
+    A pending session cannot be changed: another request means to cancel it and to queue again at the end.
 
-    groups: others that it may go to. least: slots that it cannot do with less of.
+    groups: other groups it may use. least: its minimum slots.
     """
     found: list[SuggestedChange] = []
     for tries in (
@@ -98,7 +98,7 @@ def _on_any_node(one: PendingSession) -> Iterator[_Try]:
 
 
 def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) -> Iterator[_Try]:
-    """As much as the others leave on the node where the least has to be given up, and under its ceilings."""
+    """The slots that fit the node where the least is given up, and its ceilings."""
     planning = Planning(_without(snapshot, one))
     planning.run()
     room = planning.rooms.get(one.group)
@@ -130,7 +130,7 @@ def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
 
 
 def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:
-    """One of them, the smallest that does; else several, of which none could be spared."""
+    """The smallest single session that suffices, otherwise a minimal set."""
     own = [other for other in snapshot.running if other.path[2] == one.path[2]]
     own = sorted(own, key=lambda other: _size(snapshot.nodes, other))[-_ENDINGS:]
     for other in own:
@@ -148,7 +148,7 @@ def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:
 
 
 def _size(nodes: Sequence[NodeSnapshot], running: RunningSession) -> tuple[float, str]:
-    """The greatest part of a node that one of its containers holds."""
+    """The largest fraction of a node that one of its containers holds."""
     home = next((node for node in nodes if node.id == running.parts[0].node), None)
     capacity = home.capacity if home else {}
     return max(

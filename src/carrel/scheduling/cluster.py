@@ -1,4 +1,4 @@
-"""Nodes, scopes and shares as time goes on: sessions take places and give them back, and a snapshot tells how it is."""
+"""Nodes, scopes and shares over time: sessions start and end, and `snapshot` gives the current state."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ Path = tuple[str, ...]
 
 @dataclass
 class _Share:
-    """at: when `past` was true; since then they have held the same."""
+    """at: time of `past`; usage is unchanged since then."""
 
     at: datetime
     held: dict[str, float] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class _Share:
 
 
 class Cluster:
-    """Starts as the snapshot has it, without those who wait. Its clock is moved by whoever owns it."""
+    """Starts from the snapshot, without pending sessions. The caller advances the clock."""
 
     def __init__(self, start: Snapshot) -> None:
         self.now = start.now
@@ -47,18 +47,18 @@ class Cluster:
         }
 
     def take(self, one: RunningSession) -> None:
-        """It holds its places from now on."""
+        """Allocate its placements."""
         self._change(one, 1)
         group = self._groups.get(one.group)
         if group is not None:
             self._groups[group.id] = replace(group, after=self._nodes[one.parts[-1].node].name)
 
     def give_back(self, one: RunningSession) -> None:
-        """It holds nothing any more."""
+        """Release its placements."""
         self._change(one, -1)
 
     def snapshot(self, waiting: Iterable[PendingSession]) -> Snapshot:
-        """How it is now, for those who wait."""
+        """A snapshot of now with these pending sessions."""
         line = tuple(waiting)
         paths: defaultdict[GroupId, set[Path]] = defaultdict(set)
         for one in line:
@@ -102,13 +102,13 @@ class Cluster:
 
 
 def started(one: PendingSession, place: Placement, now: datetime) -> RunningSession:
-    """The session that waited, in its place. It ends when its time limit says, if it has one."""
+    """The placed session as a running one. It ends at its time limit, if it has one."""
     ends = now + one.lasts if one.lasts else None
     return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
 
 
 def _levels(group: GroupSnapshot, path: Path) -> tuple[Path, ...]:
-    """For whom this group's order keeps shares."""
+    """The paths for which this group's ordering tracks shares."""
     if group.order is QueueOrder.DRF:
         return (path[2:],)
     return (path[:1], path[:2], path) if group.order is QueueOrder.FAIR_SHARE else ()

@@ -1,7 +1,7 @@
-"""Which accelerators of a node a container gets.
+"""Choose the accelerators of a node for a container.
 
-Best fit: a part of a device goes where the least is left over, whole devices go where the smallest set of near
-ones suffices, so that neither devices nor sets are broken into without need.
+Best fit: a fraction goes to the device with the least capacity left over, whole devices to the smallest sufficient
+set of near devices, so that devices and sets are not fragmented.
 """
 
 from collections import defaultdict
@@ -18,28 +18,28 @@ def families(devices: Iterable[DeviceSnapshot]) -> dict[str, str]:
 
 
 def units(nodes: Iterable[NodeSnapshot]) -> dict[str, tuple[str, int]]:
-    """The slots of accelerators that there are: slot -> its family, and the thousandths that one of it takes."""
+    """All accelerator slots: slot -> its family, and the thousandths of a device that one takes."""
     slots = {device.family: device.slots for node in nodes for device in node.devices}
     return {slot: (family, unit) for family, served in slots.items() for slot, unit in served.items()}
 
 
 def capacity(devices: Iterable[DeviceSnapshot], slot: str) -> int:
-    """How much of the slot these devices make in all."""
+    """The total amount of the slot on these devices."""
     return sum(WHOLE // device.slots[slot] for device in devices if slot in device.slots)
 
 
 def unit(devices: Iterable[DeviceSnapshot], slot: str) -> int:
-    """The thousandths of a device that one of the slot takes."""
+    """Thousandths of a device per unit of the slot."""
     return next((device.slots[slot] for device in devices if slot in device.slots), WHOLE)
 
 
 def used(devices: Iterable[DeviceSnapshot], slot: str) -> int:
-    """How much of the devices that serve the slot is in use, in thousandths."""
+    """Thousandths in use of the devices that serve the slot."""
     return sum(device.used for device in devices if slot in device.slots)
 
 
 def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
-    """The most of the slot that one container could get now: everything up to it can be had, nothing beyond."""
+    """The largest amount of the slot that one container can get now; every smaller amount fits too."""
     mine, unit = _serving(devices, slot)
     free = [WHOLE - device.used for device in mine]
     whole = sum(amount == WHOLE for amount in free) * WHOLE // unit
@@ -47,14 +47,14 @@ def available(devices: Iterable[DeviceSnapshot], slot: str) -> int:
 
 
 def copies(devices: Iterable[DeviceSnapshot], slot: str, amount: int, most: int) -> int:
-    """How many containers could get so much of the slot each, all at once, up to `most`."""
+    """How many containers can get this amount of the slot each at the same time, up to `most`."""
     mine, unit = _serving(devices, slot)
     whole, part = divmod(amount * unit, WHOLE)
     free = [WHOLE - device.used for device in mine]
     untouched = sum(left == WHOLE for left in free)
     if not part:
         return min(most, untouched // whole)
-    # Parts go on devices that are in use already, and then so many on each that is broken for them.
+    # Fractions go to partly used devices first, then to free ones.
     on_used = sum(left // part for left in free if left < WHOLE)
     count = 0
     while count < most:
@@ -66,9 +66,9 @@ def copies(devices: Iterable[DeviceSnapshot], slot: str, amount: int, most: int)
 
 
 def choose(devices: Iterable[DeviceSnapshot], slot: str, amount: int) -> Mapping[str, int] | None:
-    """Device -> thousandths of it, or None when it cannot be had.
+    """Device -> thousandths of it, or None if it does not fit.
 
-    More than a device's worth of shares is whole devices, and a part of one more.
+    More than 1000 shares are whole devices plus a fraction of another one.
     """
     mine, unit = _serving(devices, slot)
     whole, part = divmod(amount * unit, WHOLE)
@@ -85,13 +85,13 @@ def choose(devices: Iterable[DeviceSnapshot], slot: str, amount: int) -> Mapping
 
 
 def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceSnapshot], int]:
-    """Those that serve the slot, and the thousandths that one of it takes."""
+    """The devices that serve the slot, and the thousandths that one unit takes."""
     mine = [device for device in devices if slot in device.slots]
     return mine, unit(mine, slot)
 
 
 def _whole(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
-    """So many untouched devices: of the smallest set that has enough, else of as few sets as will do."""
+    """That many free devices, from the smallest sufficient set, otherwise from as few sets as possible."""
     sets: defaultdict[int, list[str]] = defaultdict(list)
     for device in devices:
         if not device.used:
@@ -112,7 +112,7 @@ def _whole(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
 
 
 def _part(devices: Sequence[DeviceSnapshot], part: int) -> str | None:
-    """The device with the least left over after it; an untouched one only at need, and of a set already broken."""
+    """The device with the least capacity left over; a free one only if needed, preferably of a fragmented set."""
     whole_in: defaultdict[int, int] = defaultdict(int)
     for device in devices:
         whole_in[device.set] += not device.used

@@ -53,7 +53,7 @@ def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot
 
 
 def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:
-    """For each slot that the nodes of its group have, whatever it requests of the others."""
+    """For each slot of its group's nodes, independent of the other requested slots."""
     room = planning.rooms[one.group]
     scopes = [planning.snapshot.scopes[scope] for scope in one.scopes]
     full = any(

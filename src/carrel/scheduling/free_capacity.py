@@ -36,7 +36,7 @@ class FreeCapacity:
         self._largest: dict[str, int] = {}
 
     def take(self, index: int, slots: Iterable[tuple[str, int]]) -> ContainerPlacement:
-        """One container's, where `holds` or `copies` has said that there is room. slots: sorted."""
+        """Take one container's slots, after `holds` or `copies` found room. slots: sorted."""
         left = self._left[index]
         chosen: dict[str, Mapping[str, int]] = {}
         for slot, amount in slots:
@@ -48,30 +48,30 @@ class FreeCapacity:
         return ContainerPlacement(self.nodes[index].id, chosen)
 
     def keep(self, index: int, slots: Slots) -> None:
-        """So much of it is for somebody, and not for others."""
+        """Reserve this much of the node."""
         self.kept[index] = slots
         self._note(index)
 
     def keep_nothing(self) -> None:
-        """What was kept is for everybody again."""
+        """Release the reservation."""
         kept, self.kept = self.kept, {}
         for index in kept:
             self._note(index)
 
     def holds(self, index: int, wanted: SlotAmountPairs) -> bool:
-        """Has room for one container."""
+        """True if the node has room for one container."""
         free = self.free[index]
         return all(free.get(slot, 0) >= amount for slot, amount in wanted)
 
     def copies(self, index: int, wanted: SlotAmountPairs, most: int, *, kept_too: bool = False) -> int:
-        """How many such containers it has room for, up to `most`. kept_too: also with what is kept of it."""
+        """How many such containers fit on the node, up to `most`. kept_too: including reserved capacity."""
         free = (self._left if kept_too else self.free)[index]
         for slot, amount in wanted:
             most = min(most, free.get(slot, 0) and self._times(index, slot, amount, free[slot], most))
         return most
 
     def copies_when_empty(self, index: int, wanted: SlotAmountPairs, most: int) -> int:
-        """How many it would have room for if nobody were there."""
+        """How many would fit on the empty node."""
         node = self.nodes[index]
         for slot, amount in wanted:
             capacity = node.capacity.get(slot, 0)
@@ -82,7 +82,7 @@ class FreeCapacity:
         return most
 
     def column(self, slot: str) -> NDArray[np.int64]:
-        """What is free of a slot, node by node."""
+        """Free amount of a slot by node."""
         column = self._columns.get(slot)
         if column is None:
             column = np.fromiter((free.get(slot, 0) for free in self.free), np.int64, len(self.nodes))
@@ -90,7 +90,7 @@ class FreeCapacity:
         return column
 
     def with_kept(self, slot: str) -> NDArray[np.int64]:
-        """The same, and what is kept of it."""
+        """Free amount of a slot by node, including reserved capacity."""
         column = self.column(slot)
         if self.kept:
             column = column.copy()
@@ -99,12 +99,12 @@ class FreeCapacity:
         return column
 
     def parts(self, slot: str) -> NDArray[np.float64]:
-        """The part of its capacity that is free of a slot, node by node."""
+        """Free fraction of a slot by node."""
         parts: NDArray[np.float64] = self.column(slot) / np.maximum(self.capacities(slot), 1)
         return parts
 
     def capacities(self, slot: str) -> NDArray[np.int64]:
-        """How much of a slot there is in all, node by node."""
+        """Capacity of a slot by node."""
         column = self._capacities.get(slot)
         if column is None:
             column = np.fromiter(
@@ -114,14 +114,16 @@ class FreeCapacity:
         return column
 
     def largest(self, slot: str) -> int:
-        """How much of a slot the node has that has most; 1 when none has any."""
+        """The largest capacity of a slot on any node; 1 if there is none."""
         largest = self._largest.get(slot)
         if largest is None:
             largest = self._largest[slot] = max(int(self.capacities(slot).max(initial=0)), 1)
         return largest
 
     def missing(self, wanted: SlotAmountPairs, times: int) -> NDArray[np.float64]:
-        """How much has to end on each node before there is room: the part of its capacity, slot by slot, summed."""
+        """How much must be released on each node before the request fits: the fraction of its capacity, summed over
+        slots.
+        """
         total = np.zeros(len(self.nodes))
         for slot, amount in wanted:
             short = np.maximum(amount * times - self.column(slot), 0)
@@ -138,7 +140,7 @@ class FreeCapacity:
         }
 
     def _of_devices(self, index: int, slot: str) -> int:
-        """The most one container could get; some devices may be withheld from sessions, whichever those are."""
+        """The most that one container could get, given that some devices may be reserved."""
         mine = self._devices[index]
         unit = devices.unit(mine, slot)
         under = self.nodes[index].capacity.get(slot, 0) - -(-devices.used(mine, slot) // unit)

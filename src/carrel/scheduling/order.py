@@ -1,4 +1,4 @@
-"""Who is asked next. A queue is told of placements, after which those who share fairly rank anew."""
+"""Queue order. A queue is notified of placements, after which fair-share queues re-rank."""
 
 import heapq
 from collections import defaultdict, deque
@@ -14,7 +14,7 @@ _NOTHING = ShareSnapshot()
 
 
 class GroupQueue(Protocol):
-    """line: everybody once. placed, guarded: the one given last has got a place, or nodes are kept for it now."""
+    """line: every session once. placed, guarded: the last returned session was placed, or nodes are reserved for it."""
 
     def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]: ...
 
@@ -24,9 +24,9 @@ class GroupQueue(Protocol):
 
 
 def queue(group: GroupSnapshot, capacity: Slots, now: datetime) -> GroupQueue:
-    """The queue of a group: by priority, the highest first, then as the group has it.
+    """The queue of a group: highest priority first, then the group's scheduler.
 
-    capacity: of all its nodes together, what shares are parts of.
+    capacity: total of all its nodes; shares are fractions of it.
     """
     if group.order in (QueueOrder.FIFO, QueueOrder.LIFO):
         return _Line(group, now)
@@ -38,7 +38,7 @@ def _by_arrival(waiting: Iterable[PendingSession]) -> list[PendingSession]:
 
 
 class _Line:
-    """First come, first served; or the other way round, but for those who have waited past the group's patience."""
+    """FIFO; or LIFO, except for sessions that have waited longer than the group's patience."""
 
     def __init__(self, group: GroupSnapshot, now: datetime) -> None:
         self._group = group
@@ -59,13 +59,13 @@ class _Line:
 
 
 _Asks = list[tuple[str, int, int]]
-"""Slot, how much is asked of it, and how much of it there is. Only of slots that there are."""
+"""Slot, requested amount and capacity, for existing slots only."""
 
 
 @dataclass(eq=False, slots=True)
 class _Standing:
-    """What a domain, project or owner has of the group. part: the largest of what they have had of each slot, as a
-    part of all there is. level: the same by their weight. Both only grow.
+    """The share of a domain, project or owner in the group. part: the dominant share, the largest fraction over all
+    slots. level: part divided by weight. Both only grow during a plan.
     """
 
     share: ShareSnapshot
@@ -83,15 +83,15 @@ class _Standing:
 
 
 _Entry = tuple[float, datetime, str, str, PendingSession]
-"""Level, arrival and id of who is next, name of the claimant, and who is next."""
+"""Level, arrival and id of the next session, name of the claimant, and the next session."""
 
 
 @dataclass(eq=False, slots=True)
 class _Claimant:
-    """One of them, of those with the same priority who wait.
+    """A claimant among the pending sessions of one priority.
 
-    heap: entries of children with somebody waiting; below the top also some that were renewed since. line: only of an
-    owner. entry: None when nobody waits.
+    heap: entries of children with pending sessions; below the top some may be outdated. line: only for an owner.
+    entry: None if nothing is pending.
     """
 
     name: str
@@ -102,7 +102,7 @@ class _Claimant:
     entry: _Entry | None = None
 
     def enter(self) -> None:
-        """With everybody under it, before anybody is asked."""
+        """Build the subtree before the first session is taken."""
         for child in self.children.values():
             child.enter()
         self.heap = [child.entry for child in self.children.values() if child.entry is not None]
@@ -110,7 +110,7 @@ class _Claimant:
         self.entry = self._now()
 
     def renew(self, child: "_Claimant") -> None:
-        """One of the child's was asked."""
+        """A session of the child was taken."""
         heap, children = self.heap, self.children
         before, now = child.entry, child._now()
         child.entry = now
@@ -132,15 +132,14 @@ class _Claimant:
 
 
 class _Fair:
-    """Whoever has the smallest share goes next.
+    """The claimant with the smallest share goes next.
 
     DRF: among owners, by the dominant share of what they hold (Ghodsi et al., NSDI 2011). Fair share: among domains,
-    in one among projects, in one among owners, by what they hold and have held (as Slurm's Fair Tree descends).
+    then projects, then owners, by current and past usage (like Slurm's Fair Tree).
 
-    The first of those who have waited past the group's patience (the elder) goes before anybody whose side has less
-    by no more than the elder asks for: two sides that get their turns in quick succession would otherwise take from
-    each other what is kept. One elder in each round, so that many who wait long do not turn it into first come,
-    first served.
+    The first session that has waited longer than the group's patience (the elder) goes before claimants whose share
+    is smaller by no more than the elder's request; otherwise two alternating claimants would keep taking each other's
+    reservations. There is one elder per round, so that many old sessions do not turn the order into FIFO.
     """
 
     def __init__(self, group: GroupSnapshot, capacity: Slots, now: datetime) -> None:
@@ -148,7 +147,7 @@ class _Fair:
         self._capacity = capacity
         self._now = now
         self._standings: dict[tuple[str, ...], _Standing] = {}
-        # Root, domain, project and owner of everybody with the same priority, by path; of DRF root and owner.
+        # Root, domain, project and owner nodes of one priority, by path; for DRF only root and owner.
         self._ways: dict[tuple[str, ...], tuple[_Claimant, ...]] = {}
         self._elders: Iterator[PendingSession] = iter(())
         self._elder: PendingSession | None = None
@@ -172,7 +171,7 @@ class _Fair:
     def _band(self, waiting: Sequence[PendingSession]) -> Iterator[PendingSession]:
         root = self._tree(waiting)
         gone: set[str] = set()
-        # Who is set aside speaks for nobody (tests/unit/scheduling/test_plan_aside.py).
+        # Sessions that are set aside do not represent their claimant (tests/unit/scheduling/test_plan_aside.py).
         patient = (one for one in waiting if not one.aside)
         self._elders = takewhile(lambda one: self._now - one.since > self._group.patience, patient)
         self._elder = next(self._elders, None)
@@ -182,7 +181,7 @@ class _Fair:
             elder, first = self._elder, root.heap[0][4]
             one = elder if elder is not None and self._goes_before(elder, first) else first
             way = self._ways[one.path]
-            # Of who is set aside an elder leaves some behind.
+            # An elder leaves sessions that are set aside behind.
             way[-1].line.remove(one)
             gone.add(one.id)
             yield one

@@ -1,7 +1,6 @@
-"""The nodes of one group while a plan is made: places for all containers of a session or for none, and why not.
+"""Placement on the nodes of one group during a plan: all containers of a session or none, and the reasons why not.
 
-Requirements that no node can meet stay so, and so does everything that needs at least as much; they are not looked up
-again.
+Requirements that no node can meet stay unmet during a plan, and so do larger ones; they are not looked up again.
 """
 
 from collections import Counter
@@ -28,7 +27,7 @@ _About = tuple[NodeId | None, frozenset[NodeId], str]
 
 
 class Room:
-    """The nodes of a group, by name, and what each has free. keeps: part of it is kept for somebody."""
+    """The nodes of a group, by name, with free capacity. keeps: some of it is reserved."""
 
     def __init__(self, group: GroupSnapshot, nodes: Iterable[NodeSnapshot]) -> None:
         self.group = group
@@ -48,11 +47,11 @@ class Room:
 
     @property
     def free(self) -> Sequence[Slots]:
-        """Node by node, what is kept for nobody."""
+        """Unreserved free capacity by node."""
         return self._capacity.free
 
     def capacity(self) -> dict[str, int]:
-        """Of the open nodes together."""
+        """Total capacity of the open nodes."""
         total: Counter[str] = Counter()
         for node in self.nodes:
             if not node.closed:
@@ -60,11 +59,11 @@ class Room:
         return dict(total)
 
     def expect(self, request: SessionRequirements) -> None:
-        """Say who will be asked for, so that the requirements of each are looked up in the cheaper way."""
+        """Announce the sessions of the plan, so that shared requirements are looked up once."""
         self._known(request.whole or request.container).expected = True
 
     def place(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
-        """Take places for all its containers, or for none."""
+        """Place all its containers, or none."""
         parts = self._place(request)
         if parts is None and request.container.avoid:
             parts = self._place(request.anywhere)
@@ -73,7 +72,7 @@ class Room:
         return parts
 
     def best(self, container: ContainerRequirements) -> int | None:
-        """The node for it, by index; None when none has room that is kept for nobody."""
+        """The best node, by index; None if none has enough unreserved capacity."""
         asked = self._known(container)
         if asked.full or self._is_too_much(asked):
             return None
@@ -84,7 +83,7 @@ class Room:
         return found
 
     def fits(self, request: SessionRequirements) -> bool:
-        """It would get its places now."""
+        """True if it could be placed now."""
         container = request.whole or request.container
         if request.count == 1 or request.whole:
             return self.best(container) is not None
@@ -92,15 +91,14 @@ class Room:
         return self._fit_together(request, nodes)
 
     def could_hold(self, request: SessionRequirements) -> bool:
-        """If all open nodes were empty."""
+        """True if it would fit on empty open nodes."""
         if request not in self._could:
             self._could[request] = bool(self._nearest(request.anywhere))
         return self._could[request]
 
     def keep(self, request: SessionRequirements) -> bool:
-        """Of the open nodes that have to free the least before it fits, keep what it needs.
-
-        False: it would not fit if they were empty, or something is kept already.
+        """Reserve what it needs on the open nodes that must free the least. False: it would not fit even on empty
+        nodes, or there is a reservation already.
         """
         request = request.anywhere
         chosen = [] if self.keeps else self._nearest(request)
@@ -110,14 +108,14 @@ class Room:
         return bool(chosen)
 
     def keep_nothing(self) -> None:
-        """What was kept is for everybody again."""
+        """Release the reservation."""
         if self.keeps:
             self.keeps = False
             self._capacity.keep_nothing()
             self._forget()
 
     def blocked(self, request: SessionRequirements) -> Blocked:
-        """Why none of its nodes, or not enough of them, can take it."""
+        """Why none, or not enough, of its nodes can take it."""
         if request not in self._blocked:
             self._blocked[request] = self._why(request.anywhere)
         return self._blocked[request]
@@ -168,7 +166,7 @@ class Room:
         return self._capacity.copies(int(index), request.container.slots, request.count, kept_too=kept_too)
 
     def _fit_together(self, request: SessionRequirements, nodes: Indexes, *, kept_too: bool = False) -> bool:
-        """All its containers fit on these nodes, or on one of them when they are to share it."""
+        """True if all its containers fit on these nodes, or on one of them if they must share it."""
         missing = request.count
         for index in nodes:
             count = self._copies(index, request, kept_too=kept_too)
@@ -178,7 +176,7 @@ class Room:
         return False
 
     def _nearest(self, request: SessionRequirements) -> list[tuple[int, int]]:
-        """Nodes, and how many of its containers would go there; none when it would not fit if they were empty."""
+        """Nodes with the number of its containers; empty if it would not fit on empty nodes."""
         slots = request.container.slots
         could = self._known(request.container).kind.admits
         for slot, amount in slots:
@@ -222,7 +220,7 @@ class Room:
         return reasons.by_nodes([*causes, *self._causes(asked, ~fits)])
 
     def _causes(self, asked: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
-        """These nodes by what keeps each from taking it."""
+        """These nodes counted by rejection cause."""
         counted = Counter(
             self._closed(asked.container, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
         )
@@ -286,7 +284,7 @@ class Room:
         return spare
 
     def _is_too_much(self, asked: RequirementsState) -> bool:
-        """It needs at least as much as another for which there is no room."""
+        """True if it needs at least as much as a requirement known not to fit."""
         known = asked.kind.too_much
         if asked.misfits == len(known):
             return False
@@ -295,7 +293,7 @@ class Room:
         return asked.full
 
     def _forget(self) -> None:
-        """What was known of the nodes while less was free."""
+        """Forget requirements known not to fit, after capacity was released."""
         self._ranking.begin()
         for known in self._too_much.values():
             known.clear()
@@ -306,7 +304,7 @@ class Room:
 
 
 def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
-    """How many families of accelerators have none of the wanted slots. families: slot -> family."""
+    """Number of accelerator families without a requested slot. families: slot -> family."""
     return (
         len(set(families.values()) - {families[slot] for slot in wanted if slot in families})
         if families
@@ -315,11 +313,11 @@ def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
 
 
 def _about(container: ContainerRequirements) -> _About:
-    """Which nodes it may go to."""
+    """The nodes that it may use."""
     return container.node, container.avoid, container.architecture
 
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:
-    """It wants at least as much of everything."""
+    """True if it needs at least as much of every slot."""
     wanted = dict(more)
     return all(wanted.get(slot, 0) >= amount for slot, amount in less)

@@ -1,15 +1,15 @@
-"""The plan: who starts where, and why each of the others waits.
+"""The plan: which sessions start where, and why the others stay pending.
 
-In each resource group, in the order of its queue, whoever fits gets a place. Who does not fit lets later ones pass,
-but only while they have waited less than the group's patience: then what they lack is kept for them (the guard), so
-that a large session is never starved by a stream of small ones. That is
+In each resource group sessions are placed in queue order. A session that does not fit lets later ones pass
+(backfill), but only until it has waited for the group's patience. Then the scheduler reserves what it lacks (the
+guard), so that a stream of small sessions cannot starve a large one. It reserves
 
-- of those nodes that have to free the least before it fits, what it needs of them. What is missing there only
-  shrinks. A session that no open node could hold even when empty keeps nothing.
-- of every ceiling that it counts against, what it needs of it. A session that is larger than a ceiling keeps nothing.
+- capacity on the nodes that must free the least before it fits. The missing part only shrinks. A session too large
+for empty open nodes reserves nothing.
+- its demand in every ceiling that it counts against. A session larger than a ceiling reserves nothing.
 
-One session of each group keeps nodes, and one of each ceiling a slot of it; when it has started it is the next's
-turn. While a ceiling is in its way a session keeps no nodes: they would stand idle.
+At most one session per group has a node reservation, and one per ceiling and slot; after it has started, the next one
+gets its turn. A session blocked by a ceiling reserves no nodes, because they would stand idle.
 """
 
 import heapq
@@ -37,18 +37,18 @@ from carrel.scheduling.snapshot import (
 
 
 def plan(snapshot: Snapshot) -> Plan:
-    """Who starts now and where, and why each of the others waits, each group's in the order of its queue.
+    """Placements, and refusals with reasons in queue order of each group.
 
-    Twice, with the first plan applied: places nobody and refuses the same for the same reasons.
+    Twice, with the first plan applied: no placements and the same refusals.
     """
     return Planning(snapshot).run()
 
 
 class Planning:
-    """A plan being made; afterwards what is left, for questions about it."""
+    """A plan in progress; afterwards the remaining capacity, for queries."""
 
     def __init__(self, snapshot: Snapshot, requests: DistinctRequirements | None = None) -> None:
-        """requests: what is known already of those who wait, from an earlier plan."""
+        """requests: cached requirements from an earlier plan."""
         self.snapshot = snapshot
         self.ceilings = Ceilings(snapshot.scopes)
         by_group = defaultdict(list)
@@ -58,10 +58,10 @@ class Planning:
         self._requests = requests or DistinctRequirements(devices.units(snapshot.nodes))
 
     def run(self) -> Plan:
-        """Once, and not after `decide`."""
-        # 1. place whom we can
+        """Call once, and not after `decide`."""
+        # 1. place sessions
         placements, lines = self._decided(hasty=False)
-        # 2. say why the others wait, with all placements made: a reason is read after them
+        # 2. explain the others, after all placements
         refusals = [
             Refusal(one.id, blocked.sentence, position, blocked.cause)
             for group in sorted(lines, key=self._name)
@@ -71,12 +71,12 @@ class Planning:
         return Plan(tuple(placements), tuple(refusals))
 
     def decide(self) -> Sequence[Placement]:
-        """Only who starts, and where: as `run` says, without asking those who cannot."""
+        """Placements only, as in `run`, without explaining the others."""
         return self._decided(hasty=True)[0]
 
     def _decided(self, *, hasty: bool) -> tuple[list[Placement], dict[GroupId, list[PendingSession]]]:
-        """And who waits, in the order of each queue unless it was done in haste."""
-        # 1. learn who is there
+        """Placements and the remaining sessions, in queue order unless in haste."""
+        # 1. build the queues
         lines: defaultdict[GroupId, list[PendingSession]] = defaultdict(list)
         for one in self.snapshot.waiting:
             lines[one.group].append(one)
@@ -88,7 +88,7 @@ class Planning:
             for group, room in self.rooms.items()
             if group in lines
         }
-        # 2. ask them, until nobody starts any more
+        # 2. try sessions until none starts
         placements: list[Placement] = []
         again = True
         while again:
@@ -99,7 +99,7 @@ class Planning:
         return placements, lines
 
     def blocked(self, one: PendingSession) -> Blocked:
-        """Why it did not start, or would not if it were asked for now."""
+        """Why it did not, or would not, start."""
         room = self.rooms.get(one.group)
         if room is None:
             return Blocked(Cause.GROUP, "Its resource group is not active.")
@@ -114,12 +114,12 @@ class Planning:
         return room.blocked(request)
 
     def would_start(self, one: PendingSession) -> bool:
-        """If it were asked for now."""
+        """As if it were requested now."""
         request = self._requests.of(one)
         return self._may(one, request) and self.rooms[one.group].fits(request.anywhere)
 
     def starts(self, one: PendingSession) -> tuple[ContainerPlacement, ...] | None:
-        """Take places for it if it may start now; None when it may not."""
+        """Place it if it may start now, otherwise None."""
         request = self._requests.of(one)
         parts = self.rooms[one.group].place(request) if self._may(one, request) else None
         if parts is not None:
@@ -146,7 +146,7 @@ class Planning:
         *,
         hasty: bool,
     ) -> dict[GroupId, list[PendingSession]]:
-        """Ask everybody once, or until nobody can start when in haste; those who do not start, in order."""
+        """Try every session once, or in haste until none can start; returns those that do not start, in order."""
         refused: dict[GroupId, list[PendingSession]] = {group: [] for group in lines}
         remaining = self._remaining_candidates(lines) if hasty else None
         placed: set[SessionId] = set()
@@ -168,7 +168,7 @@ class Planning:
     def _asked(
         self, one: PendingSession, queue: GroupQueue, remaining: RemainingCandidates | None
     ) -> tuple[ContainerPlacement, ...] | None:
-        """Its places, or None after what it lacks was kept for it, when it has waited long."""
+        """Its placements, or None; a session past the patience gets a reservation then."""
         if one.aside:
             return None
         parts = self.starts(one)
@@ -216,7 +216,7 @@ class Planning:
             room.keep_nothing()
 
     def _may_change(self, lines: Mapping[GroupId, list[PendingSession]]) -> bool:
-        """Asking again may give another answer: others rank first now, or something is kept for others."""
+        """Trying again may give another result: the ranking changed or a reservation was made."""
         waits = [room for group, room in self.rooms.items() if lines.get(group)]
         return any(
             room.keeps or self.ceilings.keeping or room.group.order in (QueueOrder.DRF, QueueOrder.FAIR_SHARE)
@@ -225,7 +225,7 @@ class Planning:
 
 
 def _in_turn(lines: Mapping[GroupId, Iterator[PendingSession]]) -> Iterator[PendingSession]:
-    """Of the groups' next in line the one who has waited longest: ceilings are common to them."""
+    """The longest-waiting head of all group queues, because groups share ceilings."""
     if len(lines) == 1:
         yield from next(iter(lines.values()))
         return
@@ -234,7 +234,7 @@ def _in_turn(lines: Mapping[GroupId, Iterator[PendingSession]]) -> Iterator[Pend
     while heads:
         one = heads[0][3]
         yield one
-        # Only now: who is next in its group may depend on what became of it.
+        # Only now, because the next head of its group may depend on this result.
         for after in _next(lines[one.group]):
             heapq.heapreplace(heads, (-after.priority, after.since, after.id, after))
             break

@@ -23,9 +23,9 @@ from carrel.scheduling.requirements import ContainerRequirements
 from carrel.scheduling.snapshot import GroupSnapshot, Strategy
 
 _TRIES = 32
-"""So many of the freest nodes may lack room before all nodes are looked at."""
+"""This many of the freest nodes may lack room before all nodes are checked."""
 _STRETCH = 64
-"""Round robin looks at so many nodes at first."""
+"""Initial search length of round robin."""
 
 Indexes = NDArray[np.intp]
 
@@ -48,7 +48,7 @@ class RequirementsClass:
 class RequirementsState:
     """What a container needs, and what is known of that during a plan.
 
-    expected: it will be looked up again. full: no node has room. misfits: how many entries of `too_much` it was
+    expected: another lookup will follow. full: no node has room. misfits: how many entries of `too_much` it was
     compared with.
     """
 
@@ -83,7 +83,7 @@ class Ranking(Protocol):
 
 
 def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: SlotAmountPairs) -> Indexes:
-    """The nodes among these that have the wanted amounts free."""
+    """The nodes among these with the requested amounts free."""
     for slot, amount in wanted:
         among = among & (capacity.column(slot) >= amount)
     return np.flatnonzero(among)
@@ -101,7 +101,7 @@ def ranking_of(group: GroupSnapshot, capacity: FreeCapacity) -> Ranking:
 
 
 class RoundRobin:
-    """after: where to go on."""
+    """after: the name to continue after."""
 
     def __init__(self, group: GroupSnapshot, capacity: FreeCapacity) -> None:
         self._capacity = capacity
@@ -118,7 +118,7 @@ class RoundRobin:
         self._after = (index + 1) % len(self._capacity.nodes)
 
     def begin(self) -> None:
-        """It looks at what is free each time."""
+        """No-op: it checks free capacity on each call."""
 
     def _between(self, asked: RequirementsState, start: int, end: int) -> int | None:
         stretch = _STRETCH
@@ -135,7 +135,7 @@ class RoundRobin:
 
 
 class _Compared:
-    """What the strategies share that compare nodes. The best has the smallest key."""
+    """Base of strategies that compare nodes. The best node has the smallest key."""
 
     _sign: float
 
@@ -144,16 +144,16 @@ class _Compared:
         self._prior = group.slot_priority
 
     def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes:
-        """Of equals, the first by name."""
-        # The last key is the first that counts.
+        """Ties are broken by name."""
+        # lexsort: the last key is the primary one.
         best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
         return nodes[best_first]
 
     def took(self, index: int) -> None:
-        """It is among those that changed."""
+        """No-op: it reads `changed`."""
 
     def look_up(self, asked: RequirementsState) -> int | None:
-        """The best of all nodes."""
+        """The best node by a full scan."""
         nodes = with_room(self._capacity, asked.kind.admits, asked.container.slots)
         if not len(nodes):
             return None
@@ -165,19 +165,19 @@ class _Compared:
         return int(nodes[chosen[0]])
 
     def _keys(self, asked: RequirementsState, nodes: Indexes) -> list[NDArray[np.float64]]:
-        """By what nodes are compared, what counts most first."""
+        """The comparison keys of nodes, most significant first."""
         left = [self._capacity.parts(slot)[nodes] for slot in asked.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
         return [asked.kind.spare.column[nodes], *(self._sign * one for one in left)]
 
     def _all(self, asked: RequirementsState, nodes: Indexes) -> list[Key]:
-        """As `_key` has it for each of them."""
+        """`_key` of each of them, vectorised."""
         columns = [key.tolist() for key in self._keys(asked, nodes)]
         return list(zip(*columns, nodes.tolist(), strict=True))
 
     def _key(self, asked: RequirementsState, index: int) -> Key:
-        """As `_keys` has it for one, and its index."""
+        """The key of one node, with its index."""
         free, capacity = self._capacity.free[index], self._capacity.nodes[index].capacity
         left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.kind.by]
         if not self._prior and left:
@@ -212,7 +212,7 @@ class Dispersed(_Compared):
         return self.look_up(asked) if found is None else found
 
     def begin(self) -> None:
-        """A node may have become better."""
+        """A node may have improved."""
         self._heaps.clear()
 
     def _heap(self, asked: RequirementsState) -> list[Key]:
@@ -231,18 +231,18 @@ class Concentrated(_Compared):
         self._indexes: dict[RequirementsClass, CapacityIndex] = {}
 
     def best(self, asked: RequirementsState) -> int | None:
-        """The fullest that still has room."""
+        """The fullest node with room."""
         if not asked.expected:
-            # One question is not worth putting all nodes in order.
+            # A single lookup does not justify sorting all nodes.
             return self.look_up(asked)
         slots = asked.container.slots
         return self._up_to_date(asked).find(slots, (asked.kind.spare.least, self._least(slots)))
 
     def begin(self) -> None:
-        """Those that have more free now are among those that changed."""
+        """No-op: nodes with released capacity are in `changed`."""
 
     def _least(self, slots: SlotAmountPairs) -> float:
-        """A node with room has this part of the largest node free, or more."""
+        """Lower bound on the free fraction of a node with room."""
         if self._prior:
             first = self._prior[0]
             return dict(slots).get(first, 0) / self._capacity.largest(first)

@@ -1,4 +1,4 @@
-"""Why somebody waits, as data and as one sentence."""
+"""Why a session is pending, as data and as one sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, Cause
 
 @dataclass(frozen=True, slots=True)
 class NodeCause:
-    """So many nodes cannot take it, for this. slot: what is short; "" when it is something else."""
+    """A number of nodes rejected for one cause. slot: the missing slot; "" for other causes."""
 
     count: int
     text: str
@@ -21,7 +21,7 @@ class NodeCause:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """limits: for Cause.LIMIT, every one in the way. nodes: for Cause.NODES, all nodes by cause."""
+    """limits: for Cause.LIMIT, all blocking limits. nodes: for Cause.NODES, all nodes by cause."""
 
     cause: Cause
     sentence: str
@@ -30,12 +30,12 @@ class Blocked:
 
 
 def by_limits(limits: Sequence[ScopeLimit]) -> Blocked:
-    """The first limit in words; the others are in the data."""
+    """The sentence names the first limit; the data has all."""
     return Blocked(Cause.LIMIT, _limit_sentence(limits[0]), limits=tuple(limits))
 
 
 def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
-    """All nodes, counted by what keeps each from taking it."""
+    """All nodes, counted by cause."""
     if not causes:
         return Blocked(Cause.NODES, "No node has joined its resource group yet.")
     parts = (f"{one.count} node{'s' * (one.count > 1)}: {one.text}" for one in causes)
@@ -43,14 +43,14 @@ def by_nodes(causes: Sequence[NodeCause]) -> Blocked:
 
 
 def more_than_ever(label: str, slot: str, ceiling: int) -> str:
-    """What is asked for is more than whoever the label says may ever use."""
+    """The request exceeds the ceiling of the named scope."""
     if slot == CONTAINERS:
         return f"{_named(label)} may have {_counted(ceiling, 'container')} in a session at most."
     return f"{_named(label)} may use {format_slot(slot, ceiling)} at most."
 
 
 def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
-    """Nodes that offer this could not take it if they were empty: the slot that none has enough of, or "", in words.
+    """The request fits on no empty node: the first slot that no node has enough of, or "", with a sentence.
 
     offers: at least one.
     """
@@ -65,7 +65,7 @@ def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
 
 
 def held_back(what: str) -> Blocked:
-    """what: is kept, such as "node-3" or "what project vision may still use"."""
+    """what: the reserved resource, such as "node-3" or "the cpu that project vision may still use"."""
     return Blocked(
         Cause.HELD_BACK,
         f"There is room, but an earlier session has waited so long that {what} is kept for it.",
@@ -73,7 +73,7 @@ def held_back(what: str) -> Blocked:
 
 
 def short_of(count: int, slot: str, asked: int, most_free: int) -> NodeCause:
-    """Nodes with too little of a slot left."""
+    """Nodes with too little of a slot free."""
     free = f"{'at most ' * (count > 1)}{format_slot(slot, most_free)} free"
     return NodeCause(count, f"needs {format_slot(slot, asked)}, {free}", slot, asked, most_free)
 

@@ -1,4 +1,4 @@
-"""What is asked of nodes, so that those who ask for the same are answered alike."""
+"""Requirements on nodes, shared by sessions with equal requests."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from carrel.scheduling.snapshot import ClusterMode, PendingSession
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
 Units = Mapping[str, tuple[str, int]]
-"""Of slots of accelerators: the family, and the thousandths of a device that one takes; `devices.units` has them."""
+"""Accelerator slots: family and thousandths of a device per unit; see `devices.units`."""
 
 
 class ContainerRequirements(NamedTuple):
-    """What a container needs of a node. slots: what a node has to have free of each, sorted.
+    """What a container needs of a node. slots: the required free amounts, sorted.
 
-    A family of accelerators of which both whole devices and parts are asked for: parts are those of both.
+    If both whole devices and shares of a family are requested, parts is the sum in thousandths.
     """
 
     slots: Amounts
@@ -30,10 +30,10 @@ class ContainerRequirements(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class SessionRequirements:
-    """What one or many sessions of a group ask for. slots: of a container, sorted. demand: of all of them, for scopes.
-
-    together: more than one, on one node. whole: of those, where room for the sum is room for each; 600 and 600 shares
-    do not fit into 1200 of two devices. elsewhere: the same without nodes to avoid, when there are any.
+    """The request of one or more sessions of a group. slots: per container, sorted. demand: of all containers, for
+    scopes. together: several containers on one node. whole: their sum, if room for the sum means room for each; 600
+    and 600 shares need not fit into 1200 free on two devices. elsewhere: the same without nodes to avoid, if there
+    are any.
     """
 
     group: GroupId
@@ -52,18 +52,18 @@ class SessionRequirements:
 
 
 class DistinctRequirements:
-    """The different ones among many sessions. units: of all slots that nodes have."""
+    """Deduplicated requirements of many sessions. units: of all slots of the nodes."""
 
     def __init__(self, units: Units) -> None:
         self._units = units
-        # By what else is asked, then by slots.
+        # By the other fields, then by slots.
         self._known: defaultdict[tuple[object, ...], dict[Amounts, SessionRequirements]] = defaultdict(dict)
-        # Who was met, and what they ask for: not in pairs, which would be one more object of each session.
+        # Sessions and their requirements in two lists, since pairs would be one more object per session.
         self._met: dict[SessionId, PendingSession] = {}
         self._of: dict[SessionId, SessionRequirements] = {}
 
     def of(self, one: PendingSession) -> SessionRequirements:
-        """The requirements of a session; those who ask for the same share them."""
+        """The requirements of a session; equal requests share one object."""
         if self._met.get(one.id) is one:
             return self._of[one.id]
         slots = tuple(one.slots.items())
@@ -100,7 +100,7 @@ def _needed(slots: Amounts, units: Units) -> Amounts:
 
 
 def _whole(container: ContainerRequirements, count: int, units: Units) -> ContainerRequirements | None:
-    """So many of them as one; None where room for the sum need not be room for each."""
+    """That many containers as one; None if room for the sum does not imply room for each."""
     if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in container.slots):
         return None
     return container._replace(slots=tuple((slot, amount * count) for slot, amount in container.slots))

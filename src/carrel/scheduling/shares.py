@@ -1,8 +1,8 @@
-"""The decayed past of the fair share, moved on in time.
+"""Decay of past usage for the fair share.
 
-The past of somebody is the mean of what they have held over all time, each moment weighed by 2^(-age / half-life).
-While they hold the same, it moves towards that: after one half-life it is half way there. Moved on in steps or at
-once it comes to the same, so a simulated past and one that is summed from the ledger agree.
+Past usage is the mean over all time, with weight 2^(-age / half-life). Under constant usage it converges to that
+usage, half way per half-life. Stepwise and single updates give the same value, so a simulated past agrees with one
+summed from the ledger.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from datetime import timedelta
 def moved_on(
     past: Mapping[str, float], held: Mapping[str, float], elapsed: timedelta, half_life: timedelta
 ) -> dict[str, float]:
-    """The past so much later. held: slots, all the time in between."""
+    """Past usage after the given time. held: constant usage in between."""
     kept = 0.5 ** (elapsed / half_life)
     return {
         slot: past.get(slot, 0.0) * kept + held.get(slot, 0.0) * (1 - kept)

@@ -1,7 +1,7 @@
-"""What the scheduler looks at, and what it decides: frozen, and free of the database.
+"""Input and output of the scheduler: frozen values, independent of the database.
 
-Amounts are integers in base units everywhere. A slot of accelerators is taken from those devices of the node that
-serve it: each says what one of the slot takes of it.
+Amounts are integers in base units everywhere. An accelerator slot is taken from the devices of the node that serve
+it; each device gives the thousandths per unit.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from enum import StrEnum
 from carrel.core.ids import DEFAULT_GROUP, GroupId, NodeId, SessionId
 
 SESSIONS = "sessions"
-"""The pseudo-slot by which scopes count sessions: each takes one."""
+"""Pseudo-slot with which scopes count sessions."""
 CONTAINERS = "containers"
-"""The pseudo-slot for the containers of one session. It is limited in each session, and not summed."""
+"""Pseudo-slot for the containers of one session: a limit per session, not a sum."""
 DEFAULT_PRIORITY = 50
 
 Slots = Mapping[str, int]
 
 
 class QueueOrder(StrEnum):
-    """Who comes first among those of the same priority."""
+    """Queue order within a priority."""
 
     FIFO = "fifo"
     LIFO = "lifo"
@@ -30,7 +30,7 @@ class QueueOrder(StrEnum):
 
 
 class Strategy(StrEnum):
-    """Which node among those with room."""
+    """Which of the nodes with room to choose."""
 
     DISPERSED = "dispersed"
     CONCENTRATED = "concentrated"
@@ -38,7 +38,7 @@ class Strategy(StrEnum):
 
 
 class ClusterMode(StrEnum):
-    """Whether the containers of one session must share a node."""
+    """Placement constraint between the containers of one session."""
 
     SINGLE_NODE = "single_node"
     MULTI_NODE = "multi_node"
@@ -48,8 +48,8 @@ class ClusterMode(StrEnum):
 class DeviceSnapshot:
     """One accelerator. used: thousandths. set: devices of the same number are near each other (NUMA, NVLink).
 
-    slots: those that are taken from it, with the thousandths that one of each takes. All devices of a family serve the
-    same slots, and no slot is served by two families.
+    slots: the slots it serves, with the thousandths per unit. All devices of a family serve the same slots, and no
+    slot is served by two families.
     """
 
     id: str
@@ -61,9 +61,8 @@ class DeviceSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class NodeSnapshot:
-    """capacity: what sessions may use, over-commitment and reserve applied; used: what they hold of it.
-
-    closed: why nothing may be placed here, such as "cordoned" or "not ready"; "" when it is open.
+    """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
+    nothing may be placed here, such as "cordoned" or "not ready"; "" if open.
     """
 
     id: NodeId
@@ -76,7 +75,7 @@ class NodeSnapshot:
     devices: tuple[DeviceSnapshot, ...] = ()
 
     def runs(self, architecture: str) -> bool:
-        """What is built for this architecture; also while that, or its own, is not known."""
+        """True if an image of this architecture runs here, or either architecture is unknown."""
         return not architecture or not self.architecture or self.architecture == architecture
 
 
@@ -84,8 +83,8 @@ class NodeSnapshot:
 class ScopeSnapshot:
     """Something with a ceiling: a keypair, user, project or domain.
 
-    label: as people are told, such as "project vision". ceiling: slot -> most; what is not named is not limited.
-    used: what its sessions hold, SESSIONS among it. containers: the most that one session may have.
+    label: for messages, such as "project vision". ceiling: slot -> limit; other slots are not limited. used: held by
+    its sessions, including SESSIONS. containers: most per session.
     """
 
     label: str
@@ -96,7 +95,7 @@ class ScopeSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class ShareSnapshot:
-    """What somebody has had of a group. held: slots now. past: mean over the past, decayed by half-life, in slots."""
+    """Usage of a group by one claimant. held: current slots. past: mean past usage, decayed by half-life, in slots."""
 
     held: Mapping[str, float] = field(default_factory=dict)
     past: Mapping[str, float] = field(default_factory=dict)
@@ -107,8 +106,8 @@ class ShareSnapshot:
 class GroupSnapshot:
     """shares: for DRF by (owner,); for the fair share by (domain,), (domain, project), (domain, project, owner).
 
-    Who is not in it has had nothing and weighs 1. after: name of the node that round robin chose last.
-    half_life: after which past use counts half; shares are given with it applied, it is for looking ahead.
+    Missing claimants have no usage and weight 1. after: name of the last node that round robin chose. half_life: of
+    past usage; already applied to shares, and needed for forecasts.
     """
 
     id: GroupId
@@ -124,12 +123,12 @@ class GroupSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class PendingSession:
-    """A session that waits for a place.
+    """A pending session.
 
-    slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes`
-    that it counts against. node: the only one wanted. avoid: nodes that are taken only when no other will do.
-    lasts: at most so long, when it has a time limit. aside: why it is passed over for now, though it has its place in
-    the queue; "" when it is not. not_before: when that ends, if it is known.
+    slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that
+    it counts against. node: the requested node. avoid: nodes used only if no other fits. lasts: its time limit, if
+    any. aside: why it is skipped for now but keeps its queue position; "" if not. not_before: when that ends, if
+    known.
     """
 
     id: SessionId
@@ -151,7 +150,7 @@ class PendingSession:
 
 @dataclass(frozen=True, slots=True)
 class ContainerPlacement:
-    """Where one container goes. devices: slot -> device id -> thousandths of it."""
+    """Placement of one container. devices: slot -> device id -> thousandths of it."""
 
     node: NodeId
     devices: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -159,7 +158,7 @@ class ContainerPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RunningSession:
-    """A session that holds slots. ends: when its time limit ends it; None: nobody knows."""
+    """A session that holds slots. ends: by its time limit; None: unknown."""
 
     id: SessionId
     slots: Slots
@@ -177,7 +176,7 @@ class RunningSession:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """running: who holds what; needed to look ahead, and may be left out for deciding."""
+    """running: sessions with allocations; needed for forecasts, optional for plans."""
 
     nodes: tuple[NodeSnapshot, ...]
     waiting: tuple[PendingSession, ...]
@@ -202,9 +201,8 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a session waits. position: its place in the queue of its group, 1 is next.
-
-    reason: one sentence for the person who waits. cause: what kind of thing is in the way.
+    """Why a session is pending. position: in its group's queue, 1 is next. reason: one sentence for the owner. cause:
+    the kind of obstacle.
     """
 
     session: SessionId

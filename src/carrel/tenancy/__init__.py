@@ -1,1 +1,1 @@
-"""Domains, projects, users, and how they prove who they are (passwords, sign-ins, keypairs)."""
+"""Domains, projects and users with their credentials (passwords, sign-ins, keypairs)."""

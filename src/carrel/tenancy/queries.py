@@ -1,4 +1,4 @@
-"""Finding what a person means by an id, a name or an e-mail. What they may not know of is not there."""
+"""Look up tenants by id, name or e-mail. What the actor may not see is reported as not found."""
 
 from collections.abc import Iterable
 from typing import Any, Literal, TypeVar
@@ -34,16 +34,15 @@ def user_target(user: User) -> Target:
 
 
 def user_data(user: User) -> dict[str, object]:
-    """What events say of a user."""
+    """The event data of a user."""
     return {"id": user.id, "email": user.email, "name": user.name, "state": user.state, "role": user.role}
 
 
 async def domain(
     tx: AsyncSession, actor: Actor, ref: str, action: str = "domain.read", *, field: str | None = None
 ) -> Domain:
-    """The domain of this id or name, locked when it shall change. Raises: NotFound, Forbidden.
-
-    field: where a request names it as a place for something, for which it is kept from being removed.
+    """The domain with this id or name, locked for a change. Raises: NotFound, Forbidden. field: of the request that
+    references the domain; it is then protected from removal.
     """
     wanted = select(Domain).where(is_domain(ref), Domain.removed_at.is_(None))
     if field:
@@ -59,13 +58,13 @@ async def domain(
 
 
 def is_domain(ref: str) -> ColumnElement[bool]:
-    """A condition for the domain of this id or name; of those that were removed by their ids only."""
+    """A condition for the domain with this id or name; removed ones match by id only."""
     named = (func.lower(Domain.name) == ref.lower()) & Domain.removed_at.is_(None)
     return or_(Domain.id == ref, named)
 
 
 async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "project.read") -> Project:
-    """The project of this id, or of this name among those that the actor may see, locked when it shall change.
+    """The project with this id, or this name among those that the actor may see, locked for a change.
 
     Raises: NotFound, Forbidden; Conflict when several have the name.
     """
@@ -90,9 +89,8 @@ async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "proje
 
 
 async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.read") -> User:
-    """The user of this id or e-mail, locked when they shall change. Raises: NotFound, Forbidden.
-
-    Those who were purged are found by their id.
+    """The user with this id or e-mail, locked for a change. Raises: NotFound, Forbidden. Purged users are found by
+    id.
     """
     wanted = select(User).where(
         or_(User.id == ref, func.lower(User.email) == ref.strip().lower()), sees_user(actor)
@@ -106,17 +104,17 @@ async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.rea
 
 
 def sees_user(actor: Actor) -> ColumnElement[bool]:
-    """A condition for the users that the actor may see: those in their reach, or in projects of their reach."""
+    """A condition for the users that the actor may see: those in scope, or in projects in scope."""
     seen = sight(actor, "user.read")
     if seen.everything or seen.domain_id or not seen.project_ids:
         return reaches(actor, "user.read", owner=User.id, domain=User.domain_id)
-    # One list of ids, so that few are found among many.
+    # One list of ids, so that the index is used.
     members = select(Membership.user_id).where(reaches(actor, "user.read", project=Membership.project_id))
     return User.id.in_(members.union(select(literal(actor.user_id))))
 
 
 def policy_ref(policy: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
-    """A column for views: id and name of the resource policy that is named there."""
+    """A column for views: id and name of the referenced resource policy."""
     ref = func.json_build_object("id", _POLICIES.c.id, "name", _POLICIES.c.name)
     return select(ref).where(_POLICIES.c.id == policy).scalar_subquery()
 
@@ -129,9 +127,8 @@ async def places(
     kept: Iterable[str] = (),
     field: str,
 ) -> list[str]:
-    """The names of resource groups or storage hosts, spelt as they are there.
-
-    kept: names that are written there already; they stay, though what they named may be gone. Raises: NotFound.
+    """The names of resource groups or storage hosts, with their stored spelling. kept: names already in the list;
+    they stay even if the object is gone. Raises: NotFound.
     """
     named, word, listing = _PLACES[kind]
     there = (await tx.execute(select(named.c.name))).scalars().all()
@@ -148,10 +145,10 @@ async def places(
 
 
 async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> bool:
-    """Whether somebody administers everything when these users do not any more.
+    """True if a superadmin remains without these users.
 
-    Whoever takes one away asks this first: it waits for others who do the same, so that two do not take
-    the last two.
+    Call it before removing a superadmin: it serialises concurrent calls, so that two of them cannot remove the last
+    two.
     """
     await tx.execute(select(func.pg_advisory_xact_lock(_SUPERADMINS)))
     left = (

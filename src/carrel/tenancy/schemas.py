@@ -1,4 +1,4 @@
-"""Wire types of tenants that every kind of them shares."""
+"""API types that all kinds of tenants share."""
 
 import re
 from enum import StrEnum
@@ -38,7 +38,7 @@ PlaceName = Annotated[
 Description = Annotated[
     str,
     StringConstraints(max_length=500, pattern=r"^[^\x00]*$"),
-    says("A description has at most 500 characters, of any kind but NUL."),
+    says("A description has at most 500 characters and no NUL."),
 ]
 Email = Annotated[
     str,
@@ -56,7 +56,7 @@ Network = Annotated[
     says("An address is written 192.0.2.7 or 2001:db8::7, a network 192.0.2.0/24."),
 ]
 Networks = Annotated[list[Network], Field(max_length=100)]
-# A name that is misspelt would limit nothing, and nobody would see it.
+# A misspelt name would silently limit nothing.
 SLOT = r"cpu|mem|[a-z][a-z0-9_-]{0,29}(?:\.[a-z0-9][a-z0-9_-]{0,29})+"
 SlotName = Annotated[
     str,
@@ -66,14 +66,12 @@ SlotName = Annotated[
 CeilingName = Annotated[
     str,
     StringConstraints(pattern=rf"^(?:sessions|{SLOT})$"),
-    says("A ceiling is of cpu, mem, sessions, or an accelerator such as cuda.device or cuda.shares."),
+    says("A ceiling is for cpu, mem, sessions, or an accelerator such as cuda.device or cuda.shares."),
 ]
 Amount = Annotated[
     int,
     Field(ge=0, le=2**62),
-    says(
-        "The most of a slot is a whole number in its base unit, from 0 on; leave the slot out for no limit."
-    ),
+    says("A ceiling is a whole number of at least 0 in the slot's base unit; omit the slot for no limit."),
 ]
 Ceilings = Annotated[
     dict[CeilingName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])
@@ -86,7 +84,7 @@ Ref = Annotated[
 
 
 class SessionsChoice(StrEnum):
-    """What becomes of live sessions."""
+    """What happens to live sessions."""
 
     KEEP = "keep"
     END = "end"
@@ -119,7 +117,7 @@ class PolicyRef(BaseModel):
 
 
 class Preferences(BaseModel):
-    """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
+    """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh"."""
 
     model_config = {"extra": "forbid"}
 
@@ -145,7 +143,7 @@ class UserProfile(BaseModel):
 
 
 class Trouble(BaseModel):
-    """Why one of many was not done: as the fields of a problem."""
+    """Why one item of a batch failed: the fields of a problem."""
 
     code: str
     detail: str

@@ -1,4 +1,4 @@
-"""Use cases of tenants: founding the installation, who somebody is and where they belong."""
+"""Use cases of tenants: bootstrap of the installation, user profiles and membership."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
 
 
 async def found(tx: AsyncSession, clock: Clock, *, email: str, password: str) -> bool:
-    """Make the first domain, project and superadmin. False when the installation already has users."""
+    """Create the first domain, project and superadmin. False if the installation already has users."""
     if (await tx.execute(select(func.count()).select_from(User))).scalar_one():
         return False
     domain = Domain(id=DomainId(new_id()), name="default")
@@ -50,13 +50,13 @@ async def add_user(
     password: str | None = None,
     state: UserState = UserState.ACTIVE,
 ) -> User:
-    """A new person in a domain and in some of its projects. password None: they cannot sign in by one.
+    """Create a user in a domain and in some of its projects. password None: no password sign-in.
 
     Raises: NotFound when the domain was removed meanwhile.
     """
     there = select(Domain.id).where(Domain.id == domain_id, Domain.removed_at.is_(None))
     if (await tx.execute(there.with_for_update(read=True, key_share=True))).scalar() is None:
-        raise NotFound("domain.not_found", "The domain was just removed.", hint="Ask an administrator.")
+        raise NotFound("domain.not_found", "The domain was removed meanwhile.", hint="Ask an administrator.")
     now = clock.now()
     user = User(
         id=UserId(new_id()),
@@ -77,23 +77,23 @@ async def add_user(
 
 
 def require_rank(actor: Actor, user: User) -> None:
-    """Nobody acts on a user who ranks above them. Raises: Forbidden."""
+    """Check that the user does not rank above the actor. Raises: Forbidden."""
     if user.id != actor.user_id and outranks(user.role, actor.role):
         raise Forbidden(
             "user.ranks_higher",
             f"{user.email} ranks above you.",
-            hint="Ask somebody who administers more.",
+            hint="Ask a higher-ranking administrator.",
         )
 
 
 async def user_by_email(tx: AsyncSession, email: str) -> User | None:
-    """Whoever has this e-mail, in upper or lower case."""
+    """The user with this e-mail, case-insensitive."""
     return (await tx.execute(select(User).where(func.lower(User.email) == email.strip().lower()))).scalar()
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Who somebody is, for their own eyes. projects: those not archived that they are in, by name."""
+    """A user's own profile. projects: their projects that are not archived, by name."""
 
     user: User
     domain: Domain
@@ -101,7 +101,7 @@ class Profile:
 
 
 async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
-    """The profile of a user that exists."""
+    """The profile of an existing user."""
     user, domain = (
         await tx.execute(
             select(User, Domain).join(Domain, Domain.id == User.domain_id).where(User.id == user_id)
@@ -117,10 +117,10 @@ async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
 
 
 async def own_projects(tx: AsyncSession, user_id: UserId) -> list[Project]:
-    """The projects that somebody is in, to start a session: by name, archived ones last, to be named as such.
+    """A user's projects for starting a session, by name, archived ones last.
 
-    The user and these projects are locked until the end of the transaction: none is disabled or archived
-    meanwhile. Empty when the user or their domain is not active.
+    The user and these projects are locked until the transaction ends, so that none is disabled or archived. Empty if
+    the user or their domain is inactive.
     """
     rows = await tx.execute(
         select(Project)
@@ -137,7 +137,7 @@ async def own_projects(tx: AsyncSession, user_id: UserId) -> list[Project]:
 async def actor_of(
     tx: AsyncSession, user: User, *, credential: str, address: str, login_id: bytes | None = None
 ) -> Actor:
-    """The user as somebody who asks for things."""
+    """The user as an actor."""
     memberships = list((await tx.execute(select(Membership).where(Membership.user_id == user.id))).scalars())
     return Actor(
         user_id=user.id,

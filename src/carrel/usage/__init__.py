@@ -1,1 +1,1 @@
-"""What sessions use: samples of CPU and memory, for pages and pictures."""
+"""Usage of sessions: samples of CPU, memory and accelerators, for charts and idle checks."""

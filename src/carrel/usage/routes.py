@@ -1,4 +1,4 @@
-"""What sessions use: one in detail, or the recent past of many at once."""
+"""Usage of sessions: one in detail, or the recent usage of many at once."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -31,7 +31,7 @@ async def session_usage(
     ref: Ref,
     minutes: Annotated[int, Field(ge=1, le=1440), DECIMAL, Query()] = 60,
 ) -> SampleList:
-    """CPU and memory of the last minutes, oldest first."""
+    """CPU and memory usage of the last minutes, oldest first."""
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
         samples = await service.samples(tx, session.id, services.clock.now() - timedelta(minutes=minutes))
@@ -49,7 +49,7 @@ async def recent(
     actor: CurrentActor,
     sessions: Annotated[str, Query(max_length=3000, description="ids, separated by commas")],
 ) -> RecentUsage:
-    """The last five minutes of several sessions; those that you may not see are left out."""
+    """The last five minutes of several sessions; those that you may not see are omitted."""
     wanted = [SessionId(part) for part in sessions.split(",") if part]
     async with services.database.transaction() as tx:
         visible = await queries.visible(tx, actor, wanted)

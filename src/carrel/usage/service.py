@@ -38,12 +38,12 @@ TOPIC = "usage"
 INTERVAL_S = 5
 RECENT = 60
 KEPT = timedelta(hours=25)
-"""A day of pictures, and of the longest window in which a session may be idle, with something to spare."""
+"""Retention: a day for charts and for the longest idle window, with a margin."""
 
 
 @dataclass(frozen=True)
 class UsageReading:
-    """cpu_millis: mean since the reading before. accelerator_*: of the busiest one; None: not measured."""
+    """cpu_millis: mean since the previous reading. accelerator_*: of the busiest one; None: not measured."""
 
     container: ContainerId
     cpu_millis: int
@@ -54,7 +54,7 @@ class UsageReading:
 
 @dataclass(frozen=True)
 class Mean:
-    """What a session used in the minute that begins at `at`, on average."""
+    """Mean usage of a session in the minute that begins at `at`."""
 
     at: datetime
     cpu_millis: float
@@ -64,7 +64,7 @@ class Mean:
 
 
 async def record(tx: AsyncSession, readings: Iterable[UsageReading], now: datetime) -> None:
-    """Keep one sweep of readings and tell the pages."""
+    """Store one sweep of readings and publish it."""
     rows = [
         {
             "container_id": r.container,
@@ -77,18 +77,18 @@ async def record(tx: AsyncSession, readings: Iterable[UsageReading], now: dateti
         for r in readings
     ]
     if rows:
-        # An engine that hung is asked again as soon as it answers: one sample of a moment is enough.
+        # A sweep after an engine hang may repeat a moment: one sample of it is enough.
         await tx.execute(insert(Sample).on_conflict_do_nothing(), rows)
         await notify(tx, TOPIC)
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete samples that are too old to show."""
+    """Delete samples past their retention."""
     await tx.execute(delete(Sample).where(Sample.at < now - KEPT))
 
 
 def _amounts() -> Select[*tuple[Any, ...]]:
-    """What each session used in each sweep: the sum of its containers, and of their accelerators the busiest one."""
+    """Usage per session and sweep: the sum of its containers, and the busiest of their accelerators."""
     return (
         select(
             Container.session_id,
@@ -104,7 +104,7 @@ def _amounts() -> Select[*tuple[Any, ...]]:
 
 
 async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequence[Row[Any]]:
-    """What a session used since then, as the columns of a sample, oldest first."""
+    """Samples of a session since then, as columns, oldest first."""
     rows = await tx.execute(
         _amounts().where(Container.session_id == session, Sample.at >= since).order_by(Sample.at)
     )
@@ -112,7 +112,7 @@ async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequ
 
 
 async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) -> dict[SessionId, list[Mean]]:
-    """What each session used in each minute since its time of which there is a sample, oldest first."""
+    """Usage per minute of each session since its given time, oldest first."""
     asked = func.unnest(
         cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True)))
     )
@@ -143,7 +143,7 @@ async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) ->
 async def recent(
     tx: AsyncSession, sessions: list[SessionId], now: datetime
 ) -> dict[SessionId, list[Row[Any]]]:
-    """What several sessions used lately, as the columns of a sample, oldest first, in one query."""
+    """Recent samples of several sessions, as columns, oldest first, in one query."""
     since = now - timedelta(seconds=RECENT * INTERVAL_S)
     rows = await tx.execute(
         _amounts().where(Container.session_id.in_(sessions), Sample.at >= since).order_by(Sample.at)
@@ -155,7 +155,7 @@ async def recent(
 
 
 class UsageStream:
-    """Passes each sweep of readings on to the followers of the event stream, as "usage" events."""
+    """Publishes each sweep of readings to the event stream, as "usage" events."""
 
     def __init__(self, database: Database, listener: Listener, events: EventStream) -> None:
         self._database = database

@@ -1,5 +1,5 @@
-"""Engines: what runs containers, as rows with settings and a state, and connected by `connections.Engines`.
+"""Engines run containers: rows with settings and state, and the connections to them (`connections.Engines`).
 
-Belongs here: adding, changing, checking and removing engines, and finding the right one. Not here: how an engine of
-some kind works (`carrel.engines`), and looking after them (`carrel.controllers.observe`).
+Belongs here: adding, changing, checking and removing engines, and finding the right one. Not here: the implementation
+of each kind (`carrel.engines`), and monitoring (`carrel.controllers.observe`).
 """

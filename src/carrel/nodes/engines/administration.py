@@ -1,4 +1,4 @@
-"""Use cases of those who administer engines. Each starts with the decision whether the actor may."""
+"""Use cases of engine administration. Each starts with an authorization check."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ log = structlog.get_logger()
 
 _CHANGES = "engine.update"
 CHECK_S = 15.0
-"""How long somebody waits for an engine's answer."""
+"""Timeout of a check of an engine."""
 
 
 @dataclass(frozen=True)
 class Registry:
-    """What these use cases work with."""
+    """Dependencies of these use cases."""
 
     database: Database
     engines: Engines
@@ -62,7 +62,7 @@ def kinds(actor: Actor) -> list[EngineKind]:
 
 
 async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> EngineId:
-    """Add an engine that answers; sessions may start on it at once.
+    """Add an engine after a successful check; sessions may start on it immediately.
 
     Raises: Forbidden; Invalid (the kind or the settings); Conflict when the name is taken; Unavailable when it does not
     answer.
@@ -71,12 +71,12 @@ async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> Engi
     plugins.require_kind(Port.ENGINE, wanted.kind, field="kind")
     row = EngineRow(id=EngineId(new_id()), name=wanted.name, kind=wanted.kind)
     row.settings, row.secrets = _kept(registry.seal, row, wanted.settings)
-    # 1. a name that is taken leaves no trace in the engine
+    # 1. check the name first, so that a conflict leaves nothing in the engine
     async with registry.database.transaction() as tx:
         await _require_free(tx, wanted.name)
-    # 2. it answers
+    # 2. check the connection
     await _nodes_of(registry, row)
-    # 3. remember it
+    # 3. store it
     async with registry.database.transaction() as tx:
         tx.add(row)
         await _flush(tx, wanted.name)
@@ -86,10 +86,10 @@ async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> Engi
 
 
 async def change(registry: Registry, actor: Actor, ref: str, wanted: EngineUpdate) -> EngineId:
-    """Change what is given; new settings are tried first.
+    """Update the given fields; new settings are tried first.
 
-    Raises: Forbidden, NotFound, Invalid, Unavailable; Conflict (the name is taken, the local engine's settings, or what
-    runs is not where the settings lead).
+    Raises: Forbidden, NotFound, Invalid, Unavailable; Conflict (the name is taken, it is the local engine, or the
+    settings lead to an engine without the running containers).
     """
     async with registry.database.transaction() as tx:
         before = await queries.find(tx, actor, ref)
@@ -116,7 +116,7 @@ async def change(registry: Registry, actor: Actor, ref: str, wanted: EngineUpdat
 
 
 async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
-    """Ask the engine now. Raises: Forbidden, NotFound."""
+    """Check the connection now. Raises: Forbidden, NotFound."""
     require(actor, _CHANGES, Target())
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
@@ -127,13 +127,13 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
     versions = sorted({info.engine for info in found})
     return EngineCheck(
         ok=True,
-        sentence=f"It answers: {', '.join(versions) or 'no node'}.",
+        sentence=f"It responds:  {', '.join(versions) or 'no node'}.",
         nodes=sorted(info.name for info in found),
     )
 
 
 async def remove(registry: Registry, actor: Actor, ref: str) -> None:
-    """Remove an engine that holds no container, with its nodes, and clear away what is left of ours there.
+    """Remove an engine without containers, with its nodes, and clean up our resources there.
 
     Raises: Forbidden, NotFound; Conflict when it holds containers, or is the local one.
     """
@@ -142,7 +142,7 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
         if row.id == LOCAL_ENGINE:
             raise Conflict(
                 "engine.local",
-                f"{row.name} is this machine's engine, and stays.",
+                f"{row.name} is the local engine and cannot be removed.",
                 hint="Cordon its nodes instead.",
             )
         machines = await _locked_nodes(tx, row.id)
@@ -161,7 +161,7 @@ async def remove(registry: Registry, actor: Actor, ref: str) -> None:
 
 
 async def _clear_away(registry: Registry, row: EngineRow) -> None:
-    """One that does not answer keeps what we left there."""
+    """Best effort: an engine that does not respond keeps our resources."""
     try:
         engine = registry.engines.connected(row)
         try:
@@ -174,20 +174,20 @@ async def _clear_away(registry: Registry, row: EngineRow) -> None:
 
 
 def _merged(seal: SecretBox, row: EngineRow, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as they are to be. Raises: Conflict, Invalid."""
+    """The settings after the change. Raises: Conflict, Invalid."""
     if row.id == LOCAL_ENGINE:
         raise Conflict(
             "engine.local",
-            f"{row.name} is the engine of this machine, and is found when Carrel starts.",
-            hint="Set CARREL_ENGINE_URL, and start Carrel again.",
+            f"{row.name} is the local engine, which is detected at startup.",
+            hint="Set CARREL_ENGINE_URL and restart Carrel.",
             field="settings",
         )
     secrets = opened(seal, row.id, row.secrets)
     if secrets.keys() - given.keys() and any(row.settings.get(name) != given[name] for name in given):
         raise Invalid(
             "engine.secrets_again",
-            "The secrets were given for the engine as it was set up.",
-            hint="Give them together with what changes: " + ", ".join(sorted(secrets)) + ".",
+            "The secrets belong to the previous settings of the engine.",
+            hint="Set them again together with the change:  " + ", ".join(sorted(secrets)) + ".",
             field="settings." + min(secrets.keys() - given.keys()),
         )
     merged = {**row.settings, **secrets, **given}
@@ -195,7 +195,7 @@ def _merged(seal: SecretBox, row: EngineRow, given: Mapping[str, Any]) -> dict[s
 
 
 def _kept(seal: SecretBox, row: EngineRow, values: Mapping[str, Any]) -> tuple[dict[str, Any], bytes | None]:
-    """What is kept of the settings, and the sealed secrets among them. Raises: Invalid, Unavailable."""
+    """The stored settings and the encrypted secrets. Raises: Invalid, Unavailable."""
     settings = plugins.find(Port.ENGINE, row.kind).checked(values)
     secrets = {
         name: secret.get_secret_value()
@@ -207,7 +207,7 @@ def _kept(seal: SecretBox, row: EngineRow, values: Mapping[str, Any]) -> tuple[d
 
 
 async def _nodes_of(registry: Registry, row: EngineRow) -> None:
-    """Raises: Unavailable when it does not answer."""
+    """Raises: Unavailable when it does not respond."""
     engine = await _connected(registry, row)
     try:
         await in_time(engine.nodes(), CHECK_S)
@@ -218,7 +218,7 @@ async def _nodes_of(registry: Registry, row: EngineRow) -> None:
 
 
 async def _try_out(registry: Registry, row: EngineRow) -> None:
-    """Return when it answers, and what runs on the engine is there. Raises: Unavailable, Conflict."""
+    """Check that the engine responds and has our running containers. Raises: Unavailable, Conflict."""
     engine = await _connected(registry, row)
     try:
         await in_time(engine.nodes(), CHECK_S)
@@ -232,9 +232,9 @@ async def _try_out(registry: Registry, row: EngineRow) -> None:
     if missing:
         raise Conflict(
             "engine.other",
-            f"{len(missing)} container{'s' * (len(missing) > 1)} of sessions on {row.name} cannot be found with these "
-            "settings: they lead to another engine.",
-            hint="Add that one as an engine of its own, or end these sessions first.",
+            f"{len(missing)} container{'s' * (len(missing) > 1)} of sessions on {row.name} "
+            f"cannot be found with these settings: they point to another engine.",
+            hint="Add that engine separately, or end these sessions first.",
             details={"containers": missing},
         )
 
@@ -248,7 +248,9 @@ async def _connected(registry: Registry, row: EngineRow) -> Engine:
 
 def _unreachable(error: EngineError) -> Unavailable:
     return Unavailable(
-        "engine.unreachable", error.message, hint="See that the engine runs, and that its settings are right."
+        "engine.unreachable",
+        error.message,
+        hint="Check that the engine runs and that its settings are correct.",
     )
 
 
@@ -258,13 +260,13 @@ async def _let_go(engine: Engine) -> None:
 
 
 async def _locked_nodes(tx: AsyncSession, engine: EngineId) -> list[Node]:
-    """Those that are listed. All are locked, so that nothing is placed on them meanwhile."""
+    """The listed nodes of the engine. All are locked, so that nothing is placed on them."""
     rows = await tx.execute(select(Node).where(Node.engine_id == engine).with_for_update())
     return [node for node in rows.scalars() if node.forgotten_at is None]
 
 
 async def _held(tx: AsyncSession, engine: EngineId) -> list[str]:
-    """The containers that hold slots of its nodes."""
+    """Number of containers with allocations on its nodes."""
     held = select(Allocation.container_id.distinct()).join(Node, Node.id == Allocation.node_id)
     rows = await tx.execute(held.where(Node.engine_id == engine, Allocation.released_at.is_(None)))
     return [str(container) for container in rows.scalars()]
@@ -296,17 +298,20 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 
 def _taken(name: str) -> Conflict:
     return Conflict(
-        "engine.name_taken", f"There is an engine named {name}.", hint="Choose another name.", field="name"
+        "engine.name_taken",
+        f"An engine named {name} already exists.",
+        hint="Choose another name.",
+        field="name",
     )
 
 
 def _shown(row: EngineRow) -> dict[str, Any]:
-    """What the audit trail says of an engine: all but its secrets."""
+    """The audited fields of an engine, without secrets."""
     return {"name": row.name, "kind": row.kind, "settings": row.settings, "secrets": row.secrets is not None}
 
 
 async def _record(tx: AsyncSession, actor: Actor, event: str, row: EngineRow, **details: object) -> None:
-    """Write it down, tell pages, and have every process look at the engines again."""
+    """Write the audit entry, publish an event and make every process reload the engines."""
     audit.record(tx, actor, _CHANGES, row.id, name=row.name, target=Target(), details=details)
     await tell(tx, row, event)
     await notify(tx, TOPIC)

@@ -1,4 +1,4 @@
-"""The engines of this process: each connected when it is first needed, and anew when its row has changed."""
+"""The engine connections of this process, opened on first use and reopened when the row changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,14 +22,14 @@ T = TypeVar("T")
 Make = Callable[[EngineRow], Engine]
 
 ANSWER_S = 60.0
-"""What takes longer does not answer. Pulling an image is not among it: that takes as long as it takes."""
+"""Timeout of engine calls, except for image pulls."""
 REMOVAL_S = 240.0
-"""The same for the removal of a container, whose processes are asked to stop first."""
+"""Timeout of a container removal, which includes the grace period."""
 _LABEL_LENGTH = 31
 
 
 async def in_time(call: Awaitable[T], limit_s: float = ANSWER_S) -> T:
-    """What the engine answers. Raises: EngineUnavailable when it has not after so long; else what the call raises."""
+    """The result of the call. Raises: EngineUnavailable after the timeout; otherwise what the call raises."""
     try:
         async with asyncio.timeout(limit_s):
             return await call
@@ -39,28 +39,28 @@ async def in_time(call: Awaitable[T], limit_s: float = ANSWER_S) -> T:
 
 @dataclass(frozen=True)
 class Connector:
-    """Makes engines from their rows. context: what all of them get, but for the label, which each has of its own."""
+    """Creates engines from rows. context: common to all engines, except for the label."""
 
     seal: SecretBox
     context: EngineContext
 
     def __call__(self, row: EngineRow) -> Engine:
-        """Raises: Unavailable (no plug-in of the kind, or the secrets do not open)."""
+        """Raises: Unavailable (no plug-in of the kind, or the secrets cannot be decrypted)."""
         secrets = opened(self.seal, row.id, row.secrets)
         return self.connect(row.id, row.kind, {**row.settings, **secrets})
 
     def connect(self, engine: EngineId, kind: str, settings: Mapping[str, Any]) -> Engine:
-        """An engine that may have no row yet. Raises: Unavailable; Invalid for settings with which none could work."""
+        """An engine that may have no row yet. Raises: Unavailable; Invalid for unusable settings."""
         connect = cast(Connect, plugins.find(plugins.Port.ENGINE, kind).made(**settings))
         context = replace(self.context, installation=_label(self.context.installation, engine))
         if engine != LOCAL_ENGINE:
-            # What is in this machine is the local engine's to give away.
+            # Only the local engine may use this machine's accelerators.
             context = replace(context, accelerators=())
         return connect(context)
 
 
 def _label(installation: str, engine: EngineId) -> str:
-    """Two rows may lead to one daemon, or to two on one machine: nothing of theirs may have the same name."""
+    """A label per engine: two rows may point to one daemon, or to two on one machine, and names must not collide."""
     return (
         installation
         if engine == LOCAL_ENGINE
@@ -69,12 +69,12 @@ def _label(installation: str, engine: EngineId) -> str:
 
 
 def purpose(engine: EngineId) -> str:
-    """What an engine's secrets are sealed for."""
+    """Context for encrypting an engine's secrets."""
     return f"engine:{engine}"
 
 
 def opened(seal: SecretBox, engine: EngineId, secrets: bytes | None) -> dict[str, str]:
-    """The secrets among the settings. Raises: Unavailable."""
+    """The decrypted secrets. Raises: Unavailable."""
     return cast("dict[str, str]", orjson.loads(seal.open(secrets, purpose(engine)))) if secrets else {}
 
 
@@ -82,7 +82,7 @@ _Key = tuple[str, dict[str, Any], bytes | None]
 
 
 class Engines:
-    """One for each process. Have `forget` called when TOPIC is announced."""
+    """One per process. Call `forget` on notifications of TOPIC."""
 
     def __init__(self, database: Database, make: Make) -> None:
         self._database = database
@@ -92,16 +92,16 @@ class Engines:
         self._made: dict[EngineId, tuple[_Key, Engine]] = {}
 
     def forget(self) -> None:
-        """Look at the rows again before the next answer."""
+        """Reload the rows before the next lookup."""
         self._rows = None
         self._reads += 1
 
     async def ids(self) -> frozenset[EngineId]:
-        """All that there are. Raises: Unavailable (the database)."""
+        """All engines. Raises: Unavailable (the database)."""
         return frozenset(await self._known())
 
     async def of(self, engine: EngineId) -> Engine:
-        """The engine of this id. Raises: NotFound; EngineUnavailable when it cannot be used as it is set up."""
+        """The engine with this id. Raises: NotFound; EngineUnavailable when its settings are unusable."""
         row = (await self._known()).get(engine)
         if row is None:
             raise NotFound(
@@ -118,19 +118,17 @@ class Engines:
         return made
 
     def connected(self, row: EngineRow) -> Engine:
-        """An engine as a row says that may not be kept, which the caller closes. Raises: EngineUnavailable."""
+        """A new connection for a row; the caller closes it. Raises: EngineUnavailable."""
         try:
             return self._make(row)
         except (Unavailable, Invalid) as error:
             raise EngineUnavailable(error.message) from error
         except ValidationError as error:
             wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-            raise EngineUnavailable(
-                f"Its settings are not as the kind {row.kind} wants them: {wrong}."
-            ) from None
+            raise EngineUnavailable(f"Its settings are invalid for the kind {row.kind}: {wrong}.") from None
 
     async def close(self) -> None:
-        """Let go of all of them. Twice: no-op."""
+        """Close all connections. Twice: no-op."""
         made, self._made = self._made, {}
         for _, engine in made.values():
             await _close(engine)

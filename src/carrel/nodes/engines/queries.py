@@ -30,7 +30,7 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str) -> E
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.read") -> EngineRow:
-    """The engine of this id or name, locked when it shall change. Raises: Forbidden, NotFound."""
+    """The engine with this id or name, locked for a change. Raises: Forbidden, NotFound."""
     require(actor, action, Target())
     wanted = select(EngineRow).where((EngineRow.id == ref) | (EngineRow.name == ref))
     if action != "engine.read":

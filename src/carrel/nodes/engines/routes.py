@@ -28,7 +28,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     openapi_extra=names("engine.read"),
 )
 async def list_kinds(actor: CurrentActor) -> EngineKindList:
-    """The kinds of engines that can be added, with the settings of each."""
+    """The available engine kinds with their settings."""
     return EngineKindList(items=administration.kinds(actor))
 
 
@@ -36,7 +36,7 @@ async def list_kinds(actor: CurrentActor) -> EngineKindList:
     "/engines", operation_id="engines.list", summary="List engines", openapi_extra=names("engine.read")
 )
 async def list_engines(services: ServicesOf[EngineServices], actor: CurrentActor) -> EngineList:
-    """All engines, with the state of each."""
+    """All engines with their state."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, services.seal, actor)
 
@@ -49,7 +49,7 @@ async def list_engines(services: ServicesOf[EngineServices], actor: CurrentActor
     status_code=201,
 )
 async def create(services: ServicesOf[EngineServices], actor: CurrentActor, body: EngineCreate) -> EngineView:
-    """Add an engine. It must answer; sessions may start on its nodes at once."""
+    """Add an engine. It must respond; sessions may start on its nodes immediately."""
     engine = await administration.create(_registry(services), actor, body)
     return await _shown(services, actor, engine)
 
@@ -71,7 +71,7 @@ async def show(services: ServicesOf[EngineServices], actor: CurrentActor, ref: R
 async def update(
     services: ServicesOf[EngineServices], actor: CurrentActor, ref: Ref, body: EngineUpdate
 ) -> EngineView:
-    """Change an engine while it runs. With other settings it must answer, and have what runs on it."""
+    """Change an engine while it runs. With new settings it must respond and have the running containers."""
     engine = await administration.change(_registry(services), actor, ref, body)
     return await _shown(services, actor, engine)
 
@@ -83,7 +83,7 @@ async def update(
     openapi_extra=names("engine.update"),
 )
 async def check(services: ServicesOf[EngineServices], actor: CurrentActor, ref: Ref) -> EngineCheck:
-    """Ask the engine now, for 15 seconds at most."""
+    """Check the engine now, for at most 15 seconds."""
     return await administration.check(_registry(services), actor, ref)
 
 
@@ -95,7 +95,7 @@ async def check(services: ServicesOf[EngineServices], actor: CurrentActor, ref: 
     status_code=204,
 )
 async def remove(services: ServicesOf[EngineServices], actor: CurrentActor, ref: Ref) -> None:
-    """Remove an engine that holds no container, with its nodes."""
+    """Remove an engine without containers, with its nodes."""
     await administration.remove(_registry(services), actor, ref)
 
 

@@ -12,7 +12,7 @@ from carrel.tables.engines import EngineState
 EngineName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"),
-    says("An engine's name has 1 to 40 small letters, digits and -, no - at either end."),
+    says("An engine's name has 1 to 40 lower-case letters, digits and -, and no - at either end."),
 ]
 Settings = Annotated[dict[str, Any], Field(max_length=50)]
 
@@ -23,10 +23,9 @@ class EngineRef(BaseModel):
 
 
 class EngineView(BaseModel):
-    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
-
-    state: UNKNOWN until it was looked at, DOWN while it does not answer in time. last_error: why it is DOWN.
-    nodes: how many it names. containers: how many of sessions are on them. local: found at the start.
+    """settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
+    state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
+    number of nodes it reports. containers: number of session containers on them. local: detected at startup.
     """
 
     id: EngineId
@@ -49,7 +48,7 @@ class EngineList(BaseModel):
 
 
 class EngineKind(BaseModel):
-    """settings: JSON schema of what an engine of the kind is set up with; secrets are writeOnly."""
+    """settings: JSON schema of the kind's settings; secrets are writeOnly."""
 
     kind: str
     title: str
@@ -63,7 +62,7 @@ class EngineKindList(BaseModel):
 
 
 class EngineCreate(BaseModel):
-    """kind: as `GET /engine-kinds` names it. settings: as its schema says; what is left out is as usual."""
+    """kind: as `GET /engine-kinds` names it. settings: as in its schema; omitted ones use defaults."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -73,8 +72,8 @@ class EngineCreate(BaseModel):
 
 
 class EngineUpdate(BaseModel):
-    """What is left out stays. settings: those that are given change; null: as usual again. Secrets are given again when
-    other settings change, for they may lead elsewhere.
+    """Omitted fields keep their values. settings: given ones change; null resets to the default. Secrets must be sent
+    again when other settings change, because those may point to another host.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -84,7 +83,7 @@ class EngineUpdate(BaseModel):
 
 
 class EngineCheck(BaseModel):
-    """sentence: what it answered, or why it did not. nodes: names of its nodes."""
+    """sentence: the result of the check. nodes: names of its nodes."""
 
     ok: bool
     sentence: str

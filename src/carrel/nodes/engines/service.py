@@ -1,4 +1,4 @@
-"""Use cases of engines: how each is seen, and where the local one is."""
+"""Record the observed state of engines, and register the local one."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ from carrel.tables.engines import TOPIC, EngineRow, EngineState
 async def observe(
     tx: AsyncSession, engine: EngineId, state: EngineState, now: datetime, *, error: str | None = None
 ) -> bool:
-    """Keep how the engine was just seen; True when it is in another state than before. error: a sentence."""
+    """Store the observed state of the engine; True if it changed. error: a sentence."""
     moved = await tx.execute(_OBSERVE, {"id": engine, "state": str(state), "error": error, "now": now})
     if (before := moved.scalar()) is None:
         return False
@@ -25,7 +25,7 @@ async def observe(
     return bool(before != state)
 
 
-# Nothing is written while nothing changes: engines are looked at all the time.
+# Write only changes, because engines are checked all the time.
 _OBSERVE = text("""
 WITH before AS (
     SELECT id, state FROM engines
@@ -38,7 +38,7 @@ FROM before WHERE e.id = before.id RETURNING before.state
 
 
 async def ensure_local(tx: AsyncSession, kind: str, settings: Mapping[str, Any]) -> None:
-    """The local engine is of this kind and has these settings from now on. Twice: no-op."""
+    """Set kind and settings of the local engine. Twice: no-op."""
     other = or_(EngineRow.kind != kind, EngineRow.settings != settings)
     moved = await tx.execute(
         update(EngineRow)
@@ -51,6 +51,6 @@ async def ensure_local(tx: AsyncSession, kind: str, settings: Mapping[str, Any])
 
 
 async def tell(tx: AsyncSession, engine: EngineRow, event: str = "engine.updated") -> None:
-    """Tell those who administer engines what became of it."""
+    """Publish the state to engine administrators."""
     data = {"id": engine.id, "name": engine.name, "state": engine.state}
     await events.record(tx, event, engine.id, target=Target(), data=data)

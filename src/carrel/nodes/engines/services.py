@@ -1,4 +1,4 @@
-"""What routes about engines work with."""
+"""Services of engine routes."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""Resource groups: which nodes belong together, who may use them, and how their queue is ordered."""
+"""Resource groups: sets of nodes with an access list, a queue order and placement rules."""

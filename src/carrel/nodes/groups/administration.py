@@ -1,4 +1,4 @@
-"""Use cases of resource groups. Each starts with the decision whether the actor may."""
+"""Use cases of resource groups. Each starts with an authorization check."""
 
 from collections.abc import Mapping, Set
 from typing import TypeVar
@@ -37,7 +37,7 @@ _EVENTS = {"group.create": "group.created", "group.update": "group.updated", "gr
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: GroupCreate) -> GroupId:
-    """A group without nodes. Raises: Forbidden; Conflict when the name is taken."""
+    """Create a group without nodes. Raises: Forbidden; Conflict when the name is taken."""
     require(actor, "group.create", Target())
     group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **wanted.model_dump())
     tx.add(group)
@@ -47,7 +47,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: GroupCrea
 
 
 async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUpdate) -> GroupId:
-    """Change what is given; the next decision of the scheduler goes by it.
+    """Update the given fields, effective at the next scheduling decision.
 
     Raises: NotFound, Forbidden; Conflict when the name is taken.
     """
@@ -64,7 +64,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
         setattr(group, field, value)
     await _flush(tx, wanted.name)
     if "name" in after:
-        # Domains say by name which groups they may use.
+        # Domains list their groups by name.
         await tx.execute(
             update(Domain)
             .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
@@ -75,21 +75,21 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a group that holds nothing. Raises: NotFound, Forbidden; Conflict saying what it holds."""
+    """Delete an empty group. Raises: NotFound, Forbidden; Conflict with what it still holds."""
     group = await _found(tx, actor, ref, "group.remove")
     if group.id == DEFAULT_GROUP:
         raise Conflict(
             "group.default",
-            f"{group.name} stays: new nodes come into it, and sessions that name no group.",
+            f"{group.name} cannot be deleted: it is the default group for new nodes and sessions.",
             hint="Deactivate it instead.",
         )
-    # Locked against all else, so that nothing moves in meanwhile.
+    # Locked exclusively, so that nothing moves in meanwhile.
     await tx.execute(select(ResourceGroup.id).where(ResourceGroup.id == group.id).with_for_update())
     forgotten = update(Node).where(Node.group_id == group.id, ~IS_KNOWN)
     await tx.execute(forgotten.values(group_id=DEFAULT_GROUP))
     for kind, holds in (
         ("nodes", exists().where(Node.group_id == group.id)),
-        # The past ones too: what they have had is part of the record.
+        # Including past sessions, which are part of the record.
         ("sessions", exists().where(Session.group_id == group.id)),
     ):
         if (await tx.execute(select(holds))).scalar():
@@ -98,7 +98,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
                 f"{group.name} still holds {kind}.",
                 hint="Move its nodes to another group first."
                 if kind == "nodes"
-                else "Deactivate it instead: its sessions, the past ones too, stay on record.",
+                else "Deactivate it instead: its sessions, including past ones, stay on record.",
                 details={"holds": kind},
             )
     told = await groups.audience(tx, group.id)
@@ -108,7 +108,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
-    """Say who may use the group while it is not public. Raises: NotFound (of anybody named), Forbidden."""
+    """Replace the access list of the group, used while it is not public. Raises: NotFound (of any entry), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
     named = await _scopes(
         tx, actor, *[dict.fromkeys(refs, True) for refs in (wanted.domains, wanted.projects, wanted.users)]
@@ -117,9 +117,9 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate
 
 
 async def change_access(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessChange) -> GroupId:
-    """Let those who are named use the group while it is not public, or no longer; the others stay as they are.
+    """Add or remove entries of the group's access list.
 
-    Raises: NotFound (of anybody named), Forbidden.
+    Raises: NotFound (of any entry), Forbidden.
     """
     group = await _found(tx, actor, ref, "group.update")
     named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
@@ -136,7 +136,7 @@ async def _access(tx: AsyncSession, group: ResourceGroup) -> set[Scope]:
 async def _open(
     tx: AsyncSession, actor: Actor, group: ResourceGroup, before: set[Scope], after: set[Scope]
 ) -> GroupId:
-    """group: locked since before it was read who may use it, so that nobody's change is lost."""
+    """group: locked before its access list was read, so that no concurrent change is lost."""
     told = await groups.audience(tx, group.id)
     await tx.execute(delete(GroupAccess).where(GroupAccess.group_id == group.id))
     if after:
@@ -155,16 +155,16 @@ async def _open(
 
 
 async def weigh(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsUpdate) -> GroupId:
-    """Set the weights of the group's fair share. Raises: NotFound (of anybody named), Forbidden."""
+    """Replace the fair-share weights of the group. Raises: NotFound (of any entry), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
     weights = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
     return await _weigh(tx, actor, group, await _weights(tx, group), weights)
 
 
 async def change_weights(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsChange) -> GroupId:
-    """Set the weights of those who are named; the others keep theirs.
+    """Set single weights; the others keep their values.
 
-    Raises: NotFound (of anybody named), Forbidden.
+    Raises: NotFound (of any entry), Forbidden.
     """
     group = await _found(tx, actor, ref, "group.update")
     named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
@@ -185,7 +185,7 @@ async def _weigh(
     before: dict[Scope, float],
     after: dict[Scope, float],
 ) -> GroupId:
-    """group: locked since before its weights were read, so that nobody's change is lost."""
+    """group: locked before its weights were read, so that no concurrent change is lost."""
     await tx.execute(delete(FairShareWeight).where(FairShareWeight.group_id == group.id))
     if after:
         values = [
@@ -205,7 +205,7 @@ async def _scopes(
     projects: Mapping[str, T],
     users: Mapping[str, T],
 ) -> dict[Scope, T]:
-    """What is said of each, by kind and id. Raises: NotFound of one that is not there."""
+    """The entries by kind and id. Raises: NotFound for an unknown one."""
     found: dict[Scope, T] = {}
     for ref, said in domains.items():
         found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = said
@@ -217,7 +217,7 @@ async def _scopes(
 
 
 async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
-    """The group, locked, for a change that the actor may make."""
+    """The group, locked, if the actor may change it."""
     group = await groups.find(tx, ref, seen=groups.seen_by(actor))
     require(actor, action, Target())
     await tx.refresh(group, with_for_update={"key_share": True})
@@ -232,7 +232,7 @@ async def _flush(tx: AsyncSession, name: str) -> None:
             raise
         raise Conflict(
             "group.name_taken",
-            f"There is a resource group named {name}.",
+            f"A resource group named {name} already exists.",
             hint="Choose another name.",
             field="name",
         ) from None
@@ -247,7 +247,7 @@ async def _record(
     told: Set[str] = frozenset(),
     **details: object,
 ) -> None:
-    """Write it down, tell pages, and have the scheduler look again. told: who could use it before."""
+    """Write the audit entry, publish an event and wake the scheduler. told: the previous audience."""
     audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
     data = {"id": group.id, "name": group.name, "active": group.active}
     audience = told | await groups.audience(tx, group.id)

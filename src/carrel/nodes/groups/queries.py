@@ -26,7 +26,7 @@ _SORT = Sort(
     {"name": ResourceGroup.name, "created_at": ResourceGroup.created_at}, tie=ResourceGroup.id, default="name"
 )
 
-# Who is named, as people know them; somebody who is gone is left out.
+# Entries with display names; deleted ones are omitted.
 _NAMED = """
     SELECT x.group_id, x.kind, x.scope_id AS id, coalesce(d.name, p.name, u.email) AS name, h.name AS domain, {more}
     FROM {table} x
@@ -44,7 +44,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: GroupQuery) -> GroupList:
     """The groups that the actor may see."""
     chosen = _rows().where(groups.seen_by(actor))
     if wanted.q:
-        # Groups are few: no index is needed to find a part of a name.
+        # There are few groups, so a substring search needs no index.
         chosen = chosen.where(ResourceGroup.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.active is not None:
         chosen = chosen.where(ResourceGroup.active.is_(wanted.active))
@@ -116,7 +116,7 @@ def _of_nodes(machines: Iterable[Node], held: Mapping[Any, Mapping[str, int]]) -
 async def _named(
     tx: AsyncSession, statement: Any, ids: Sequence[GroupId]
 ) -> dict[GroupId, dict[str, list[dict[str, Any]]]]:
-    """Of each group, who is named by it."""
+    """The access entries or weights of each group."""
     named: dict[GroupId, dict[str, list[dict[str, Any]]]] = {
         group: {plural: [] for plural in _PLURAL.values()} for group in ids
     }

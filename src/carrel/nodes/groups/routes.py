@@ -30,7 +30,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 async def list_groups(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
 ) -> GroupList:
-    """Resource groups that one may use, with what they have; superadmins see all."""
+    """Resource groups that you may use, with their capacity; superadmins see all."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -43,7 +43,7 @@ async def list_groups(
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: GroupCreate) -> GroupView:
-    """Make a resource group. Its name is unique, whatever the case of its letters."""
+    """Create a resource group. Names are unique, case-insensitive."""
     async with services.database.transaction() as tx:
         group = await administration.create(tx, services.clock, actor, body)
         return await queries.detail(tx, actor, group)
@@ -71,7 +71,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def update(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: GroupUpdate
 ) -> GroupView:
-    """Change a resource group. The scheduler goes by it from its next decision on."""
+    """Update a resource group. Takes effect at the next scheduling decision."""
     async with services.database.transaction() as tx:
         group = await administration.update_group(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
@@ -85,7 +85,7 @@ async def update(
     status_code=204,
 )
 async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
-    """Remove a resource group that holds nothing."""
+    """Delete an empty resource group."""
     async with services.database.transaction() as tx:
         await administration.remove(tx, actor, ref)
 
@@ -99,7 +99,7 @@ async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) 
 async def set_access(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessUpdate
 ) -> GroupView:
-    """Say which domains, projects and users may use the group while it is not public."""
+    """Replace the domains, projects and users that may use the group while it is not public."""
     async with services.database.transaction() as tx:
         group = await administration.open_to(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
@@ -114,7 +114,7 @@ async def set_access(
 async def change_access(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: AccessChange
 ) -> GroupView:
-    """Let single domains, projects and users use the group while it is not public, or no longer."""
+    """Add or remove domains, projects and users that may use the group while it is not public."""
     async with services.database.transaction() as tx:
         group = await administration.change_access(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
@@ -129,7 +129,7 @@ async def change_access(
 async def set_weights(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsUpdate
 ) -> GroupView:
-    """Set who is entitled to how much of the group, beside the others of the same place."""
+    """Replace the fair-share weights of the group, relative to siblings."""
     async with services.database.transaction() as tx:
         group = await administration.weigh(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)
@@ -144,7 +144,7 @@ async def set_weights(
 async def change_weights(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: WeightsChange
 ) -> GroupView:
-    """Set what single domains, projects and users are entitled to; the others keep their weights."""
+    """Set single fair-share weights; the others keep theirs."""
     async with services.database.transaction() as tx:
         group = await administration.change_weights(tx, actor, ref, body)
         return await queries.detail(tx, actor, group)

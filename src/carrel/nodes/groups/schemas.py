@@ -37,13 +37,12 @@ Weight = Annotated[
 
 
 class GroupCreate(BaseModel):
-    """public: open to whoever's domain may use it; else only to those whom its access names.
-
-    session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
-    room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
-    pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
-    who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
-    sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are.
+    """public: open to everybody whose domain allows the group; otherwise only to its access list. session_kinds: the
+    kinds it accepts. scheduler: queue order within a priority. placement: choice among nodes with room;
+    slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
+    pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
+    be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
+    gone for node_loss_s. app_address: address of its apps; null: the installation's.
     """
 
     model_config = {"extra": "forbid"}
@@ -65,15 +64,15 @@ class GroupCreate(BaseModel):
 
 
 class GroupUpdate(GroupCreate):
-    """What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
-    sessions, and those that wait in it go on waiting.
+    """Omitted fields keep their values; given ones are replaced completely. active false: it accepts no new sessions,
+    and pending ones stay pending.
     """
 
     name: PlaceName = ""
 
 
 class AccessUpdate(BaseModel):
-    """Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was."""
+    """The access list of a group that is not public: ids or names, for users e-mails. Replaces the current list."""
 
     model_config = {"extra": "forbid"}
 
@@ -83,7 +82,7 @@ class AccessUpdate(BaseModel):
 
 
 class AccessChange(BaseModel):
-    """Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are."""
+    """Id or name -> true to add, false to remove. Other entries are unchanged."""
 
     model_config = {"extra": "forbid"}
 
@@ -93,7 +92,7 @@ class AccessChange(BaseModel):
 
 
 class WeightsUpdate(BaseModel):
-    """Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was."""
+    """Fair-share weights: id or name -> weight relative to siblings. Replaces the current weights."""
 
     model_config = {"extra": "forbid"}
 
@@ -103,7 +102,7 @@ class WeightsUpdate(BaseModel):
 
 
 class WeightsChange(BaseModel):
-    """Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs."""
+    """Id or name -> weight; null: the default 1. Others keep theirs."""
 
     model_config = {"extra": "forbid"}
 
@@ -113,7 +112,7 @@ class WeightsChange(BaseModel):
 
 
 class ProjectOfDomain(ProjectRef):
-    """domain: the name of its domain, for projects of several may have the same name."""
+    """domain: the name of the project's domain, because project names are unique only within a domain."""
 
     domain: str
 
@@ -148,10 +147,9 @@ class GroupRef(BaseModel):
 
 
 class GroupView(BaseModel):
-    """nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
-
-    capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
-    access, weights: null for those who do not administer it.
+    """nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
+    sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
+    you administer it.
     """
 
     id: GroupId

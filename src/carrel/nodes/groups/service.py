@@ -1,4 +1,4 @@
-"""Which resource groups somebody may use, and finding one by what people call it."""
+"""Access to resource groups, and lookup by id or name."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -21,7 +21,7 @@ Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 async def usable(
     tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
 ) -> Sequence[ResourceGroup]:
-    """The groups in which somebody of the domain may start sessions of the project; the default one first."""
+    """The groups in which a user of the domain may start sessions of the project; the default one first."""
     found = await tx.execute(
         select(ResourceGroup)
         .where(may_use(user, domain, [project]))
@@ -31,17 +31,16 @@ async def usable(
 
 
 def seen_by(actor: Actor) -> ColumnElement[bool]:
-    """A condition for the groups that the actor may know of: those they may use in one of their projects, or all."""
+    """A condition for the groups that the actor may see: those usable in one of their projects, or all."""
     if sees_everything(actor):
         return true()
     return may_use(actor.user_id, actor.domain_id, actor.projects)
 
 
 def may_use(user: UserId, domain: DomainId, projects: Iterable[ProjectId]) -> ColumnElement[bool]:
-    """A condition for the groups that somebody of this domain may use in one of these projects.
+    """A condition for the groups that a user of this domain may use in one of these projects.
 
-    The group is active, is public or names the domain, one of the projects or the user, and the domain lets its
-    people into it.
+    The group is active; it is public or lists the domain, one of the projects or the user; and the domain allows it.
     """
     named = names(
         ResourceGroup.id,
@@ -55,12 +54,12 @@ def may_use(user: UserId, domain: DomainId, projects: Iterable[ProjectId]) -> Co
 
 
 def lets_in(domain: type[Domain], group: type[ResourceGroup]) -> ColumnElement[bool]:
-    """Whether the domain lets its people into the group."""
+    """True if the domain allows the group."""
     return or_(domain.resource_groups.is_(None), group.name == func.any(domain.resource_groups))
 
 
 def names(group: Column, access: type[GroupAccess], *scopes: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether the group of this id names one of these scopes, which are conditions on `access`."""
+    """True if the group's access list has one of these scopes, given as conditions on `access`."""
     return exists().where(access.group_id == group, or_(*scopes))
 
 
@@ -89,7 +88,7 @@ def as_text() -> str:
 
 
 async def audience(tx: AsyncSession, group: GroupId) -> set[str]:
-    """Whom an event about the group reaches besides superadmins: those who may use it while it is active."""
+    """The audience of an event about the group besides superadmins: those who may use it while it is active."""
     lets = lets_in(Domain, ResourceGroup)
     everybody = or_(ResourceGroup.public, _names(ScopeKind.DOMAIN, Domain.id))
     ways = (
@@ -111,7 +110,7 @@ def _names(kind: ScopeKind, scope: Column) -> ColumnElement[bool]:
 
 
 async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None = None) -> ResourceGroup:
-    """The group of this id or name, among those of the condition. Raises: NotFound."""
+    """The group with this id or name that matches the condition. Raises: NotFound."""
     wanted = select(ResourceGroup).where(
         or_(ResourceGroup.id == ref, func.lower(ResourceGroup.name) == ref.lower())
     )

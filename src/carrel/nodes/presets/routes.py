@@ -10,7 +10,7 @@ from carrel.nodes.presets import service
 from carrel.nodes.presets.schemas import PresetCreate, PresetList, PresetUpdate, PresetView
 
 router = APIRouter(tags=["presets"])
-Ref = Annotated[str, Path(max_length=64, description="An id, or a name that only one preset has.")]
+Ref = Annotated[str, Path(max_length=64, description="An id, or a unique name.")]
 GroupQuery = Annotated[str | None, Query(max_length=64, description="id or name of a resource group")]
 
 
@@ -20,7 +20,7 @@ GroupQuery = Annotated[str | None, Query(max_length=64, description="id or name 
 async def list_presets(
     services: ServicesOf[Services], actor: CurrentActor, group: GroupQuery = None
 ) -> PresetList:
-    """Presets of the resource groups that one may use, and those of all groups."""
+    """Presets of the resource groups that you may use, and global ones."""
     async with services.database.transaction() as tx:
         return PresetList(items=await service.offered(tx, actor, group))
 
@@ -33,7 +33,7 @@ async def list_presets(
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: PresetCreate) -> PresetView:
-    """Make a preset. Its name is unique in its group, whatever the case of its letters."""
+    """Create a preset. Names are unique within a group, case-insensitive."""
     async with services.database.transaction() as tx:
         return await service.create(tx, services.clock, actor, body)
 
@@ -60,6 +60,6 @@ async def update(
     status_code=204,
 )
 async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
-    """Remove a preset; what was started with it stays."""
+    """Delete a preset; existing sessions are unaffected."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)

@@ -11,7 +11,7 @@ from carrel.http.rules import broken, says
 from carrel.tenancy.schemas import PlaceName, Ref, SlotName
 
 _Amount = Annotated[
-    int, Field(ge=1, le=2**62), says("A preset has a whole number of each slot that it names, from 1 on.")
+    int, Field(ge=1, le=2**62), says("A preset has a whole number of at least 1 of each slot that it names.")
 ]
 
 
@@ -30,7 +30,7 @@ PresetSlots = Annotated[
 
 
 class PresetCreate(BaseModel):
-    """group: id or name of the resource group that it is offered in; null: in all. slots: in base units."""
+    """group: id or name of its resource group; null: all groups. slots: in base units."""
 
     model_config = {"extra": "forbid"}
 
@@ -40,7 +40,7 @@ class PresetCreate(BaseModel):
 
 
 class PresetUpdate(BaseModel):
-    """What is left out stays; slots are replaced as a whole."""
+    """Omitted fields keep their values; slots are replaced completely."""
 
     model_config = {"extra": "forbid"}
 
@@ -55,7 +55,7 @@ class PresetGroup(BaseModel):
 
 
 class PresetView(BaseModel):
-    """group: null for one that is offered in every group."""
+    """group: null for a preset of all groups."""
 
     id: PresetId
     name: str

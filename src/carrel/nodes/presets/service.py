@@ -1,4 +1,4 @@
-"""Use cases of presets. Each starts with the decision whether the actor may."""
+"""Use cases of presets. Each starts with an authorization check."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,9 +21,8 @@ from carrel.tables.presets import Preset
 
 
 async def offered(tx: AsyncSession, actor: Actor, group: str | None) -> list[PresetView]:
-    """Presets of the groups that the actor may use, and of all groups; of one group only, if it is given.
-
-    By name. Raises: NotFound.
+    """Presets of the groups that the actor may use, and global ones; optionally of one group. Sorted by name. Raises:
+    NotFound.
     """
     condition: ColumnElement[bool] = or_(Preset.group_id.is_(None), groups.seen_by(actor))
     if group is not None:
@@ -34,7 +33,7 @@ async def offered(tx: AsyncSession, actor: Actor, group: str | None) -> list[Pre
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCreate) -> PresetView:
-    """A new preset. Raises: Forbidden; NotFound of its group; Conflict when the name is taken there."""
+    """Create a preset. Raises: Forbidden; NotFound of its group; Conflict when the name is taken there."""
     require(actor, "preset.update", Target())
     group = await _group(tx, wanted.group)
     await _require_possible(tx, wanted.slots)
@@ -47,7 +46,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCre
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate) -> PresetView:
-    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken there."""
+    """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken in its group."""
     require(actor, "preset.update", Target())
     preset = await _found(tx, ref)
     after: dict[str, Any] = wanted.model_dump(exclude_unset=True)
@@ -62,7 +61,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate)
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a preset; sessions that were started with it stay. Raises: NotFound, Forbidden."""
+    """Delete a preset; existing sessions are unaffected. Raises: NotFound, Forbidden."""
     require(actor, "preset.update", Target())
     preset = await _found(tx, ref)
     await _recorded(tx, actor, preset, "preset.removed", removed=True)
@@ -80,7 +79,7 @@ async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:
 
 
 async def _found(tx: AsyncSession, ref: str) -> Preset:
-    """The preset of this id, or of this name if there is only one. Raises: NotFound, Conflict."""
+    """The preset with this id, or this name if unique. Raises: NotFound, Conflict."""
     wanted = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
     found: Sequence[Preset] = (
         (await tx.execute(wanted.limit(10).with_for_update(key_share=True))).scalars().all()
@@ -106,7 +105,7 @@ async def _flush(tx: AsyncSession, name: str) -> None:
             raise
         raise Conflict(
             "preset.name_taken",
-            f"There is a preset named {name} in that place.",
+            f"A preset named {name} already exists there.",
             hint="Choose another name.",
             field="name",
         ) from None
@@ -115,7 +114,7 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 async def _recorded(
     tx: AsyncSession, actor: Actor, preset: Preset, event: str, **details: object
 ) -> PresetView:
-    """Write it down and tell pages; give the preset as it is."""
+    """Write the audit entry and publish an event; returns the preset."""
     audit.record(tx, actor, "preset.update", preset.id, name=preset.name, target=Target(), details=details)
     data = {"id": preset.id, "name": preset.name}
     audience = {events.EVERYBODY}

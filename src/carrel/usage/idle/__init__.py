@@ -1,1 +1,1 @@
-"""Sessions that nobody uses: what the rules say, when they end, and how somebody says that one is in use."""
+"""Idle sessions: the rules, when a session will end, and keeping it alive."""

@@ -1,7 +1,7 @@
-"""What traffic a process sees of sessions: noted in memory, written down together now and then.
+"""Session traffic seen by this process: collected in memory and flushed periodically.
 
-A byte costs an entry in a set, and all sessions together one statement in half a minute, however many requests there
-are. What a process had not written when it died is lost: half a minute, of time-outs of at least one.
+Traffic costs a set entry, and all sessions together one statement per half minute, however many requests there are. A
+crash loses at most half a minute, while timeouts are at least one minute.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 EVERY_S = 30.0
 
-# In one order, so that two who write the same rows do not wait for each other.
+# In a fixed order, to avoid deadlocks between processes.
 _TOUCH = text("""
     INSERT INTO session_activity (session_id, active_at)
     SELECT id, :now FROM sessions WHERE id = ANY(:sessions) AND ended_at IS NULL ORDER BY id
@@ -29,7 +29,7 @@ _TOUCH = text("""
 
 
 class Activity:
-    """Sessions that something was seen of since the last write."""
+    """Sessions with traffic since the last flush."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -37,25 +37,25 @@ class Activity:
         self._seen: set[SessionId] = set()
 
     def beat_of(self, session: SessionId) -> Callable[[], None]:
-        """To be called for every piece of traffic of the session."""
+        """Call for all traffic of the session."""
         return partial(self._seen.add, session)
 
     async def run(self) -> None:
-        """Write down what was seen, until cancelled."""
+        """Flush periodically until cancelled."""
         while True:
             await asyncio.sleep(EVERY_S)
             try:
                 await self.write()
             except Unavailable:
-                # They stay noted; that they seem active a little later harms nobody.
+                # They stay in the set; a slightly later activity time is harmless.
                 log.warning("activity.database_unavailable", sessions=len(self._seen))
 
     async def write(self) -> None:
-        """Write down what was seen since the last time. Raises: Unavailable."""
+        """Flush the collected traffic. Raises: Unavailable."""
         seen = sorted(self._seen)
         if not seen:
             return
         async with self._database.transaction() as tx:
             await tx.execute(_TOUCH, {"sessions": seen, "now": self._clock.now()})
-        # What was seen meanwhile was seen just now.
+        # Traffic during the flush counts as now.
         self._seen.difference_update(seen)

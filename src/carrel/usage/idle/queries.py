@@ -1,4 +1,4 @@
-"""What is known of sessions that may be idle."""
+"""Queries on sessions that may be idle."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _PLAIN = frozenset({"cpu", "mem"})
 
 @dataclass(frozen=True)
 class Case:
-    """A running session, with the rules for it and what is known of its life. warned_of: as in its row."""
+    """A running session with its rules and activity. warned_of: as in its row."""
 
     session: SessionId
     rules: Rules
@@ -39,7 +39,7 @@ _CONTAINERS = (
 
 
 def _chosen() -> Select[*tuple[Any, ...]]:
-    # Who acted by a keypair that was removed since is held to what they may do without one.
+    # If the keypair was removed, the limits of use without a keypair apply.
     policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
     return (
         select(
@@ -64,26 +64,26 @@ def _chosen() -> Select[*tuple[Any, ...]]:
 
 
 async def watched(tx: AsyncSession) -> list[Case]:
-    """Running sessions that a rule is for, or that were warned because one was."""
+    """Running sessions with an idle rule, or with a warning from one."""
     ruled = or_(HAS_IDLE_RULE, Session.idle_ends_at.is_not(None))
     return [_case(row) for row in await tx.execute(_chosen().where(ruled).order_by(Session.id))]
 
 
 async def one(tx: AsyncSession, session: SessionId) -> Case | None:
-    """The same of one session; None when it does not run."""
+    """One running session with its rules; None if it does not run."""
     row = (await tx.execute(_chosen().where(Session.id == session))).first()
     return _case(row) if row else None
 
 
 async def activity(tx: AsyncSession, session: SessionId) -> SessionActivity | None:
-    """What is written down of its use; None: nothing."""
+    """The recorded activity; None: none."""
     return await tx.get(SessionActivity, session, populate_existing=True)
 
 
 async def minutes(
     tx: AsyncSession, cases: Iterable[Case], now: datetime
 ) -> Mapping[SessionId, Sequence[Minute]]:
-    """What each used in each minute of the window that its rule looks at; those without such a rule are left out."""
+    """Usage per minute in the window of each session's rule; sessions without such a rule are omitted."""
     asked = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
     if not asked:
         return {}

@@ -1,4 +1,4 @@
-"""Whether a session is idle, and saying that it is not."""
+"""Idle state of sessions, and resetting it."""
 
 from fastapi import APIRouter
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["sessions"])
     openapi_extra=names("session.read"),
 )
 async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> IdleView:
-    """What would end a running session by itself, and how much time it has left by each rule."""
+    """The idle rules and lifetime of a running session, with the remaining time."""
     async with services.database.transaction() as tx:
         return await service.show(tx, services.clock, actor, ref)
 
@@ -30,7 +30,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
     openapi_extra=names("session.keep"),
 )
 async def keep(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> IdleView:
-    """Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is."""
+    """Mark a running session as in use: its idle clocks restart. Its lifetime is unaffected."""
     async with services.database.transaction() as tx:
         session = await service.keep(tx, services.clock, actor, ref)
     async with services.database.transaction() as tx:
@@ -46,7 +46,7 @@ async def keep(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def exempt(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ExemptionUpdate
 ) -> IdleView:
-    """Let a session never count as idle, or let it again; for administrators."""
+    """Exempt a session from idle rules, or revoke the exemption; for administrators."""
     async with services.database.transaction() as tx:
         session = await service.exempt(tx, services.clock, actor, ref, wanted=body.exempt)
     async with services.database.transaction() as tx:

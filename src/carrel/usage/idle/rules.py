@@ -1,13 +1,13 @@
-"""Is a session idle, since when, and when does it end? Pure: everything that counts is an argument.
+"""Idle rules: since when a session is idle and when it ends. Pure.
 
-Two rules of the policy may call it idle, and the one that ends it first counts:
+A policy has two idle rules; the one that ends the session first applies:
 
-    traffic   no app, terminal or command for so long. Only of interactive sessions: nobody visits the others.
-    use       in every minute of a window, all that is measured stayed below its percentage. A minute of which
-              something is not known proves nothing, so the session counts as busy in it.
+    traffic   no app, terminal or command traffic for a given time. Interactive sessions only.
+    use every measure stayed below its percentage in every minute of a window. A minute with missing data counts as
+    busy.
 
-Whoever keeps a session sets both clocks to now. The lifetime is shown beside them; it ends sessions by itself
-(`controllers/lifetime.py`) and nothing puts it off.
+"Keep" resets both clocks to now. The lifetime is shown with them; `controllers/lifetime.py` enforces it and nothing
+extends it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,9 @@ from carrel.tables.policies import KeypairPolicy, UseLimit
 
 MINUTE = timedelta(minutes=1)
 LATE = MINUTE
-"""How late it may become known that a session is used: traffic is written down now and then (`activity`), and a
-minute is looked at when it is over."""
+"""The delay until activity is visible: traffic is flushed periodically (`activity`), and a minute is evaluated when
+it is over.
+"""
 _SHORTEST_NOTICE_S, _LONGEST_NOTICE_S = 60, 600
 _VISITED = frozenset({"interactive"})
 _ALWAYS_HELD = frozenset({"cpu", "mem"})
@@ -41,7 +42,7 @@ class IdleRule(StrEnum):
 
 @dataclass(frozen=True)
 class Rules:
-    """None: there is no such rule. use: below is in percent of what the session holds; in grace_s nothing counts."""
+    """None: no such rule. use: thresholds in percent of the session's slots; not evaluated during grace_s."""
 
     traffic_s: int | None = None
     use: UseLimit | None = None
@@ -50,7 +51,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Life:
-    """What is known of a running session. accelerated: it holds accelerators."""
+    """Inputs of the rules for a running session. accelerated: it holds accelerators."""
 
     kind: str
     started_at: datetime
@@ -62,7 +63,7 @@ class Life:
 
 @dataclass(frozen=True)
 class Minute:
-    """Mean use in the minute that begins at `at`, in percent; a measure that is not there is not known."""
+    """Mean usage in the minute that begins at `at`, in percent; a missing measure is unknown."""
 
     at: datetime
     percent: Mapping[str, float]
@@ -70,8 +71,8 @@ class Minute:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one rule says. since: from when on it counts as idle; None: it does not. ends_at: when that is long
-    enough. why: the reason that it would end with.
+    """The result of one rule. since: idle since; None: not idle. ends_at: when the rule ends the session. why: the
+    reason it would end with.
     """
 
     rule: IdleRule
@@ -82,12 +83,12 @@ class Finding:
 
     @property
     def notice(self) -> timedelta:
-        """How long before its end people are told."""
+        """How long before the end the warning is sent."""
         return timedelta(seconds=min(_LONGEST_NOTICE_S, max(_SHORTEST_NOTICE_S, self.limit_s / 10)))
 
 
 class IdleAction(StrEnum):
-    """What is to be done about a session now."""
+    """The action due for a session."""
 
     NOTHING = "nothing"
     WARN = "warn"
@@ -104,14 +105,13 @@ class Decision:
 
 
 def rules_of(policy: KeypairPolicy, lifetime_s: int | None = None) -> Rules:
-    """What a policy says. lifetime_s: what the session itself was given."""
+    """Build the rules from a policy. lifetime_s: of the session."""
     return Rules(traffic_s=policy.idle_timeout_s, use=policy.idle_use, lifetime_s=lifetime_s)
 
 
 def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime) -> list[Finding]:
-    """What each rule that applies to the session says of it, in the order of `IdleRule`.
-
-    minutes: those of the window at least; they may come in any order and have gaps.
+    """The result of each applicable rule, in the order of `IdleRule`. minutes: at least those of the window, in any
+    order, with gaps allowed.
     """
     found: list[Finding] = []
     if rules.traffic_s and life.kind in _VISITED:
@@ -132,17 +132,15 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
 
 
 def first_to_end(found: Iterable[Finding]) -> Finding | None:
-    """The finding by which it would end first for being idle; None when it is not idle at all."""
+    """The finding that ends it first; None if it is not idle."""
     idle = [one for one in found if one.ends_at is not None and one.rule is not IdleRule.LIFETIME]
     return min(idle, key=lambda one: (one.ends_at, one.rule), default=None)
 
 
 def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> Decision:
-    """found: as `first_to_end`. warned_of: the end that people were told of, if they were.
-
-    Nobody is ended without having been told, even if a policy changed, or nobody was there to tell, when it
-    was time: then they get the notice late, and end late. Until the end that they were told they can still use it,
-    so that it ends only when that would be known.
+    """found: from `first_to_end`. warned_of: the announced end, if any. No session ends without a warning: if the
+    policy changed or no leader ran at warning time, both the warning and the end are late. The session may be used
+    until the announced end, so it ends only once such activity would be visible.
     """
     if (
         found is None
@@ -154,24 +152,24 @@ def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> 
     if warned_of is None:
         return Decision(IdleAction.WARN, max(found.ends_at, now + found.notice))
     if found.ends_at > warned_of:
-        # Another rule is what would end it now, and a little later.
+        # Another rule applies now and ends it slightly later.
         return Decision(IdleAction.WARN, found.ends_at)
     return Decision(IdleAction.END if now >= warned_of + LATE else IdleAction.NOTHING)
 
 
 def _near(found: Finding, since: datetime, ends_at: datetime) -> datetime:
-    """When people are told: not while it may have been used all the time."""
+    """When the warning is due: only once missing activity would be visible."""
     return max(ends_at - found.notice, since + LATE)
 
 
 def as_told(found: Finding, warned_of: datetime | None) -> Finding:
-    """The finding as people are shown it: nobody is ended before the time that they were told."""
+    """The finding for display: the session does not end before the announced time."""
     sooner = warned_of is not None and found.ends_at is not None and found.ends_at < warned_of
     return replace(found, ends_at=warned_of) if sooner and found.rule is not IdleRule.LIFETIME else found
 
 
 def look_again_at(rule: UseLimit, found: Sequence[Finding], now: datetime) -> datetime:
-    """When what it uses can next make a difference: before that, minutes need not be read.
+    """When usage can next matter; before that, minutes need not be read.
 
     A session that was busy in the last minute cannot be idle before a whole window has passed.
     """
@@ -188,7 +186,7 @@ def _counted(finding: Finding, since: datetime | None) -> Finding:
 
 
 def _measures(rule: UseLimit, life: Life) -> list[str]:
-    """What the rule looks at in this session: nobody is idle for not using what they do not hold."""
+    """The measures that apply to this session: slots that it does not hold are ignored."""
     return [
         measure
         for measure in _WORDS
@@ -204,12 +202,12 @@ def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:
 def _quiet_since(
     rule: UseLimit, measures: Iterable[str], life: Life, minutes: Iterable[Minute], now: datetime
 ) -> datetime | None:
-    """Where the unbroken run of quiet minutes begins that lasts until now; None when there is none."""
+    """The start of the uninterrupted run of quiet minutes until now; None if there is none."""
     begin = life.started_at + timedelta(seconds=rule.grace_s)
     if life.kept_at:
         begin = max(begin, life.kept_at)
     known = {minute.at: minute.percent for minute in minutes}
-    # The minute that is not over yet says nothing.
+    # The current minute is incomplete and ignored.
     at = now.replace(second=0, microsecond=0) - MINUTE
     since: datetime | None = None
     while at >= begin and at in known and _quiet(known[at], rule, measures):

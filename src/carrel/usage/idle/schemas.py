@@ -9,10 +9,9 @@ from carrel.usage.idle.rules import IdleRule
 
 
 class IdleRuleView(BaseModel):
-    """rule: traffic, use, or lifetime, which is no sign of idleness and nothing puts off. limit_s: how long may be.
-
-    since: from when on that counts; null: it counts as in use by this rule. ends_at: when it is long enough.
-    why: the reason that it would end with.
+    """rule: traffic, use, or lifetime, which is independent of idleness and cannot be extended. limit_s: the rule's
+    limit. since: start of the idle time; null: in use by this rule. ends_at: when the rule ends it. why: the reason
+    it would end with.
     """
 
     rule: IdleRule
@@ -23,9 +22,8 @@ class IdleRuleView(BaseModel):
 
 
 class IdleView(BaseModel):
-    """rules: those that apply to it while it runs. active_at: when an app, a terminal or a command of it was last used,
-    to half a minute. kept_at: when somebody last said that it is in use. idle_ends_at: when it ends, once people were
-    warned.
+    """rules: those that apply while it runs. active_at: last app, terminal or command traffic, to half a minute.
+    kept_at: when it was last marked as in use. idle_ends_at: when it ends, set with the warning.
     """
 
     session: SessionId

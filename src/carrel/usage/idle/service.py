@@ -1,4 +1,4 @@
-"""Use cases of idle sessions. Each starts with the decision whether the actor may."""
+"""Use cases of idle sessions. Each starts with an authorization check."""
 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -17,7 +17,7 @@ from carrel.usage.idle.schemas import IdleRuleView, IdleView
 
 
 async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleView:
-    """What each rule says of the session now. Raises: NotFound, Forbidden."""
+    """The current result of each rule for the session. Raises: NotFound, Forbidden."""
     session = await sessions.find(tx, actor, ref)
     now = clock.now()
     case = await queries.one(tx, session.id)
@@ -40,16 +40,16 @@ async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleVi
 
 
 async def keep(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> SessionId:
-    """Say that the session is in use: it counts as idle from now on at the earliest. Repeating it: from then.
+    """Mark the session as in use: its idle clocks restart now. Twice: they restart again.
 
     Raises: NotFound, Forbidden; Conflict when it does not run.
     """
     session = await sessions.find(tx, actor, ref, "session.keep")
-    # Who ends it takes this lock as well and looks again: what is kept here does not end.
+    # The controller that ends it takes the same lock and checks again.
     if not await session_queries.lock(tx, session.id, SessionState.RUNNING):
         raise Conflict(
             "session.not_running",
-            f"{session.name} is not running, so that there is nothing to keep.",
+            f"{session.name} is not running.",
             details={"state": session.state},
         )
     now = clock.now()
@@ -62,7 +62,7 @@ async def keep(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Sessio
 
 
 async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, wanted: bool) -> SessionId:
-    """Let the session never count as idle, or let it again. No change: no-op.
+    """Exempt the session from idle rules, or revoke the exemption. No change: no-op.
 
     Raises: NotFound, Forbidden; Conflict when it has ended.
     """
@@ -75,7 +75,7 @@ async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, want
     before = known.exempt if known else False
     if before == wanted:
         return session.id
-    # Its clocks begin anew when it is exempt no more.
+    # Its clocks restart when the exemption is revoked.
     now = clock.now()
     await _write(tx, session.id, exempt=wanted, kept_at=now)
     await transitions.expect_idle_end(tx, session.id, None, now=now)
