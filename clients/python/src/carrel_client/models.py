@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 
 class AccessChange(TypedDict):
-    """Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are."""
+    """Id or name -> true to add, false to remove. Other entries are unchanged."""
 
     domains: NotRequired[dict[str, bool]]
     projects: NotRequired[dict[str, bool]]
@@ -31,7 +31,7 @@ class AccessList(TypedDict):
 
 
 class AccessUpdate(TypedDict):
-    """Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was."""
+    """The access list of a group that is not public: ids or names, for users e-mails. Replaces the current list."""
 
     domains: NotRequired[list[str]]
     projects: NotRequired[list[str]]
@@ -45,7 +45,7 @@ class AccessView(TypedDict):
 
 
 class AllSlotAmounts(TypedDict):
-    """cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any."""
+    """cpu: millicores. mem: bytes. Accelerators by slot name."""
 
     cpu: int
     mem: int
@@ -165,7 +165,7 @@ Cause = Literal["limit", "nodes", "held_back", "group", "not_yet"]
 
 
 class CeilingsOfPolicy(TypedDict):
-    """By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited."""
+    """Ceilings by id; "*" applies to all others. "sessions" counts sessions. Unnamed slots are not limited."""
 
     domains: dict[str, dict[str, int]]
     projects: dict[str, dict[str, int]]
@@ -173,16 +173,17 @@ class CeilingsOfPolicy(TypedDict):
 
 
 class CeilingsTry(TypedDict):
-    """ceilings: as one would set them, as a whole."""
+    """ceilings: the proposed ceilings, complete."""
 
     ceilings: dict[str, int]
 
 
 class ChangeView(TypedDict):
-    """What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
-    end.
+    """A change that would start it now. cost: 0: nothing is given up; below 1: the fraction given up; 1 or more: the
+    number of sessions to end.
 
-    slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one."""
+    slots: what to request instead. group, sessions: where to request it, or which to end. command: the equivalent CLI
+    command, if there is one."""
 
     command: str
     cost: float
@@ -194,7 +195,7 @@ class ChangeView(TypedDict):
 
 
 class CheckRequest(TypedDict):
-    """As for a session, without what the scheduler does not look at. image: for the least that it needs."""
+    """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
     group: NotRequired[str | None]
     image: NotRequired[str | None]
@@ -207,7 +208,9 @@ class CheckRequest(TypedDict):
 
 
 class CheckView(TypedDict):
-    """What would happen to such a request, and what is left. code: of the error that creating it would give, if any."""
+    """The result of creating such a session, and remaining capacity.
+
+    code: of the error that creating it would raise, if any."""
 
     changes: list[ChangeView]
     code: str
@@ -236,10 +239,9 @@ ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNI
 
 
 class ContainerView(TypedDict):
-    """name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
-
-    state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
-    process, when it is known."""
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
+    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
+    known."""
 
     ended_at: str | None
     exit_code: int | None
@@ -253,9 +255,8 @@ class ContainerView(TypedDict):
 
 
 class DeviceView(TypedDict):
-    """An accelerator. family: whose slots take from it. set: those with the same number are near each other.
-
-    used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes."""
+    """An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
+    thousandths. slots: the slots it serves, with the thousandths per unit."""
 
     family: str
     id: str
@@ -266,8 +267,9 @@ class DeviceView(TypedDict):
 
 
 class DevicesOfNode(TypedDict):
-    """So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
-    thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares."""
+    """A number of accelerators in one set (near each other).
+
+    slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares."""
 
     count: int
     family: str
@@ -349,16 +351,15 @@ DrainOutcome = Literal["stays", "ends", "moves", "requeues", "is_ending"]
 
 
 class DrainRequest(TypedDict):
-    """how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
-
-    What does not run yet goes back to the queue in each case. dry_run: only say what would become of each."""
+    """how: "wait" until running sessions end, "end" them, or "move" them: end them here and restart them on other
+    nodes. Sessions that do not run yet are requeued in each case. dry_run: only report what would happen."""
 
     dry_run: NotRequired[bool]
     how: Draining
 
 
 class DrainView(TypedDict):
-    """sessions: all that are on the node now. node: as it is now."""
+    """sessions: all sessions on the node. node: its new state."""
 
     dry_run: bool
     how: Draining
@@ -367,7 +368,7 @@ class DrainView(TypedDict):
 
 
 class DrainedSession(TypedDict):
-    """sentence: what becomes of it, for people."""
+    """sentence: what happens to it."""
 
     becomes: DrainOutcome
     id: str
@@ -381,7 +382,7 @@ Draining = Literal["wait", "end", "move"]
 
 
 class EngineCheck(TypedDict):
-    """sentence: what it answered, or why it did not. nodes: names of its nodes."""
+    """sentence: the result of the check. nodes: names of its nodes."""
 
     nodes: list[str]
     ok: bool
@@ -389,7 +390,7 @@ class EngineCheck(TypedDict):
 
 
 class EngineCreate(TypedDict):
-    """kind: as `GET /engine-kinds` names it. settings: as its schema says; what is left out is as usual."""
+    """kind: as `GET /engine-kinds` names it. settings: as in its schema; omitted ones use defaults."""
 
     kind: str
     name: str
@@ -397,7 +398,7 @@ class EngineCreate(TypedDict):
 
 
 class EngineKind(TypedDict):
-    """settings: JSON schema of what an engine of the kind is set up with; secrets are writeOnly."""
+    """settings: JSON schema of the kind's settings; secrets are writeOnly."""
 
     description: str
     kind: str
@@ -424,18 +425,17 @@ EngineState = Literal["UNKNOWN", "READY", "DOWN"]
 
 
 class EngineUpdate(TypedDict):
-    """What is left out stays. settings: those that are given change; null: as usual again. Secrets are given again when
-    other settings change, for they may lead elsewhere."""
+    """Omitted fields keep their values. settings: given ones change; null resets to the default. Secrets must be sent
+    again when other settings change, because those may point to another host."""
 
     name: NotRequired[str]
     settings: NotRequired[dict[str, Any]]
 
 
 class EngineView(TypedDict):
-    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
-
-    state: UNKNOWN until it was looked at, DOWN while it does not answer in time. last_error: why it is DOWN.
-    nodes: how many it names. containers: how many of sessions are on them. local: found at the start."""
+    """settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
+    state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
+    number of nodes it reports. containers: number of session containers on them. local: detected at startup."""
 
     containers: int
     created_at: str
@@ -462,7 +462,7 @@ class EventObject(TypedDict):
 
 
 class EventView(TypedDict):
-    """id: opaque; give it back as Last-Event-ID to resume after it."""
+    """id: opaque; send it as Last-Event-ID to resume after it."""
 
     at: str | None
     data: dict[str, Any]
@@ -584,7 +584,7 @@ class ForgotRequest(TypedDict):
 
 
 class Forgotten(TypedDict):
-    """sessions: those that were on it, and end or start again elsewhere as its group says."""
+    """sessions: those that were on it; they end or restart elsewhere by the group's rule."""
 
     id: str
     name: str
@@ -611,13 +611,12 @@ class Greeting(TypedDict):
 
 
 class GroupCreate(TypedDict):
-    """public: open to whoever's domain may use it; else only to those whom its access names.
-
-    session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
-    room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
-    pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
-    who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
-    sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are."""
+    """public: open to everybody whose domain allows the group; otherwise only to its access list. session_kinds: the
+    kinds it accepts. scheduler: queue order within a priority. placement: choice among nodes with room;
+    slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
+    pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
+    be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
+    gone for node_loss_s. app_address: address of its apps; null: the installation's."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
@@ -641,7 +640,7 @@ class GroupList(TypedDict):
 
 
 class GroupOfPolicy(TypedDict):
-    """pending_timeout_s: who waits longer is cancelled; null: never."""
+    """pending_timeout_s: sessions pending longer are cancelled; null: never."""
 
     half_life_s: float
     id: str
@@ -660,7 +659,7 @@ class GroupRef(TypedDict):
 
 
 class GroupRoom(TypedDict):
-    """A resource group that one may use, and what would happen there."""
+    """A resource group that you may use, and the result there."""
 
     id: str
     name: str
@@ -690,8 +689,8 @@ class GroupRuleView(TypedDict):
 
 
 class GroupUpdate(TypedDict):
-    """What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
-    sessions, and those that wait in it go on waiting."""
+    """Omitted fields keep their values; given ones are replaced completely. active false: it accepts no new sessions,
+    and pending ones stay pending."""
 
     active: NotRequired[bool]
     app_address: NotRequired[str | None]
@@ -710,10 +709,9 @@ class GroupUpdate(TypedDict):
 
 
 class GroupView(TypedDict):
-    """nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
-
-    capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
-    access, weights: null for those who do not administer it."""
+    """nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
+    sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
+    you administer it."""
 
     access: AccessView | None
     active: bool
@@ -746,7 +744,7 @@ class Health(TypedDict):
 
 
 class HeldList(TypedDict):
-    """Only those that hold something."""
+    """Only holders with allocations."""
 
     items: list[HeldView]
     next_cursor: str | None
@@ -755,8 +753,8 @@ class HeldList(TypedDict):
 class HeldView(TypedDict):
     """id: of the node, group, user, project or domain; by keypair: the access key, or "sign-in:" and a user's id.
 
-    label: a name, an e-mail, or for a project "domain/project". slots: what is held, in base units. sessions: how
-    many hold it."""
+    label: a name, an e-mail, or for a project "domain/project". slots: allocated amounts, in base units. sessions:
+    the number of sessions."""
 
     id: str
     label: str
@@ -770,7 +768,7 @@ class HistoryList(TypedDict):
 
 
 class HistoryView(TypedDict):
-    """cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+    """cause: a code such as "created", "retry", "out_of_memory". from_state = to_state for notes.
 
     actor: e-mail of the person, null when Carrel did it."""
 
@@ -789,10 +787,9 @@ IdleRule = Literal["traffic", "use", "lifetime"]
 
 
 class IdleRuleView(TypedDict):
-    """rule: traffic, use, or lifetime, which is no sign of idleness and nothing puts off. limit_s: how long may be.
-
-    since: from when on that counts; null: it counts as in use by this rule. ends_at: when it is long enough.
-    why: the reason that it would end with."""
+    """rule: traffic, use, or lifetime, which is independent of idleness and cannot be extended. limit_s: the rule's
+    limit. since: start of the idle time; null: in use by this rule. ends_at: when the rule ends it. why: the reason
+    it would end with."""
 
     ends_at: str | None
     limit_s: int
@@ -802,10 +799,9 @@ class IdleRuleView(TypedDict):
 
 
 class IdleUse(TypedDict):
-    """A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
-
-    below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
-    left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts."""
+    """A session is idle if it used less than each of these percentages of its slots in every minute of the window.
+    below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
+    ignored. A minute without data counts as busy. grace_s: time after the start that is not checked."""
 
     below: dict[str, int]
     grace_s: int
@@ -813,9 +809,8 @@ class IdleUse(TypedDict):
 
 
 class IdleView(TypedDict):
-    """rules: those that apply to it while it runs. active_at: when an app, a terminal or a command of it was last used,
-    to half a minute. kept_at: when somebody last said that it is in use. idle_ends_at: when it ends, once people were
-    warned."""
+    """rules: those that apply while it runs. active_at: last app, terminal or command traffic, to half a minute.
+    kept_at: when it was last marked as in use. idle_ends_at: when it ends, set with the warning."""
 
     active_at: str | None
     exempt: bool
@@ -875,14 +870,14 @@ class KeypairCreated(TypedDict):
 
 
 class KeypairLimits(TypedDict):
-    """What holds for everything done by one keypair, or by one person without any.
+    """Limits of one keypair, or of one user without a keypair.
 
-    slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
-    named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
-    at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
-    or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
-    highest that it may ask for.
-    storage_hosts: names of those that it may keep new folders on, among those that are open to its owner."""
+    slots, pending_slots: slot -> most that its running, or pending, sessions may total; "*": any other slot. A slot
+    that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
+    containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
+    terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
+    priority it may request.
+    storage_hosts: names of the hosts on which it may create folders, among those open to its owner."""
 
     containers_per_session: int | Literal["unlimited"]
     idle_timeout_s: int | Literal["unlimited"]
@@ -952,7 +947,7 @@ LdapTls = Literal["none", "starttls", "tls"]
 
 
 class LimitView(TypedDict):
-    """A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people."""
+    """A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display."""
 
     asked: int
     ceiling: int
@@ -963,8 +958,7 @@ class LimitView(TypedDict):
 
 
 class LimitsChange(TypedDict):
-    """Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
-    replaced as a whole."""
+    """Limits to change. Omitted limits keep their values; slots, lists and idle_use are replaced completely."""
 
     containers_per_session: NotRequired[int | Literal["unlimited"]]
     folder_bytes: NotRequired[int | Literal["unlimited"]]
@@ -981,7 +975,7 @@ class LimitsChange(TypedDict):
 
 
 class LimitsTry(TypedDict):
-    """limits: as one would change them; those that are left out are taken as they are."""
+    """limits: the proposed changes; omitted limits keep their values."""
 
     limits: NotRequired[LimitsChange]
 
@@ -1099,9 +1093,8 @@ class MountList(TypedDict):
 
 
 class MountRequest(TypedDict):
-    """folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
-
-    subpath: only this directory of the folder. read_only: though you may write."""
+    """folder: id or name. path: mount point, absolute or relative to /home/work; default: /home/work/NAME. subpath:
+    mount only this directory of the folder. read_only: mount without write access."""
 
     folder: str
     path: NotRequired[str | None]
@@ -1110,7 +1103,7 @@ class MountRequest(TypedDict):
 
 
 class MountView(TypedDict):
-    """A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot."""
+    """A folder mounted in a session. folder_id: null when it was deleted. automatic: its name begins with a dot."""
 
     automatic: bool
     folder_id: str | None
@@ -1132,7 +1125,7 @@ class MountedIn(TypedDict):
 
 
 class NodeCauseView(TypedDict):
-    """So many nodes cannot take it for this reason. slot: what is short there; empty when it is something else."""
+    """A number of nodes rejected for one reason. slot: the missing slot; empty for other reasons."""
 
     asked: int
     count: int
@@ -1142,7 +1135,7 @@ class NodeCauseView(TypedDict):
 
 
 class NodeDetail(TypedDict):
-    """image_names: references of the images that are there. sessions: those that one may see."""
+    """image_names: references of the images present. sessions: those that you may see."""
 
     architecture: str
     capabilities: list[str]
@@ -1193,8 +1186,8 @@ NodeState = Literal["READY", "DOWN"]
 
 
 class NodeUpdate(TypedDict):
-    """What is left out stays. group: an id or a name. cordoned false: it takes sessions again, and is no longer
-    being emptied. reserved: slots kept for the system, as a whole. Sessions that run stay as they are."""
+    """Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+    reserved: slots reserved for the system, replaced completely. Running sessions are unaffected."""
 
     cordoned: NotRequired[bool]
     cpu_overcommit: NotRequired[float]
@@ -1203,12 +1196,10 @@ class NodeUpdate(TypedDict):
 
 
 class NodeView(TypedDict):
-    """slots: what the machine has. offered: what sessions may use of it, without what is reserved and with
-    cpu_overcommit CPU offered for one. used: what they hold.
-
-    seen_at: when the engine named it last. down_since: since when it answers without naming it; null while it
-    does, and while the engine itself does not answer. cordoned: it takes no new sessions. draining: how it is
-    being emptied, until it is opened again. images: how many are there already."""
+    """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
+    allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
+    it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
+    drain, until it is uncordoned. images: number of images present."""
 
     architecture: str
     capabilities: list[str]
@@ -1234,8 +1225,10 @@ class NodeView(TypedDict):
 
 
 class NodesOfPolicy(TypedDict):
-    """One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
-    accelerators the devices say it. closed: why nothing is placed there; empty when it is open."""
+    """One node, or `count` identical ones named name-1, name-2 ...
+
+    slots: capacity for sessions, without accelerators, which follow from devices. closed: why nothing is placed
+    there; empty: open."""
 
     architecture: str
     closed: str
@@ -1298,17 +1291,17 @@ class OpenedApp(TypedDict):
 
 
 class OverList(TypedDict):
-    """Empty: nobody is over."""
+    """Empty: nobody is over a limit."""
 
     items: list[OverView]
 
 
 class OverView(TypedDict):
-    """Somebody who has more than a limit allows.
+    """A holder over a limit.
 
-    scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
-    "folders" and "folder_bytes" for what they keep.
-    waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now."""
+    scope, id, label: the holder; a sign-in is a user without a keypair. slot: the limited slot; "sessions" for the
+    number of sessions, "folders" and "folder_bytes" for storage. waiting: the limit is on pending sessions. ceiling:
+    the limit. used: the current amount."""
 
     ceiling: int
     id: str
@@ -1320,7 +1313,7 @@ class OverView(TypedDict):
 
 
 class OwnPolicy(TypedDict):
-    """scope, id, label: what of yours it limits; a sign-in is what you do without a keypair."""
+    """scope, id, label: what it limits; a sign-in is use without a keypair."""
 
     id: str
     label: str
@@ -1418,10 +1411,10 @@ Permission = Literal["ro", "rw", "rw-delete"]
 
 
 class PolicyAssign(TypedDict):
-    """Who gets the policy: what they had before holds no more. Those who have it and are not named keep it.
+    """The new holders of the policy, replacing their current one. Existing holders keep it.
 
     keypairs: access keys. users, sign_ins: ids or e-mails. projects: ids or names. A policy for keypairs is given to
-    keypairs and sign_ins, the latter for what people do without a keypair, and for their new keypairs."""
+    keypairs and sign_ins, the latter for use without a keypair, and as the default for new keypairs."""
 
     keypairs: NotRequired[list[str]]
     projects: NotRequired[list[str]]
@@ -1434,7 +1427,7 @@ class PolicyCopy(TypedDict):
 
 
 class PolicyCreate(TypedDict):
-    """limits: all of the kind's. Its name is unique among those of its kind, whatever the case of its letters."""
+    """limits: all limits of the kind. name: unique within its kind, case-insensitive."""
 
     description: NotRequired[str]
     kind: PolicyKind
@@ -1443,7 +1436,7 @@ class PolicyCreate(TypedDict):
 
 
 class PolicyHolders(TypedDict):
-    """How many have the policy, of those that you administer."""
+    """Number of holders, among those that you administer."""
 
     keypairs: int
     projects: int
@@ -1465,7 +1458,7 @@ class PolicyRef(TypedDict):
 
 
 class PolicyUpdate(TypedDict):
-    """What is left out stays. A change of limits holds from the scheduler's next decision on; nothing is ended."""
+    """Omitted fields keep their values. Changed limits take effect at the next scheduling decision; no session ends."""
 
     description: NotRequired[str]
     limits: NotRequired[LimitsChange]
@@ -1473,7 +1466,7 @@ class PolicyUpdate(TypedDict):
 
 
 class PolicyView(TypedDict):
-    """default: what everybody has until somebody says otherwise; it stays."""
+    """default: the policy assigned by default; it cannot be deleted."""
 
     created_at: str
     default: bool
@@ -1486,7 +1479,7 @@ class PolicyView(TypedDict):
 
 
 class Preferences(TypedDict):
-    """What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh"."""
+    """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh"."""
 
     language: NotRequired[Literal["en", "ko", "ja"] | None]
     shell: NotRequired[str | None]
@@ -1494,7 +1487,7 @@ class Preferences(TypedDict):
 
 
 class PresetCreate(TypedDict):
-    """group: id or name of the resource group that it is offered in; null: in all. slots: in base units."""
+    """group: id or name of its resource group; null: all groups. slots: in base units."""
 
     group: NotRequired[str | None]
     name: str
@@ -1519,7 +1512,7 @@ class PresetRoom(TypedDict):
 
 
 class PresetUpdate(TypedDict):
-    """What is left out stays; slots are replaced as a whole."""
+    """Omitted fields keep their values; slots are replaced completely."""
 
     group: NotRequired[str | None]
     name: NotRequired[str]
@@ -1527,7 +1520,7 @@ class PresetUpdate(TypedDict):
 
 
 class PresetView(TypedDict):
-    """group: null for one that is offered in every group."""
+    """group: null for a preset of all groups."""
 
     created_at: str
     group: PresetGroup | None
@@ -1581,7 +1574,7 @@ class ProjectCreate(TypedDict):
 
 
 class ProjectLimits(TypedDict):
-    """What holds for the folders of one project; what its sessions may hold is its ceiling."""
+    """Limits of the folders of one project; its sessions are limited by its ceilings."""
 
     folder_bytes: int | Literal["unlimited"]
     folders: int | Literal["unlimited"]
@@ -1601,7 +1594,7 @@ class ProjectMembership(TypedDict):
 
 
 class ProjectOfDomain(TypedDict):
-    """domain: the name of its domain, for projects of several may have the same name."""
+    """domain: the name of the project's domain, because project names are unique only within a domain."""
 
     domain: str
     id: str
@@ -1742,7 +1735,7 @@ QueueOrder = Literal["fifo", "lifo", "drf", "fair_share"]
 
 
 class QueueView(TypedDict):
-    """The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered."""
+    """A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering."""
 
     group: GroupRef
     items: list[QueuedView]
@@ -1752,7 +1745,7 @@ class QueueView(TypedDict):
 
 
 class QueuedView(TypedDict):
-    """One that waits. What one may not see of it is null: that there is somebody is no secret, who is."""
+    """A queue entry. Fields that you may not see are null; the entry itself is not secret."""
 
     cause: Cause | None
     name: str | None
@@ -1813,7 +1806,7 @@ class ResetRequest(TypedDict):
 
 
 class ResourcesView(TypedDict):
-    """largest: the most of each slot that is left on one node."""
+    """largest: the most of each slot free on one node."""
 
     capacity: AllSlotAmounts
     largest: AllSlotAmounts
@@ -1838,7 +1831,7 @@ class SampleView(TypedDict):
 
 
 class SchedulerPolicy(TypedDict):
-    """names: of domains, projects and groups, by id; only for what is printed."""
+    """names: of domains, projects and groups by id, for output only."""
 
     ceilings: CeilingsOfPolicy
     groups: list[GroupOfPolicy]
@@ -1847,7 +1840,7 @@ class SchedulerPolicy(TypedDict):
 
 
 class ScopeRoom(TypedDict):
-    """A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions."""
+    """A scope that the session counts against. ceiling: limited slots only; "sessions" counts sessions."""
 
     ceiling: dict[str, int]
     label: str
@@ -1878,11 +1871,11 @@ class ServerView(TypedDict):
 
 
 class SessionCreate(TypedDict):
-    """image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
+    """image: a name in the catalogue or any image reference. name: generated when absent. description: free text.
 
-    group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
-    highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
-    one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names."""
+    group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
+    highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
+    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot."""
 
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
@@ -1955,9 +1948,8 @@ SessionState = Literal[
 
 
 class SessionView(TypedDict):
-    """reason: why it waits, failed or ended. queue_position: 1 is next.
-
-    idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far."""
+    """reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
+    idle, set with the warning; null before."""
 
     created_at: str
     ended_at: str | None
@@ -2005,9 +1997,10 @@ class ShareList(TypedDict):
 
 
 class ShareNode(TypedDict):
-    """One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
+    """One domain, project or user. share: of the group, current and past usage; entitled: by weight among those with
+    usage or requests.
 
-    level: share by weight, the smallest goes first. waiting: how many sessions."""
+    level: share divided by weight, lowest first. waiting: number of pending sessions."""
 
     children: list[ShareNode]
     entitled: float
@@ -2171,7 +2164,9 @@ SlotRequest = dict[str, int]
 
 
 class SlotRoomView(TypedDict):
-    """now: the most that one session could start with at once, of this slot. most: ever. by: what sets the latter."""
+    """now: the most of this slot that a session could start with. most: the maximum on an empty cluster.
+
+    by: what limits the maximum."""
 
     by: str
     most: int
@@ -2392,7 +2387,7 @@ class TotpOffer(TypedDict):
 
 
 class Trouble(TypedDict):
-    """Why one of many was not done: as the fields of a problem."""
+    """Why one item of a batch failed: the fields of a problem."""
 
     code: str
     detail: str
@@ -2504,7 +2499,7 @@ class UserDetail(TypedDict):
 
 
 class UserLimits(TypedDict):
-    """What holds for one person, by whichever keypair. slots: as those of a keypair. folders: that they own."""
+    """Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own."""
 
     folder_bytes: int | Literal["unlimited"]
     folders: int | Literal["unlimited"]
@@ -2746,7 +2741,7 @@ class VerifyRequest(TypedDict):
 
 
 class WeightsChange(TypedDict):
-    """Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs."""
+    """Id or name -> weight; null: the default 1. Others keep theirs."""
 
     domains: NotRequired[dict[str, float | None]]
     projects: NotRequired[dict[str, float | None]]
@@ -2754,7 +2749,7 @@ class WeightsChange(TypedDict):
 
 
 class WeightsOfGroup(TypedDict):
-    """By id. Who is not named weighs 1."""
+    """Weights by id; default 1."""
 
     domains: dict[str, float]
     projects: dict[str, float]
@@ -2762,7 +2757,7 @@ class WeightsOfGroup(TypedDict):
 
 
 class WeightsUpdate(TypedDict):
-    """Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was."""
+    """Fair-share weights: id or name -> weight relative to siblings. Replaces the current weights."""
 
     domains: NotRequired[dict[str, float]]
     projects: NotRequired[dict[str, float]]
@@ -2779,10 +2774,10 @@ Whom = Literal["nobody", "administrators", "everybody"]
 
 
 class WhyView(TypedDict):
-    """Why a session waits. waiting false: it does not, and the rest is empty.
+    """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
-    position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
-    nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits."""
+    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
+    it starts if no sessions are added and running ones use their full time limits."""
 
     cause: Cause | None
     changes: list[ChangeView]

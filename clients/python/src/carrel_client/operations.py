@@ -253,7 +253,7 @@ class Domains(Group):
         return answer
 
     def over(self, ref: str, *, ceilings: dict[str, int]) -> models.OverList:
-        """Where a domain would be over its ceilings now, were they these. Changes nothing."""
+        """Slots in which a domain would exceed these ceilings. Changes nothing."""
         answer: models.OverList = self._transport.call(
             "POST", f"/api/v1/domains/{segment(ref)}/over", body=_given(ceilings=ceilings)
         )
@@ -299,31 +299,31 @@ class Domains(Group):
 
 class EngineKinds(Group):
     def list(self) -> models.EngineKindList:
-        """The kinds of engines that can be added, with the settings of each."""
+        """The available engine kinds with their settings."""
         answer: models.EngineKindList = self._transport.call("GET", "/api/v1/engine-kinds")
         return answer
 
 
 class Engines(Group):
     def check(self, ref: str) -> models.EngineCheck:
-        """Ask the engine now, for 15 seconds at most."""
+        """Check the engine now, for at most 15 seconds."""
         answer: models.EngineCheck = self._transport.call("POST", f"/api/v1/engines/{segment(ref)}/check")
         return answer
 
     def create(self, *, kind: str, name: str, settings: dict[str, Any] = UNSET) -> models.EngineView:
-        """Add an engine. It must answer; sessions may start on its nodes at once."""
+        """Add an engine. It must respond; sessions may start on its nodes immediately."""
         answer: models.EngineView = self._transport.call(
             "POST", "/api/v1/engines", body=_given(kind=kind, name=name, settings=settings)
         )
         return answer
 
     def list(self) -> models.EngineList:
-        """All engines, with the state of each."""
+        """All engines with their state."""
         answer: models.EngineList = self._transport.call("GET", "/api/v1/engines")
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove an engine that holds no container, with its nodes."""
+        """Remove an engine without containers, with its nodes."""
         self._transport.call("DELETE", f"/api/v1/engines/{segment(ref)}")
 
     def show(self, ref: str) -> models.EngineView:
@@ -332,7 +332,7 @@ class Engines(Group):
         return answer
 
     def update(self, ref: str, *, name: str = UNSET, settings: dict[str, Any] = UNSET) -> models.EngineView:
-        """Change an engine while it runs. With other settings it must answer, and have what runs on it."""
+        """Change an engine while it runs. With new settings it must respond and have the running containers."""
         answer: models.EngineView = self._transport.call(
             "PATCH", f"/api/v1/engines/{segment(ref)}", body=_given(name=name, settings=settings)
         )
@@ -348,7 +348,7 @@ class Events(Group):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> models.EventList:
-        """What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
+        """Events about objects that you may see. With follow=true: server-sent events, resumable by Last-Event-ID."""
         answer: models.EventList = self._transport.call(
             "GET",
             "/api/v1/events",
@@ -473,7 +473,7 @@ class Groups(Group):
         projects: dict[str, bool] = UNSET,
         users: dict[str, bool] = UNSET,
     ) -> models.GroupView:
-        """Let single domains, projects and users use the group while it is not public, or no longer."""
+        """Add or remove domains, projects and users that may use the group while it is not public."""
         answer: models.GroupView = self._transport.call(
             "PATCH",
             f"/api/v1/groups/{segment(ref)}/access",
@@ -489,7 +489,7 @@ class Groups(Group):
         projects: dict[str, float | None] = UNSET,
         users: dict[str, float | None] = UNSET,
     ) -> models.GroupView:
-        """Set what single domains, projects and users are entitled to; the others keep their weights."""
+        """Set single fair-share weights; the others keep theirs."""
         answer: models.GroupView = self._transport.call(
             "PATCH",
             f"/api/v1/groups/{segment(ref)}/weights",
@@ -515,7 +515,7 @@ class Groups(Group):
         session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:
-        """Make a resource group. Its name is unique, whatever the case of its letters."""
+        """Create a resource group. Names are unique, case-insensitive."""
         answer: models.GroupView = self._transport.call(
             "POST",
             "/api/v1/groups",
@@ -547,7 +547,7 @@ class Groups(Group):
         q: str | None = None,
         active: bool | None = None,
     ) -> models.GroupList:
-        """Resource groups that one may use, with what they have; superadmins see all."""
+        """Resource groups that you may use, with their capacity; superadmins see all."""
         answer: models.GroupList = self._transport.call(
             "GET",
             "/api/v1/groups",
@@ -556,7 +556,7 @@ class Groups(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a resource group that holds nothing."""
+        """Delete an empty resource group."""
         self._transport.call("DELETE", f"/api/v1/groups/{segment(ref)}")
 
     def set_access(
@@ -567,7 +567,7 @@ class Groups(Group):
         projects: Sequence[str] = UNSET,
         users: Sequence[str] = UNSET,
     ) -> models.GroupView:
-        """Say which domains, projects and users may use the group while it is not public."""
+        """Replace the domains, projects and users that may use the group while it is not public."""
         answer: models.GroupView = self._transport.call(
             "PUT",
             f"/api/v1/groups/{segment(ref)}/access",
@@ -583,7 +583,7 @@ class Groups(Group):
         projects: dict[str, float] = UNSET,
         users: dict[str, float] = UNSET,
     ) -> models.GroupView:
-        """Set who is entitled to how much of the group, beside the others of the same place."""
+        """Replace the fair-share weights of the group, relative to siblings."""
         answer: models.GroupView = self._transport.call(
             "PUT",
             f"/api/v1/groups/{segment(ref)}/weights",
@@ -615,7 +615,7 @@ class Groups(Group):
         session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:
-        """Change a resource group. The scheduler goes by it from its next decision on."""
+        """Update a resource group. Takes effect at the next scheduling decision."""
         answer: models.GroupView = self._transport.call(
             "PATCH",
             f"/api/v1/groups/{segment(ref)}",
@@ -651,7 +651,7 @@ class Held(Group):
         domain: str | None = None,
         project: str | None = None,
     ) -> models.HeldList:
-        """What the sessions that you may see hold together: sums over the ledger, by node, group or holder."""
+        """Allocations of the sessions that you may see, summed by node, group or holder."""
         answer: models.HeldList = self._transport.call(
             "GET",
             "/api/v1/held",
@@ -754,14 +754,14 @@ class Logins(Group):
 
 class Nodes(Group):
     def drain(self, ref: str, *, how: models.Draining, dry_run: bool = UNSET) -> models.DrainView:
-        """Empty a node: it takes nothing new, and each session on it is dealt with as is said first."""
+        """Drain a node: cordon it and move, end or wait for the sessions on it. Reports first what happens to each."""
         answer: models.DrainView = self._transport.call(
             "POST", f"/api/v1/nodes/{segment(ref)}/drain", body=_given(dry_run=dry_run, how=how)
         )
         return answer
 
     def forget(self, ref: str, *, confirm: str) -> models.Forgotten:
-        """Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more."""
+        """Forget a node that is DOWN: its sessions follow the group's node-loss rule, and it is no longer listed."""
         answer: models.Forgotten = self._transport.call(
             "POST", f"/api/v1/nodes/{segment(ref)}/forget", body=_given(confirm=confirm)
         )
@@ -778,8 +778,9 @@ class Nodes(Group):
         state: models.NodeState | None = None,
         cordoned: bool | None = None,
     ) -> models.NodeList:
-        """Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
-        use, where the installation shows them."""
+        """Nodes with capacity and usage.
+
+        Users other than superadmins see the nodes of their resource groups, if the installation makes nodes visible."""
         answer: models.NodeList = self._transport.call(
             "GET",
             "/api/v1/nodes",
@@ -796,7 +797,7 @@ class Nodes(Group):
         return answer
 
     def show(self, ref: str) -> models.NodeDetail:
-        """One node, with the sessions on it that one may see."""
+        """Get one node with the sessions on it that you may see."""
         answer: models.NodeDetail = self._transport.call("GET", f"/api/v1/nodes/{segment(ref)}")
         return answer
 
@@ -809,7 +810,7 @@ class Nodes(Group):
         group: str = UNSET,
         reserved: dict[str, int] = UNSET,
     ) -> models.NodeDetail:
-        """Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has."""
+        """Change a node's group, cordon or uncordon it, and set its reserve and CPU over-commitment."""
         answer: models.NodeDetail = self._transport.call(
             "PATCH",
             f"/api/v1/nodes/{segment(ref)}",
@@ -862,7 +863,7 @@ class Policies(Group):
         sign_ins: Sequence[str] = UNSET,
         users: Sequence[str] = UNSET,
     ) -> models.PolicyView:
-        """Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none."""
+        """Assign a policy to keypairs, users or projects, replacing their current one. All or nothing."""
         answer: models.PolicyView = self._transport.call(
             "PUT",
             f"/api/v1/policies/{segment(ref)}/holders",
@@ -871,7 +872,7 @@ class Policies(Group):
         return answer
 
     def copy(self, ref: str, *, name: str) -> models.PolicyView:
-        """Make another policy with the same limits, which nobody has yet."""
+        """Create a policy with the same limits and no holders."""
         answer: models.PolicyView = self._transport.call(
             "POST", f"/api/v1/policies/{segment(ref)}/copy", body=_given(name=name)
         )
@@ -885,7 +886,7 @@ class Policies(Group):
         name: str,
         description: str = UNSET,
     ) -> models.PolicyView:
-        """Make a policy. All limits of its kind are given; "unlimited" is written out."""
+        """Create a policy. All limits of its kind are required; write "unlimited" for no limit."""
         answer: models.PolicyView = self._transport.call(
             "POST",
             "/api/v1/policies",
@@ -902,7 +903,7 @@ class Policies(Group):
         kind: models.PolicyKind | None = None,
         q: str | None = None,
     ) -> models.PolicyList:
-        """Resource policies, with how many have each, of those that you administer."""
+        """Resource policies with their number of holders, for those that you administer."""
         answer: models.PolicyList = self._transport.call(
             "GET",
             "/api/v1/policies",
@@ -911,19 +912,19 @@ class Policies(Group):
         return answer
 
     def mine(self) -> models.OwnPolicyList:
-        """What limits you: as a person, with each keypair and without one, and in each of your projects."""
+        """Your limits: as a user, with each keypair and without one, and in each of your projects."""
         answer: models.OwnPolicyList = self._transport.call("GET", "/api/v1/policies/mine")
         return answer
 
     def over(self, ref: str, *, limits: models.LimitsChange = UNSET) -> models.OverList:
-        """Who of those that have the policy would be over it now, were its limits these. Changes nothing."""
+        """Holders of the policy that would exceed it with these limits. Changes nothing."""
         answer: models.OverList = self._transport.call(
             "POST", f"/api/v1/policies/{segment(ref)}/over", body=_given(limits=limits)
         )
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a policy that nobody has."""
+        """Delete a policy without holders."""
         self._transport.call("DELETE", f"/api/v1/policies/{segment(ref)}")
 
     def show(self, ref: str) -> models.PolicyView:
@@ -934,7 +935,9 @@ class Policies(Group):
     def update(
         self, ref: str, *, description: str = UNSET, limits: models.LimitsChange = UNSET, name: str = UNSET
     ) -> models.PolicyView:
-        """Change a policy, or single limits of it. It holds from the next decision on; what runs goes on."""
+        """Update a policy or single limits of it.
+
+        Takes effect at the next scheduling decision; running sessions continue."""
         answer: models.PolicyView = self._transport.call(
             "PATCH",
             f"/api/v1/policies/{segment(ref)}",
@@ -945,19 +948,19 @@ class Policies(Group):
 
 class Presets(Group):
     def create(self, *, name: str, slots: dict[str, int], group: str | None = UNSET) -> models.PresetView:
-        """Make a preset. Its name is unique in its group, whatever the case of its letters."""
+        """Create a preset. Names are unique within a group, case-insensitive."""
         answer: models.PresetView = self._transport.call(
             "POST", "/api/v1/presets", body=_given(group=group, name=name, slots=slots)
         )
         return answer
 
     def list(self, *, group: str | None = None) -> models.PresetList:
-        """Presets of the resource groups that one may use, and those of all groups."""
+        """Presets of the resource groups that you may use, and global ones."""
         answer: models.PresetList = self._transport.call("GET", "/api/v1/presets", query={"group": group})
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a preset; what was started with it stays."""
+        """Delete a preset; existing sessions are unaffected."""
         self._transport.call("DELETE", f"/api/v1/presets/{segment(ref)}")
 
     def update(
@@ -1070,7 +1073,7 @@ class Projects(Group):
         return answer
 
     def over(self, ref: str, *, ceilings: dict[str, int]) -> models.OverList:
-        """Where a project would be over its ceilings now, were they these. Changes nothing."""
+        """Slots in which a project would exceed these ceilings. Changes nothing."""
         answer: models.OverList = self._transport.call(
             "POST", f"/api/v1/projects/{segment(ref)}/over", body=_given(ceilings=ceilings)
         )
@@ -1194,28 +1197,28 @@ class RecoveryCodes(Group):
 
 class Resources(Group):
     def show(self) -> models.ResourcesView:
-        """Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use."""
+        """Capacity, usage and free amounts of the READY nodes in resource groups that you may use."""
         answer: models.ResourcesView = self._transport.call("GET", "/api/v1/resources")
         return answer
 
 
 class Scheduler(Group):
     def policy(self) -> models.SchedulerPolicy:
-        """Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads."""
+        """Current nodes, resource groups, weights and ceilings, in the format of a replay."""
         answer: models.SchedulerPolicy = self._transport.call("GET", "/api/v1/scheduler/policy")
         return answer
 
     def queue(
         self, *, group: str | None = None, limit: int | None = None, cursor: str | None = None
     ) -> models.QueueView:
-        """Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless."""
+        """The pending sessions of a resource group in queue order. Sessions that you may not see are anonymous."""
         answer: models.QueueView = self._transport.call(
             "GET", "/api/v1/scheduler/queue", query={"group": group, "limit": limit, "cursor": cursor}
         )
         return answer
 
     def shares(self, *, group: str | None = None) -> models.SharesView:
-        """Who has, and has had, how much of a resource group, beside what their weight entitles them to."""
+        """Current and past usage of a resource group per domain, project and user, with their entitled shares."""
         answer: models.SharesView = self._transport.call(
             "GET", "/api/v1/scheduler/shares", query={"group": group}
         )
@@ -1247,7 +1250,7 @@ class Sessions(Group):
         project: str | None = UNSET,
         time_limit_s: int | None = UNSET,
     ) -> models.CheckView:
-        """What would happen to such a request, and what is left for you, without asking for it."""
+        """The result of creating such a session and your remaining capacity, without creating it."""
         answer: models.CheckView = self._transport.call(
             "POST",
             "/api/v1/sessions/check",
@@ -1280,7 +1283,7 @@ class Sessions(Group):
         time_limit_s: int | None = UNSET,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
-        """Ask for a session. It is PENDING at once and starts as soon as there is room."""
+        """Create a session. It is PENDING and starts as soon as there is capacity."""
         answer: models.SessionDetail = self._transport.call(
             "POST",
             "/api/v1/sessions",
@@ -1302,7 +1305,7 @@ class Sessions(Group):
         return answer
 
     def exempt(self, ref: str, *, exempt: bool) -> models.IdleView:
-        """Let a session never count as idle, or let it again; for administrators."""
+        """Exempt a session from idle rules, or revoke the exemption; for administrators."""
         answer: models.IdleView = self._transport.call(
             "PUT", f"/api/v1/sessions/{segment(ref)}/exemption", body=_given(exempt=exempt)
         )
@@ -1314,12 +1317,12 @@ class Sessions(Group):
         return answer
 
     def idle(self, ref: str) -> models.IdleView:
-        """What would end a running session by itself, and how much time it has left by each rule."""
+        """The idle rules and lifetime of a running session, with the remaining time."""
         answer: models.IdleView = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/idle")
         return answer
 
     def keep(self, ref: str) -> models.IdleView:
-        """Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is."""
+        """Mark a running session as in use: its idle clocks restart. Its lifetime is unaffected."""
         answer: models.IdleView = self._transport.call("POST", f"/api/v1/sessions/{segment(ref)}/keep")
         return answer
 
@@ -1351,41 +1354,40 @@ class Sessions(Group):
         return answer
 
     def prioritise(self, ref: str, *, priority: int) -> models.SessionDetail:
-        """Say how soon a waiting session is to start, beside the others; above what your policy allows,
-        administrators may."""
+        """Change the priority of a pending session. Only administrators may exceed what your policy allows."""
         answer: models.SessionDetail = self._transport.call(
             "PUT", f"/api/v1/sessions/{segment(ref)}/priority", body=_given(priority=priority)
         )
         return answer
 
     def remove(self, ref: str, *, force: bool | None = None) -> models.SessionDetail:
-        """Terminate a session, or cancel it while it waits. Repeating it changes nothing."""
+        """Terminate a session, or cancel it while it is pending. Idempotent."""
         answer: models.SessionDetail = self._transport.call(
             "DELETE", f"/api/v1/sessions/{segment(ref)}", query={"force": force}
         )
         return answer
 
     def rename(self, ref: str, *, name: str) -> models.SessionDetail:
-        """Give a live session another name."""
+        """Rename a live session."""
         answer: models.SessionDetail = self._transport.call(
             "PATCH", f"/api/v1/sessions/{segment(ref)}", body=_given(name=name)
         )
         return answer
 
     def show(self, ref: str) -> models.SessionDetail:
-        """One session, with its environment and apps."""
+        """Get one session with its environment and apps."""
         answer: models.SessionDetail = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}")
         return answer
 
     def usage(self, ref: str, *, minutes: int | None = None) -> models.SampleList:
-        """CPU and memory of the last minutes, oldest first."""
+        """CPU and memory usage of the last minutes, oldest first."""
         answer: models.SampleList = self._transport.call(
             "GET", f"/api/v1/sessions/{segment(ref)}/usage", query={"minutes": minutes}
         )
         return answer
 
     def why(self, ref: str) -> models.WhyView:
-        """Why a session waits, what would start it now, and when it will start as far as that is known."""
+        """Why a session is pending, what would start it now, and its expected start if known."""
         answer: models.WhyView = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/why")
         return answer
 
@@ -1680,7 +1682,7 @@ class Uploads(Group):
 
 class Usage(Group):
     def recent(self, *, sessions: str) -> models.RecentUsage:
-        """The last five minutes of several sessions; those that you may not see are left out."""
+        """The last five minutes of several sessions; those that you may not see are omitted."""
         answer: models.RecentUsage = self._transport.call(
             "GET", "/api/v1/usage", query={"sessions": sessions}
         )
@@ -1962,7 +1964,7 @@ class Vfolders(Group):
         return answer
 
     def mounts(self, ref: str) -> models.MountList:
-        """Live sessions that have a folder mounted; of those that you may not see, only that there is one."""
+        """Live sessions that mount a folder; for those that you may not see, only their number."""
         answer: models.MountList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/mounts")
         return answer
 

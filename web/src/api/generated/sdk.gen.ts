@@ -303,7 +303,7 @@ export const domainsUpdate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Check new ceilings of a domain against its usage
  *
- * Where a domain would be over its ceilings now, were they these. Changes nothing.
+ * Slots in which a domain would exceed these ceilings. Changes nothing.
  */
 export const domainsOver = <ThrowOnError extends boolean = true>(options: Options<DomainsOverData, ThrowOnError>) => (options.client ?? client).post<DomainsOverResponses, DomainsOverErrors, ThrowOnError>({
     url: '/api/v1/domains/{ref}/over',
@@ -324,21 +324,21 @@ export const filesByLink = <ThrowOnError extends boolean = true>(options: Option
 /**
  * List kinds of engines
  *
- * The kinds of engines that can be added, with the settings of each.
+ * The available engine kinds with their settings.
  */
 export const engineKindsList = <ThrowOnError extends boolean = true>(options?: Options<EngineKindsListData, ThrowOnError>) => (options?.client ?? client).get<EngineKindsListResponses, EngineKindsListErrors, ThrowOnError>({ url: '/api/v1/engine-kinds', ...options });
 
 /**
  * List engines
  *
- * All engines, with the state of each.
+ * All engines with their state.
  */
 export const enginesList = <ThrowOnError extends boolean = true>(options?: Options<EnginesListData, ThrowOnError>) => (options?.client ?? client).get<EnginesListResponses, EnginesListErrors, ThrowOnError>({ url: '/api/v1/engines', ...options });
 
 /**
  * Add an engine
  *
- * Add an engine. It must answer; sessions may start on its nodes at once.
+ * Add an engine. It must respond; sessions may start on its nodes immediately.
  */
 export const enginesCreate = <ThrowOnError extends boolean = true>(options: Options<EnginesCreateData, ThrowOnError>) => (options.client ?? client).post<EnginesCreateResponses, EnginesCreateErrors, ThrowOnError>({
     url: '/api/v1/engines',
@@ -352,7 +352,7 @@ export const enginesCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Remove an engine
  *
- * Remove an engine that holds no container, with its nodes.
+ * Remove an engine without containers, with its nodes.
  */
 export const enginesRemove = <ThrowOnError extends boolean = true>(options: Options<EnginesRemoveData, ThrowOnError>) => (options.client ?? client).delete<EnginesRemoveResponses, EnginesRemoveErrors, ThrowOnError>({ url: '/api/v1/engines/{ref}', ...options });
 
@@ -366,7 +366,7 @@ export const enginesShow = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Update an engine
  *
- * Change an engine while it runs. With other settings it must answer, and have what runs on it.
+ * Change an engine while it runs. With new settings it must respond and have the running containers.
  */
 export const enginesUpdate = <ThrowOnError extends boolean = true>(options: Options<EnginesUpdateData, ThrowOnError>) => (options.client ?? client).patch<EnginesUpdateResponses, EnginesUpdateErrors, ThrowOnError>({
     url: '/api/v1/engines/{ref}',
@@ -380,14 +380,14 @@ export const enginesUpdate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Check an engine
  *
- * Ask the engine now, for 15 seconds at most.
+ * Check the engine now, for at most 15 seconds.
  */
 export const enginesCheck = <ThrowOnError extends boolean = true>(options: Options<EnginesCheckData, ThrowOnError>) => (options.client ?? client).post<EnginesCheckResponses, EnginesCheckErrors, ThrowOnError>({ url: '/api/v1/engines/{ref}/check', ...options });
 
 /**
  * List or follow events
  *
- * What happened to what you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
+ * Events about objects that you may see. With follow=true: server-sent events, resumable by Last-Event-ID.
  */
 export const eventsList = <ThrowOnError extends boolean = true>(options?: Options<EventsListData, ThrowOnError>) => (options?.client ?? client).get<EventsListResponses, EventsListErrors, ThrowOnError>({ url: '/api/v1/events', ...options });
 
@@ -478,14 +478,14 @@ export const totpConfirm = <ThrowOnError extends boolean = true>(options: Option
 /**
  * List resource groups
  *
- * Resource groups that one may use, with what they have; superadmins see all.
+ * Resource groups that you may use, with their capacity; superadmins see all.
  */
 export const groupsList = <ThrowOnError extends boolean = true>(options?: Options<GroupsListData, ThrowOnError>) => (options?.client ?? client).get<GroupsListResponses, GroupsListErrors, ThrowOnError>({ url: '/api/v1/groups', ...options });
 
 /**
  * Create a resource group
  *
- * Make a resource group. Its name is unique, whatever the case of its letters.
+ * Create a resource group. Names are unique, case-insensitive.
  */
 export const groupsCreate = <ThrowOnError extends boolean = true>(options: Options<GroupsCreateData, ThrowOnError>) => (options.client ?? client).post<GroupsCreateResponses, GroupsCreateErrors, ThrowOnError>({
     url: '/api/v1/groups',
@@ -499,7 +499,7 @@ export const groupsCreate = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Delete a resource group
  *
- * Remove a resource group that holds nothing.
+ * Delete an empty resource group.
  */
 export const groupsRemove = <ThrowOnError extends boolean = true>(options: Options<GroupsRemoveData, ThrowOnError>) => (options.client ?? client).delete<GroupsRemoveResponses, GroupsRemoveErrors, ThrowOnError>({ url: '/api/v1/groups/{ref}', ...options });
 
@@ -513,7 +513,7 @@ export const groupsShow = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Update a resource group
  *
- * Change a resource group. The scheduler goes by it from its next decision on.
+ * Update a resource group. Takes effect at the next scheduling decision.
  */
 export const groupsUpdate = <ThrowOnError extends boolean = true>(options: Options<GroupsUpdateData, ThrowOnError>) => (options.client ?? client).patch<GroupsUpdateResponses, GroupsUpdateErrors, ThrowOnError>({
     url: '/api/v1/groups/{ref}',
@@ -527,7 +527,7 @@ export const groupsUpdate = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Add or remove access entries of a resource group
  *
- * Let single domains, projects and users use the group while it is not public, or no longer.
+ * Add or remove domains, projects and users that may use the group while it is not public.
  */
 export const groupsChangeAccess = <ThrowOnError extends boolean = true>(options: Options<GroupsChangeAccessData, ThrowOnError>) => (options.client ?? client).patch<GroupsChangeAccessResponses, GroupsChangeAccessErrors, ThrowOnError>({
     url: '/api/v1/groups/{ref}/access',
@@ -541,7 +541,7 @@ export const groupsChangeAccess = <ThrowOnError extends boolean = true>(options:
 /**
  * Replace the access list of a resource group
  *
- * Say which domains, projects and users may use the group while it is not public.
+ * Replace the domains, projects and users that may use the group while it is not public.
  */
 export const groupsSetAccess = <ThrowOnError extends boolean = true>(options: Options<GroupsSetAccessData, ThrowOnError>) => (options.client ?? client).put<GroupsSetAccessResponses, GroupsSetAccessErrors, ThrowOnError>({
     url: '/api/v1/groups/{ref}/access',
@@ -555,7 +555,7 @@ export const groupsSetAccess = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Update single fair-share weights of a resource group
  *
- * Set what single domains, projects and users are entitled to; the others keep their weights.
+ * Set single fair-share weights; the others keep theirs.
  */
 export const groupsChangeWeights = <ThrowOnError extends boolean = true>(options: Options<GroupsChangeWeightsData, ThrowOnError>) => (options.client ?? client).patch<GroupsChangeWeightsResponses, GroupsChangeWeightsErrors, ThrowOnError>({
     url: '/api/v1/groups/{ref}/weights',
@@ -569,7 +569,7 @@ export const groupsChangeWeights = <ThrowOnError extends boolean = true>(options
 /**
  * Replace the fair-share weights of a resource group
  *
- * Set who is entitled to how much of the group, beside the others of the same place.
+ * Replace the fair-share weights of the group, relative to siblings.
  */
 export const groupsSetWeights = <ThrowOnError extends boolean = true>(options: Options<GroupsSetWeightsData, ThrowOnError>) => (options.client ?? client).put<GroupsSetWeightsResponses, GroupsSetWeightsErrors, ThrowOnError>({
     url: '/api/v1/groups/{ref}/weights',
@@ -590,7 +590,7 @@ export const serverHealth = <ThrowOnError extends boolean = true>(options?: Opti
 /**
  * List allocations by node, group or holder
  *
- * What the sessions that you may see hold together: sums over the ledger, by node, group or holder.
+ * Allocations of the sessions that you may see, summed by node, group or holder.
  */
 export const heldList = <ThrowOnError extends boolean = true>(options: Options<HeldListData, ThrowOnError>) => (options.client ?? client).get<HeldListResponses, HeldListErrors, ThrowOnError>({ url: '/api/v1/held', ...options });
 
@@ -703,22 +703,23 @@ export const metricsShow = <ThrowOnError extends boolean = true>(options?: Optio
 /**
  * List nodes
  *
- * Nodes with what they have and what is in use. Others than superadmins see those of groups that they may
- * use, where the installation shows them.
+ * Nodes with capacity and usage.
+ *
+ * Users other than superadmins see the nodes of their resource groups, if the installation makes nodes visible.
  */
 export const nodesList = <ThrowOnError extends boolean = true>(options?: Options<NodesListData, ThrowOnError>) => (options?.client ?? client).get<NodesListResponses, NodesListErrors, ThrowOnError>({ url: '/api/v1/nodes', ...options });
 
 /**
  * Get a node
  *
- * One node, with the sessions on it that one may see.
+ * Get one node with the sessions on it that you may see.
  */
 export const nodesShow = <ThrowOnError extends boolean = true>(options: Options<NodesShowData, ThrowOnError>) => (options.client ?? client).get<NodesShowResponses, NodesShowErrors, ThrowOnError>({ url: '/api/v1/nodes/{ref}', ...options });
 
 /**
  * Update a node
  *
- * Change a node's group, close or open it to new sessions, reserve some of it, offer more CPU than it has.
+ * Change a node's group, cordon or uncordon it, and set its reserve and CPU over-commitment.
  */
 export const nodesUpdate = <ThrowOnError extends boolean = true>(options: Options<NodesUpdateData, ThrowOnError>) => (options.client ?? client).patch<NodesUpdateResponses, NodesUpdateErrors, ThrowOnError>({
     url: '/api/v1/nodes/{ref}',
@@ -732,7 +733,7 @@ export const nodesUpdate = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Drain a node
  *
- * Empty a node: it takes nothing new, and each session on it is dealt with as is said first.
+ * Drain a node: cordon it and move, end or wait for the sessions on it. Reports first what happens to each.
  */
 export const nodesDrain = <ThrowOnError extends boolean = true>(options: Options<NodesDrainData, ThrowOnError>) => (options.client ?? client).post<NodesDrainResponses, NodesDrainErrors, ThrowOnError>({
     url: '/api/v1/nodes/{ref}/drain',
@@ -746,7 +747,7 @@ export const nodesDrain = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Remove a node that is down
  *
- * Give up a node that is DOWN: what was on it is dealt with as its group says, and nothing lists it any more.
+ * Forget a node that is DOWN: its sessions follow the group's node-loss rule, and it is no longer listed.
  */
 export const nodesForget = <ThrowOnError extends boolean = true>(options: Options<NodesForgetData, ThrowOnError>) => (options.client ?? client).post<NodesForgetResponses, NodesForgetErrors, ThrowOnError>({
     url: '/api/v1/nodes/{ref}/forget',
@@ -760,14 +761,14 @@ export const nodesForget = <ThrowOnError extends boolean = true>(options: Option
 /**
  * List resource policies
  *
- * Resource policies, with how many have each, of those that you administer.
+ * Resource policies with their number of holders, for those that you administer.
  */
 export const policiesList = <ThrowOnError extends boolean = true>(options?: Options<PoliciesListData, ThrowOnError>) => (options?.client ?? client).get<PoliciesListResponses, PoliciesListErrors, ThrowOnError>({ url: '/api/v1/policies', ...options });
 
 /**
  * Create a resource policy
  *
- * Make a policy. All limits of its kind are given; "unlimited" is written out.
+ * Create a policy. All limits of its kind are required; write "unlimited" for no limit.
  */
 export const policiesCreate = <ThrowOnError extends boolean = true>(options: Options<PoliciesCreateData, ThrowOnError>) => (options.client ?? client).post<PoliciesCreateResponses, PoliciesCreateErrors, ThrowOnError>({
     url: '/api/v1/policies',
@@ -781,14 +782,14 @@ export const policiesCreate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Show the limits that apply to you
  *
- * What limits you: as a person, with each keypair and without one, and in each of your projects.
+ * Your limits: as a user, with each keypair and without one, and in each of your projects.
  */
 export const policiesMine = <ThrowOnError extends boolean = true>(options?: Options<PoliciesMineData, ThrowOnError>) => (options?.client ?? client).get<PoliciesMineResponses, PoliciesMineErrors, ThrowOnError>({ url: '/api/v1/policies/mine', ...options });
 
 /**
  * Delete a resource policy
  *
- * Remove a policy that nobody has.
+ * Delete a policy without holders.
  */
 export const policiesRemove = <ThrowOnError extends boolean = true>(options: Options<PoliciesRemoveData, ThrowOnError>) => (options.client ?? client).delete<PoliciesRemoveResponses, PoliciesRemoveErrors, ThrowOnError>({ url: '/api/v1/policies/{ref}', ...options });
 
@@ -802,7 +803,9 @@ export const policiesShow = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Update a resource policy
  *
- * Change a policy, or single limits of it. It holds from the next decision on; what runs goes on.
+ * Update a policy or single limits of it.
+ *
+ * Takes effect at the next scheduling decision; running sessions continue.
  */
 export const policiesUpdate = <ThrowOnError extends boolean = true>(options: Options<PoliciesUpdateData, ThrowOnError>) => (options.client ?? client).patch<PoliciesUpdateResponses, PoliciesUpdateErrors, ThrowOnError>({
     url: '/api/v1/policies/{ref}',
@@ -816,7 +819,7 @@ export const policiesUpdate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Copy a resource policy
  *
- * Make another policy with the same limits, which nobody has yet.
+ * Create a policy with the same limits and no holders.
  */
 export const policiesCopy = <ThrowOnError extends boolean = true>(options: Options<PoliciesCopyData, ThrowOnError>) => (options.client ?? client).post<PoliciesCopyResponses, PoliciesCopyErrors, ThrowOnError>({
     url: '/api/v1/policies/{ref}/copy',
@@ -830,7 +833,7 @@ export const policiesCopy = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Assign a resource policy
  *
- * Give a policy to keypairs, people or projects, in place of what they had: to all of them, or to none.
+ * Assign a policy to keypairs, users or projects, replacing their current one. All or nothing.
  */
 export const policiesAssign = <ThrowOnError extends boolean = true>(options: Options<PoliciesAssignData, ThrowOnError>) => (options.client ?? client).put<PoliciesAssignResponses, PoliciesAssignErrors, ThrowOnError>({
     url: '/api/v1/policies/{ref}/holders',
@@ -844,7 +847,7 @@ export const policiesAssign = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Check new limits of a policy against usage
  *
- * Who of those that have the policy would be over it now, were its limits these. Changes nothing.
+ * Holders of the policy that would exceed it with these limits. Changes nothing.
  */
 export const policiesOver = <ThrowOnError extends boolean = true>(options: Options<PoliciesOverData, ThrowOnError>) => (options.client ?? client).post<PoliciesOverResponses, PoliciesOverErrors, ThrowOnError>({
     url: '/api/v1/policies/{ref}/over',
@@ -858,14 +861,14 @@ export const policiesOver = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * List presets
  *
- * Presets of the resource groups that one may use, and those of all groups.
+ * Presets of the resource groups that you may use, and global ones.
  */
 export const presetsList = <ThrowOnError extends boolean = true>(options?: Options<PresetsListData, ThrowOnError>) => (options?.client ?? client).get<PresetsListResponses, PresetsListErrors, ThrowOnError>({ url: '/api/v1/presets', ...options });
 
 /**
  * Create a preset
  *
- * Make a preset. Its name is unique in its group, whatever the case of its letters.
+ * Create a preset. Names are unique within a group, case-insensitive.
  */
 export const presetsCreate = <ThrowOnError extends boolean = true>(options: Options<PresetsCreateData, ThrowOnError>) => (options.client ?? client).post<PresetsCreateResponses, PresetsCreateErrors, ThrowOnError>({
     url: '/api/v1/presets',
@@ -879,7 +882,7 @@ export const presetsCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Delete a preset
  *
- * Remove a preset; what was started with it stays.
+ * Delete a preset; existing sessions are unaffected.
  */
 export const presetsRemove = <ThrowOnError extends boolean = true>(options: Options<PresetsRemoveData, ThrowOnError>) => (options.client ?? client).delete<PresetsRemoveResponses, PresetsRemoveErrors, ThrowOnError>({ url: '/api/v1/presets/{ref}', ...options });
 
@@ -1005,7 +1008,7 @@ export const projectMembersUpdate = <ThrowOnError extends boolean = true>(option
 /**
  * Check new ceilings of a project against its usage
  *
- * Where a project would be over its ceilings now, were they these. Changes nothing.
+ * Slots in which a project would exceed these ceilings. Changes nothing.
  */
 export const projectsOver = <ThrowOnError extends boolean = true>(options: Options<ProjectsOverData, ThrowOnError>) => (options.client ?? client).post<ProjectsOverResponses, ProjectsOverErrors, ThrowOnError>({
     url: '/api/v1/projects/{ref}/over',
@@ -1096,35 +1099,35 @@ export const quotasList = <ThrowOnError extends boolean = true>(options?: Option
 /**
  * Show capacity, usage and availability
  *
- * Capacity, use, and what is left on the nodes that are ready, of resource groups that one may use.
+ * Capacity, usage and free amounts of the READY nodes in resource groups that you may use.
  */
 export const resourcesShow = <ThrowOnError extends boolean = true>(options?: Options<ResourcesShowData, ThrowOnError>) => (options?.client ?? client).get<ResourcesShowResponses, ResourcesShowErrors, ThrowOnError>({ url: '/api/v1/resources', ...options });
 
 /**
  * Export the scheduling policy for a replay
  *
- * Nodes, resource groups, weights and ceilings as they are now, in the form that a replay reads.
+ * Current nodes, resource groups, weights and ceilings, in the format of a replay.
  */
 export const schedulerPolicy = <ThrowOnError extends boolean = true>(options?: Options<SchedulerPolicyData, ThrowOnError>) => (options?.client ?? client).get<SchedulerPolicyResponses, SchedulerPolicyErrors, ThrowOnError>({ url: '/api/v1/scheduler/policy', ...options });
 
 /**
  * Show the queue of a resource group
  *
- * Who waits in a resource group, in the order in which they are looked at. Whose you may not see are nameless.
+ * The pending sessions of a resource group in queue order. Sessions that you may not see are anonymous.
  */
 export const schedulerQueue = <ThrowOnError extends boolean = true>(options?: Options<SchedulerQueueData, ThrowOnError>) => (options?.client ?? client).get<SchedulerQueueResponses, SchedulerQueueErrors, ThrowOnError>({ url: '/api/v1/scheduler/queue', ...options });
 
 /**
  * Show fair shares of a resource group
  *
- * Who has, and has had, how much of a resource group, beside what their weight entitles them to.
+ * Current and past usage of a resource group per domain, project and user, with their entitled shares.
  */
 export const schedulerShares = <ThrowOnError extends boolean = true>(options?: Options<SchedulerSharesData, ThrowOnError>) => (options?.client ?? client).get<SchedulerSharesResponses, SchedulerSharesErrors, ThrowOnError>({ url: '/api/v1/scheduler/shares', ...options });
 
 /**
  * Export the scheduling trace
  *
- * What was asked for, when, by whom (ids only) and for how long it ran: JSON lines to replay.
+ * Past session requests with owner (ids only), creation time and duration, as JSON lines for a replay.
  */
 export const schedulerTrace = <ThrowOnError extends boolean = true>(options?: Options<SchedulerTraceData, ThrowOnError>) => (options?.client ?? client).get<SchedulerTraceResponses, SchedulerTraceErrors, ThrowOnError>({ url: '/api/v1/scheduler/trace', ...options });
 
@@ -1145,7 +1148,7 @@ export const sessionsList = <ThrowOnError extends boolean = true>(options?: Opti
 /**
  * Create a session
  *
- * Ask for a session. It is PENDING at once and starts as soon as there is room.
+ * Create a session. It is PENDING and starts as soon as there is capacity.
  */
 export const sessionsCreate = <ThrowOnError extends boolean = true>(options: Options<SessionsCreateData, ThrowOnError>) => (options.client ?? client).post<SessionsCreateResponses, SessionsCreateErrors, ThrowOnError>({
     url: '/api/v1/sessions',
@@ -1159,7 +1162,7 @@ export const sessionsCreate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Check a session request without creating it
  *
- * What would happen to such a request, and what is left for you, without asking for it.
+ * The result of creating such a session and your remaining capacity, without creating it.
  */
 export const sessionsCheck = <ThrowOnError extends boolean = true>(options: Options<SessionsCheckData, ThrowOnError>) => (options.client ?? client).post<SessionsCheckResponses, SessionsCheckErrors, ThrowOnError>({
     url: '/api/v1/sessions/check',
@@ -1173,21 +1176,21 @@ export const sessionsCheck = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Terminate or cancel a session
  *
- * Terminate a session, or cancel it while it waits. Repeating it changes nothing.
+ * Terminate a session, or cancel it while it is pending. Idempotent.
  */
 export const sessionsRemove = <ThrowOnError extends boolean = true>(options: Options<SessionsRemoveData, ThrowOnError>) => (options.client ?? client).delete<SessionsRemoveResponses, SessionsRemoveErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}', ...options });
 
 /**
  * Get a session
  *
- * One session, with its environment and apps.
+ * Get one session with its environment and apps.
  */
 export const sessionsShow = <ThrowOnError extends boolean = true>(options: Options<SessionsShowData, ThrowOnError>) => (options.client ?? client).get<SessionsShowResponses, SessionsShowErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}', ...options });
 
 /**
  * Rename a session
  *
- * Give a live session another name.
+ * Rename a live session.
  */
 export const sessionsRename = <ThrowOnError extends boolean = true>(options: Options<SessionsRenameData, ThrowOnError>) => (options.client ?? client).patch<SessionsRenameResponses, SessionsRenameErrors, ThrowOnError>({
     url: '/api/v1/sessions/{ref}',
@@ -1222,7 +1225,7 @@ export const appsToken = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Exempt a session from idle timeouts
  *
- * Let a session never count as idle, or let it again; for administrators.
+ * Exempt a session from idle rules, or revoke the exemption; for administrators.
  */
 export const sessionsExempt = <ThrowOnError extends boolean = true>(options: Options<SessionsExemptData, ThrowOnError>) => (options.client ?? client).put<SessionsExemptResponses, SessionsExemptErrors, ThrowOnError>({
     url: '/api/v1/sessions/{ref}/exemption',
@@ -1243,14 +1246,14 @@ export const sessionsHistory = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Show idle timeouts of a session
  *
- * What would end a running session by itself, and how much time it has left by each rule.
+ * The idle rules and lifetime of a running session, with the remaining time.
  */
 export const sessionsIdle = <ThrowOnError extends boolean = true>(options: Options<SessionsIdleData, ThrowOnError>) => (options.client ?? client).get<SessionsIdleResponses, SessionsIdleErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/idle', ...options });
 
 /**
  * Reset the idle timeouts of a session
  *
- * Say that a running session is in use: its idle clocks begin anew. Its lifetime stays as it is.
+ * Mark a running session as in use: its idle clocks restart. Its lifetime is unaffected.
  */
 export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Options<SessionsKeepData, ThrowOnError>) => (options.client ?? client).post<SessionsKeepResponses, SessionsKeepErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/keep', ...options });
 
@@ -1264,8 +1267,7 @@ export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Set the priority of a pending session
  *
- * Say how soon a waiting session is to start, beside the others; above what your policy allows,
- * administrators may.
+ * Change the priority of a pending session. Only administrators may exceed what your policy allows.
  */
 export const sessionsPrioritise = <ThrowOnError extends boolean = true>(options: Options<SessionsPrioritiseData, ThrowOnError>) => (options.client ?? client).put<SessionsPrioritiseResponses, SessionsPrioritiseErrors, ThrowOnError>({
     url: '/api/v1/sessions/{ref}/priority',
@@ -1279,14 +1281,14 @@ export const sessionsPrioritise = <ThrowOnError extends boolean = true>(options:
 /**
  * Show recent usage of a session
  *
- * CPU and memory of the last minutes, oldest first.
+ * CPU and memory usage of the last minutes, oldest first.
  */
 export const sessionsUsage = <ThrowOnError extends boolean = true>(options: Options<SessionsUsageData, ThrowOnError>) => (options.client ?? client).get<SessionsUsageResponses, SessionsUsageErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/usage', ...options });
 
 /**
  * Explain why a session is pending
  *
- * Why a session waits, what would start it now, and when it will start as far as that is known.
+ * Why a session is pending, what would start it now, and its expected start if known.
  */
 export const sessionsWhy = <ThrowOnError extends boolean = true>(options: Options<SessionsWhyData, ThrowOnError>) => (options.client ?? client).get<SessionsWhyResponses, SessionsWhyErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/why', ...options });
 
@@ -1461,7 +1463,7 @@ export const tokensRemove = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Show recent usage of several sessions
  *
- * The last five minutes of several sessions; those that you may not see are left out.
+ * The last five minutes of several sessions; those that you may not see are omitted.
  */
 export const usageRecent = <ThrowOnError extends boolean = true>(options: Options<UsageRecentData, ThrowOnError>) => (options.client ?? client).get<UsageRecentResponses, UsageRecentErrors, ThrowOnError>({ url: '/api/v1/usage', ...options });
 
@@ -1832,7 +1834,7 @@ export const filesLink = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * List sessions that mount a folder
  *
- * Live sessions that have a folder mounted; of those that you may not see, only that there is one.
+ * Live sessions that mount a folder; for those that you may not see, only their number.
  */
 export const vfoldersMounts = <ThrowOnError extends boolean = true>(options: Options<VfoldersMountsData, ThrowOnError>) => (options.client ?? client).get<VfoldersMountsResponses, VfoldersMountsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/mounts', ...options });
 

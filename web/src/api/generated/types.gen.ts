@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * AccessChange
  *
- * Id or name -> whether they may use the group while it is not public. Those who are not named stay as they are.
+ * Id or name -> true to add, false to remove. Other entries are unchanged.
  */
 export type AccessChange = {
     /**
@@ -62,7 +62,7 @@ export type AccessList = {
 /**
  * AccessUpdate
  *
- * Everybody who may use the group while it is not public: ids or names, of people e-mails. Replaces what was.
+ * The access list of a group that is not public: ids or names, for users e-mails. Replaces the current list.
  */
 export type AccessUpdate = {
     /**
@@ -100,7 +100,7 @@ export type AccessView = {
 /**
  * AllSlotAmounts
  *
- * cpu: millicores. mem: bytes. And accelerators, by the names of their slots, where there are any.
+ * cpu: millicores. mem: bytes. Accelerators by slot name.
  */
 export type AllSlotAmounts = {
     /**
@@ -394,7 +394,7 @@ export type AuditObject = {
 /**
  * By
  *
- * What sums over the ledger are grouped by.
+ * Grouping of allocation sums.
  */
 export type By = 'node' | 'group' | 'user' | 'keypair' | 'project' | 'domain';
 
@@ -406,7 +406,7 @@ export type Cause = 'limit' | 'nodes' | 'held_back' | 'group' | 'not_yet';
 /**
  * CeilingsOfPolicy
  *
- * By id; "*" is everybody who is not named. "sessions" counts sessions. What is not named is not limited.
+ * Ceilings by id; "*" applies to all others. "sessions" counts sessions. Unnamed slots are not limited.
  */
 export type CeilingsOfPolicy = {
     /**
@@ -438,7 +438,7 @@ export type CeilingsOfPolicy = {
 /**
  * CeilingsTry
  *
- * ceilings: as one would set them, as a whole.
+ * ceilings: the proposed ceilings, complete.
  */
 export type CeilingsTry = {
     /**
@@ -452,10 +452,11 @@ export type CeilingsTry = {
 /**
  * ChangeView
  *
- * What would start it now. cost: 0 gives up nothing; below 1 the part that is given up; from 1 on, so many sessions
- * end.
+ * A change that would start it now. cost: 0: nothing is given up; below 1: the fraction given up; 1 or more: the
+ * number of sessions to end.
  *
- * slots: what to ask for instead. group, sessions: which. command: the same on the command line, if it is one.
+ * slots: what to request instead. group, sessions: where to request it, or which to end. command: the equivalent CLI
+ * command, if there is one.
  */
 export type ChangeView = {
     /**
@@ -487,7 +488,7 @@ export type ChangeView = {
 /**
  * CheckRequest
  *
- * As for a session, without what the scheduler does not look at. image: for the least that it needs.
+ * The part of a session request that the scheduler uses. image: for its minimum slots.
  */
 export type CheckRequest = {
     /**
@@ -524,7 +525,9 @@ export type CheckRequest = {
 /**
  * CheckView
  *
- * What would happen to such a request, and what is left. code: of the error that creating it would give, if any.
+ * The result of creating such a session, and remaining capacity.
+ *
+ * code: of the error that creating it would raise, if any.
  */
 export type CheckView = {
     /**
@@ -607,10 +610,9 @@ export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' 
 /**
  * ContainerView
  *
- * name: what `?container=` and `--container` take: main, sub1, sub2 ... id: the engine's name of it has this.
- *
- * state: EXITED is one that ended and is not started again, GONE one of which nothing is left. exit_code: of its main
- * process, when it is known.
+ * name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
+ * the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
+ * known.
  */
 export type ContainerView = {
     /**
@@ -648,9 +650,8 @@ export type ContainerView = {
 /**
  * DeviceView
  *
- * An accelerator. family: whose slots take from it. set: those with the same number are near each other.
- *
- * used: thousandths of it. slots: what it is asked for as, and the thousandths of it that one of each takes.
+ * An accelerator. family: of the slots it serves. set: devices with the same number are near each other. used: in
+ * thousandths. slots: the slots it serves, with the thousandths per unit.
  */
 export type DeviceView = {
     /**
@@ -684,8 +685,9 @@ export type DeviceView = {
 /**
  * DevicesOfNode
  *
- * So many accelerators that are near each other, in one set. slots: what they are asked for as, with the
- * thousandths of a device that one takes; left out: FAMILY.device and FAMILY.shares.
+ * A number of accelerators in one set (near each other).
+ *
+ * slots: slot names with the thousandths of a device that one takes; default: FAMILY.device and FAMILY.shares.
  */
 export type DevicesOfNode = {
     /**
@@ -913,16 +915,15 @@ export type DomainWeight = {
 /**
  * DrainOutcome
  *
- * What becomes of a session whose node is emptied.
+ * What a drain does to a session.
  */
 export type DrainOutcome = 'stays' | 'ends' | 'moves' | 'requeues' | 'is_ending';
 
 /**
  * DrainRequest
  *
- * how: "wait" for what runs to end by itself, "end" it, or "move" it: end it here and start it again elsewhere.
- *
- * What does not run yet goes back to the queue in each case. dry_run: only say what would become of each.
+ * how: "wait" until running sessions end, "end" them, or "move" them: end them here and restart them on other
+ * nodes. Sessions that do not run yet are requeued in each case. dry_run: only report what would happen.
  */
 export type DrainRequest = {
     /**
@@ -935,7 +936,7 @@ export type DrainRequest = {
 /**
  * DrainView
  *
- * sessions: all that are on the node now. node: as it is now.
+ * sessions: all sessions on the node. node: its new state.
  */
 export type DrainView = {
     /**
@@ -953,7 +954,7 @@ export type DrainView = {
 /**
  * DrainedSession
  *
- * sentence: what becomes of it, for people.
+ * sentence: what happens to it.
  */
 export type DrainedSession = {
     becomes: DrainOutcome;
@@ -983,7 +984,7 @@ export type Draining = 'wait' | 'end' | 'move';
 /**
  * EngineCheck
  *
- * sentence: what it answered, or why it did not. nodes: names of its nodes.
+ * sentence: the result of the check. nodes: names of its nodes.
  */
 export type EngineCheck = {
     /**
@@ -1003,7 +1004,7 @@ export type EngineCheck = {
 /**
  * EngineCreate
  *
- * kind: as `GET /engine-kinds` names it. settings: as its schema says; what is left out is as usual.
+ * kind: as `GET /engine-kinds` names it. settings: as in its schema; omitted ones use defaults.
  */
 export type EngineCreate = {
     /**
@@ -1025,7 +1026,7 @@ export type EngineCreate = {
 /**
  * EngineKind
  *
- * settings: JSON schema of what an engine of the kind is set up with; secrets are writeOnly.
+ * settings: JSON schema of the kind's settings; secrets are writeOnly.
  */
 export type EngineKind = {
     /**
@@ -1100,8 +1101,8 @@ export type EngineState = 'UNKNOWN' | 'READY' | 'DOWN';
 /**
  * EngineUpdate
  *
- * What is left out stays. settings: those that are given change; null: as usual again. Secrets are given again when
- * other settings change, for they may lead elsewhere.
+ * Omitted fields keep their values. settings: given ones change; null resets to the default. Secrets must be sent
+ * again when other settings change, because those may point to another host.
  */
 export type EngineUpdate = {
     /**
@@ -1119,10 +1120,9 @@ export type EngineUpdate = {
 /**
  * EngineView
  *
- * settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
- *
- * state: UNKNOWN until it was looked at, DOWN while it does not answer in time. last_error: why it is DOWN.
- * nodes: how many it names. containers: how many of sessions are on them. local: found at the start.
+ * settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
+ * state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
+ * number of nodes it reports. containers: number of session containers on them. local: detected at startup.
  */
 export type EngineView = {
     /**
@@ -1205,7 +1205,7 @@ export type EventObject = {
 /**
  * EventView
  *
- * id: opaque; give it back as Last-Event-ID to resume after it.
+ * id: opaque; send it as Last-Event-ID to resume after it.
  */
 export type EventView = {
     /**
@@ -1501,7 +1501,7 @@ export type ForgotRequest = {
 /**
  * Forgotten
  *
- * sessions: those that were on it, and end or start again elsewhere as its group says.
+ * sessions: those that were on it; they end or restart elsewhere by the group's rule.
  */
 export type Forgotten = {
     /**
@@ -1567,13 +1567,12 @@ export type Greeting = {
 /**
  * GroupCreate
  *
- * public: open to whoever's domain may use it; else only to those whom its access names.
- *
- * session_kinds: which it takes. scheduler: who comes first among equals. placement: which node among those with
- * room; slot_priority: slots by which nodes are compared, the first decides; empty: the scarcest slot.
- * pending_timeout_s: who waits longer is cancelled; null: never. patience_s: how long others may overtake one
- * who waits. half_life_s: after which past use counts half for the fair share. on_node_loss: what becomes of
- * sessions whose node is gone for node_loss_s. app_address: where its apps are reached; null: where all are.
+ * public: open to everybody whose domain allows the group; otherwise only to its access list. session_kinds: the
+ * kinds it accepts. scheduler: queue order within a priority. placement: choice among nodes with room;
+ * slot_priority: slots by which nodes are compared, most significant first; empty: the scarcest slot.
+ * pending_timeout_s: sessions pending longer are cancelled; null: never. patience_s: how long a pending session may
+ * be overtaken. half_life_s: of past usage in the fair share. on_node_loss: what happens to sessions whose node is
+ * gone for node_loss_s. app_address: address of its apps; null: the installation's.
  */
 export type GroupCreate = {
     /**
@@ -1642,7 +1641,7 @@ export type GroupList = {
 /**
  * GroupOfPolicy
  *
- * pending_timeout_s: who waits longer is cancelled; null: never.
+ * pending_timeout_s: sessions pending longer are cancelled; null: never.
  */
 export type GroupOfPolicy = {
     /**
@@ -1691,7 +1690,7 @@ export type GroupRef = {
 /**
  * GroupRoom
  *
- * A resource group that one may use, and what would happen there.
+ * A resource group that you may use, and the result there.
  */
 export type GroupRoom = {
     /**
@@ -1762,8 +1761,8 @@ export type GroupRuleView = {
 /**
  * GroupUpdate
  *
- * What is left out stays; what is given replaces what was, as a whole. active false: it takes no new
- * sessions, and those that wait in it go on waiting.
+ * Omitted fields keep their values; given ones are replaced completely. active false: it accepts no new sessions,
+ * and pending ones stay pending.
  */
 export type GroupUpdate = {
     /**
@@ -1818,10 +1817,9 @@ export type GroupUpdate = {
 /**
  * GroupView
  *
- * nodes: how many; ready_nodes: of them, those that take new sessions. waiting_sessions: of the live ones.
- *
- * capacity: what its nodes that are READY offer together. used: what is held on all of its nodes.
- * access, weights: null for those who do not administer it.
+ * nodes: number of nodes; ready_nodes: those that accept sessions. waiting_sessions: pending ones among the live
+ * sessions. capacity: total of its READY nodes. used: allocated on all of its nodes. access, weights: null unless
+ * you administer it.
  */
 export type GroupView = {
     access: AccessView | null;
@@ -1924,7 +1922,7 @@ export type Health = {
 /**
  * HeldList
  *
- * Only those that hold something.
+ * Only holders with allocations.
  */
 export type HeldList = {
     /**
@@ -1942,8 +1940,8 @@ export type HeldList = {
  *
  * id: of the node, group, user, project or domain; by keypair: the access key, or "sign-in:" and a user's id.
  *
- * label: a name, an e-mail, or for a project "domain/project". slots: what is held, in base units. sessions: how
- * many hold it.
+ * label: a name, an e-mail, or for a project "domain/project". slots: allocated amounts, in base units. sessions:
+ * the number of sessions.
  */
 export type HeldView = {
     /**
@@ -1983,7 +1981,7 @@ export type HistoryList = {
 /**
  * HistoryView
  *
- * cause: a word such as "created", "retry", "out_of_memory". from_state = to_state for notes.
+ * cause: a code such as "created", "retry", "out_of_memory". from_state = to_state for notes.
  *
  * actor: e-mail of the person, null when Carrel did it.
  */
@@ -2023,10 +2021,9 @@ export type IdleRule = 'traffic' | 'use' | 'lifetime';
 /**
  * IdleRuleView
  *
- * rule: traffic, use, or lifetime, which is no sign of idleness and nothing puts off. limit_s: how long may be.
- *
- * since: from when on that counts; null: it counts as in use by this rule. ends_at: when it is long enough.
- * why: the reason that it would end with.
+ * rule: traffic, use, or lifetime, which is independent of idleness and cannot be extended. limit_s: the rule's
+ * limit. since: start of the idle time; null: in use by this rule. ends_at: when the rule ends it. why: the reason
+ * it would end with.
  */
 export type IdleRuleView = {
     /**
@@ -2051,10 +2048,9 @@ export type IdleRuleView = {
 /**
  * IdleUse
  *
- * A session that, in every minute of the window, used less than each of these percentages of what it holds is idle.
- *
- * below: of cpu, mem, accelerator (the busiest of them), accelerator_mem; those that a session does not hold are
- * left out. A minute of which something is not known counts as busy. grace_s: for so long nothing counts.
+ * A session is idle if it used less than each of these percentages of its slots in every minute of the window.
+ * below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are
+ * ignored. A minute without data counts as busy. grace_s: time after the start that is not checked.
  */
 export type IdleUse = {
     /**
@@ -2076,9 +2072,8 @@ export type IdleUse = {
 /**
  * IdleView
  *
- * rules: those that apply to it while it runs. active_at: when an app, a terminal or a command of it was last used,
- * to half a minute. kept_at: when somebody last said that it is in use. idle_ends_at: when it ends, once people were
- * warned.
+ * rules: those that apply while it runs. active_at: last app, terminal or command traffic, to half a minute.
+ * kept_at: when it was last marked as in use. idle_ends_at: when it ends, set with the warning.
  */
 export type IdleView = {
     /**
@@ -2243,14 +2238,14 @@ export type KeypairCreated = {
 /**
  * KeypairLimits
  *
- * What holds for everything done by one keypair, or by one person without any.
+ * Limits of one keypair, or of one user without a keypair.
  *
- * slots, pending_slots: slot -> most that its sessions may hold together, or wait for; "*": any slot that is not
- * named. A slot that is neither named nor under "*" cannot be used at all. sessions, pending_sessions: how many
- * at once. containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends when no app, terminal
- * or command of it was used for so long. idle_use: a session ends that uses as little as this says. max_priority: the
- * highest that it may ask for.
- * storage_hosts: names of those that it may keep new folders on, among those that are open to its owner.
+ * slots, pending_slots: slot -> most that its running, or pending, sessions may total; "*": any other slot. A slot
+ * that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
+ * containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
+ * terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
+ * priority it may request.
+ * storage_hosts: names of the hosts on which it may create folders, among those open to its owner.
  */
 export type KeypairLimits = {
     /**
@@ -2479,7 +2474,7 @@ export type LdapTls = 'none' | 'starttls' | 'tls';
 /**
  * LimitView
  *
- * A ceiling that is in the way. scope: whose, such as "project:k3f..."; label: the same for people.
+ * A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display.
  */
 export type LimitView = {
     /**
@@ -2511,8 +2506,7 @@ export type LimitView = {
 /**
  * LimitsChange
  *
- * Single limits, of those that the policy's kind has. What is left out stays; slots, lists and idle_use are
- * replaced as a whole.
+ * Limits to change. Omitted limits keep their values; slots, lists and idle_use are replaced completely.
  */
 export type LimitsChange = {
     /**
@@ -2572,7 +2566,7 @@ export type LimitsChange = {
 /**
  * LimitsTry
  *
- * limits: as one would change them; those that are left out are taken as they are.
+ * limits: the proposed changes; omitted limits keep their values.
  */
 export type LimitsTry = {
     limits?: LimitsChange;
@@ -2858,9 +2852,8 @@ export type MountList = {
 /**
  * MountRequest
  *
- * folder: id or name. path: where in the session, absolute or below /home/work; left out: /home/work/NAME.
- *
- * subpath: only this directory of the folder. read_only: though you may write.
+ * folder: id or name. path: mount point, absolute or relative to /home/work; default: /home/work/NAME. subpath:
+ * mount only this directory of the folder. read_only: mount without write access.
  */
 export type MountRequest = {
     /**
@@ -2884,7 +2877,7 @@ export type MountRequest = {
 /**
  * MountView
  *
- * A folder in a session. folder_id: null when it is gone. automatic: its name begins with a dot.
+ * A folder mounted in a session. folder_id: null when it was deleted. automatic: its name begins with a dot.
  */
 export type MountView = {
     /**
@@ -2945,7 +2938,7 @@ export type MountedIn = {
 /**
  * NodeCauseView
  *
- * So many nodes cannot take it for this reason. slot: what is short there; empty when it is something else.
+ * A number of nodes rejected for one reason. slot: the missing slot; empty for other reasons.
  */
 export type NodeCauseView = {
     /**
@@ -2973,7 +2966,7 @@ export type NodeCauseView = {
 /**
  * NodeDetail
  *
- * image_names: references of the images that are there. sessions: those that one may see.
+ * image_names: references of the images present. sessions: those that you may see.
  */
 export type NodeDetail = {
     /**
@@ -3131,8 +3124,8 @@ export type NodeState = 'READY' | 'DOWN';
 /**
  * NodeUpdate
  *
- * What is left out stays. group: an id or a name. cordoned false: it takes sessions again, and is no longer
- * being emptied. reserved: slots kept for the system, as a whole. Sessions that run stay as they are.
+ * Omitted fields keep their values. group: an id or a name. cordoned false: uncordon it and stop a drain.
+ * reserved: slots reserved for the system, replaced completely. Running sessions are unaffected.
  */
 export type NodeUpdate = {
     /**
@@ -3158,12 +3151,10 @@ export type NodeUpdate = {
 /**
  * NodeView
  *
- * slots: what the machine has. offered: what sessions may use of it, without what is reserved and with
- * cpu_overcommit CPU offered for one. used: what they hold.
- *
- * seen_at: when the engine named it last. down_since: since when it answers without naming it; null while it
- * does, and while the engine itself does not answer. cordoned: it takes no new sessions. draining: how it is
- * being emptied, until it is opened again. images: how many are there already.
+ * slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
+ * allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
+ * it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
+ * drain, until it is uncordoned. images: number of images present.
  */
 export type NodeView = {
     /**
@@ -3253,8 +3244,10 @@ export type NodeView = {
 /**
  * NodesOfPolicy
  *
- * One node, or `count` alike, which are then called name-1, name-2 ... slots: what sessions may use of each; of
- * accelerators the devices say it. closed: why nothing is placed there; empty when it is open.
+ * One node, or `count` identical ones named name-1, name-2 ...
+ *
+ * slots: capacity for sessions, without accelerators, which follow from devices. closed: why nothing is placed
+ * there; empty: open.
  */
 export type NodesOfPolicy = {
     /**
@@ -3449,7 +3442,7 @@ export type OpenedApp = {
 /**
  * OverList
  *
- * Empty: nobody is over.
+ * Empty: nobody is over a limit.
  */
 export type OverList = {
     /**
@@ -3461,11 +3454,11 @@ export type OverList = {
 /**
  * OverView
  *
- * Somebody who has more than a limit allows.
+ * A holder over a limit.
  *
- * scope, id, label: who; a sign-in is a user without a keypair. slot: of what, "sessions" for how many they have,
- * "folders" and "folder_bytes" for what they keep.
- * waiting: what waits is too much, and not what is held. ceiling: the most. used: what there is now.
+ * scope, id, label: the holder; a sign-in is a user without a keypair. slot: the limited slot; "sessions" for the
+ * number of sessions, "folders" and "folder_bytes" for storage. waiting: the limit is on pending sessions. ceiling:
+ * the limit. used: the current amount.
  */
 export type OverView = {
     /**
@@ -3501,7 +3494,7 @@ export type OverView = {
 /**
  * OwnPolicy
  *
- * scope, id, label: what of yours it limits; a sign-in is what you do without a keypair.
+ * scope, id, label: what it limits; a sign-in is use without a keypair.
  */
 export type OwnPolicy = {
     /**
@@ -3755,10 +3748,10 @@ export type Permission = 'ro' | 'rw' | 'rw-delete';
 /**
  * PolicyAssign
  *
- * Who gets the policy: what they had before holds no more. Those who have it and are not named keep it.
+ * The new holders of the policy, replacing their current one. Existing holders keep it.
  *
  * keypairs: access keys. users, sign_ins: ids or e-mails. projects: ids or names. A policy for keypairs is given to
- * keypairs and sign_ins, the latter for what people do without a keypair, and for their new keypairs.
+ * keypairs and sign_ins, the latter for use without a keypair, and as the default for new keypairs.
  */
 export type PolicyAssign = {
     /**
@@ -3792,7 +3785,7 @@ export type PolicyCopy = {
 /**
  * PolicyCreate
  *
- * limits: all of the kind's. Its name is unique among those of its kind, whatever the case of its letters.
+ * limits: all limits of the kind. name: unique within its kind, case-insensitive.
  */
 export type PolicyCreate = {
     /**
@@ -3813,7 +3806,7 @@ export type PolicyCreate = {
 /**
  * PolicyHolders
  *
- * How many have the policy, of those that you administer.
+ * Number of holders, among those that you administer.
  */
 export type PolicyHolders = {
     /**
@@ -3870,7 +3863,7 @@ export type PolicyRef = {
 /**
  * PolicyUpdate
  *
- * What is left out stays. A change of limits holds from the scheduler's next decision on; nothing is ended.
+ * Omitted fields keep their values. Changed limits take effect at the next scheduling decision; no session ends.
  */
 export type PolicyUpdate = {
     /**
@@ -3887,7 +3880,7 @@ export type PolicyUpdate = {
 /**
  * PolicyView
  *
- * default: what everybody has until somebody says otherwise; it stays.
+ * default: the policy assigned by default; it cannot be deleted.
  */
 export type PolicyView = {
     /**
@@ -3921,7 +3914,7 @@ export type PolicyView = {
 /**
  * Preferences
  *
- * What somebody likes. null: as the browser or the installation has it. shell: for terminals, "zsh".
+ * Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
  */
 export type Preferences = {
     /**
@@ -3941,7 +3934,7 @@ export type Preferences = {
 /**
  * PresetCreate
  *
- * group: id or name of the resource group that it is offered in; null: in all. slots: in base units.
+ * group: id or name of its resource group; null: all groups. slots: in base units.
  */
 export type PresetCreate = {
     /**
@@ -4012,7 +4005,7 @@ export type PresetRoom = {
 /**
  * PresetUpdate
  *
- * What is left out stays; slots are replaced as a whole.
+ * Omitted fields keep their values; slots are replaced completely.
  */
 export type PresetUpdate = {
     /**
@@ -4034,7 +4027,7 @@ export type PresetUpdate = {
 /**
  * PresetView
  *
- * group: null for one that is offered in every group.
+ * group: null for a preset of all groups.
  */
 export type PresetView = {
     /**
@@ -4175,7 +4168,7 @@ export type ProjectCreate = {
 /**
  * ProjectLimits
  *
- * What holds for the folders of one project; what its sessions may hold is its ceiling.
+ * Limits of the folders of one project; its sessions are limited by its ceilings.
  */
 export type ProjectLimits = {
     /**
@@ -4225,7 +4218,7 @@ export type ProjectMembership = {
 /**
  * ProjectOfDomain
  *
- * domain: the name of its domain, for projects of several may have the same name.
+ * domain: the name of the project's domain, because project names are unique only within a domain.
  */
 export type ProjectOfDomain = {
     /**
@@ -4570,14 +4563,14 @@ export type PurgeOne = {
 /**
  * QueueOrder
  *
- * Who comes first among those of the same priority.
+ * Queue order within a priority.
  */
 export type QueueOrder = 'fifo' | 'lifo' | 'drf' | 'fair_share';
 
 /**
  * QueueView
  *
- * The queue of one group in order, or a part of it. length: of all of it. scheduler: how it is ordered.
+ * A page of one group's queue, in order. length: of the whole queue. scheduler: its ordering.
  */
 export type QueueView = {
     group: GroupRef;
@@ -4599,7 +4592,7 @@ export type QueueView = {
 /**
  * QueuedView
  *
- * One that waits. What one may not see of it is null: that there is somebody is no secret, who is.
+ * A queue entry. Fields that you may not see are null; the entry itself is not secret.
  */
 export type QueuedView = {
     cause: Cause | null;
@@ -4757,7 +4750,7 @@ export type ResetRequest = {
 /**
  * ResourcesView
  *
- * largest: the most of each slot that is left on one node.
+ * largest: the most of each slot free on one node.
  */
 export type ResourcesView = {
     capacity: AllSlotAmounts;
@@ -4808,7 +4801,7 @@ export type SampleView = {
 /**
  * SchedulerPolicy
  *
- * names: of domains, projects and groups, by id; only for what is printed.
+ * names: of domains, projects and groups by id, for output only.
  */
 export type SchedulerPolicy = {
     ceilings?: CeilingsOfPolicy;
@@ -4831,7 +4824,7 @@ export type SchedulerPolicy = {
 /**
  * ScopeRoom
  *
- * A scope that the session would count against. ceiling: only what is limited; "sessions" counts sessions.
+ * A scope that the session counts against. ceiling: limited slots only; "sessions" counts sessions.
  */
 export type ScopeRoom = {
     /**
@@ -4914,11 +4907,11 @@ export type ServerView = {
 /**
  * SessionCreate
  *
- * image: a name in the catalogue or any image reference. name: generated when absent. description: what it is for.
+ * image: a name in the catalogue or any image reference. name: generated when absent. description: free text.
  *
- * group: id or name of a resource group; left out: "default", or the first that one may use. priority: 0 to 100, the
- * highest goes first; 50 when left out. time_limit_s: it ends by itself after so long. node: id or name of the only
- * one to run on, for administrators. mounts: folders that it has, beside those with a dot before their names.
+ * group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
+ * highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
+ * run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot.
  */
 export type SessionCreate = {
     /**
@@ -5109,9 +5102,8 @@ export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 
 /**
  * SessionView
  *
- * reason: why it waits, failed or ended. queue_position: 1 is next.
- *
- * idle_ends_at: when it ends because nobody seems to use it, from the warning on; null as long as that is far.
+ * reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
+ * idle, set with the warning; null before.
  */
 export type SessionView = {
     /**
@@ -5190,7 +5182,7 @@ export type SessionView = {
 /**
  * SessionsChoice
  *
- * What becomes of live sessions.
+ * What happens to live sessions.
  */
 export type SessionsChoice = 'keep' | 'end';
 
@@ -5237,9 +5229,10 @@ export type ShareList = {
 /**
  * ShareNode
  *
- * One domain, project or user. share: of the group, held and had; entitled: by weight among those that ask or have.
+ * One domain, project or user. share: of the group, current and past usage; entitled: by weight among those with
+ * usage or requests.
  *
- * level: share by weight, the smallest goes first. waiting: how many sessions.
+ * level: share divided by weight, lowest first. waiting: number of pending sessions.
  */
 export type ShareNode = {
     /**
@@ -5824,8 +5817,10 @@ export type SlotKindView = {
 /**
  * SlotRequest
  *
- * cpu: millicores. mem: bytes. Both are needed; accelerators come by the names that `GET /slot-kinds` has, such as
- * cuda.device (whole ones) or cuda.shares (thousandths of one).
+ * cpu: millicores. mem: bytes. Both are required.
+ *
+ * Accelerators use the names from `GET /slot-kinds`, such as cuda.device (whole devices) or cuda.shares (thousandths
+ * of a device).
  */
 export type SlotRequest = {
     /**
@@ -5842,7 +5837,9 @@ export type SlotRequest = {
 /**
  * SlotRoomView
  *
- * now: the most that one session could start with at once, of this slot. most: ever. by: what sets the latter.
+ * now: the most of this slot that a session could start with. most: the maximum on an empty cluster.
+ *
+ * by: what limits the maximum.
  */
 export type SlotRoomView = {
     /**
@@ -6207,7 +6204,7 @@ export type StorageHostView = {
 /**
  * Strategy
  *
- * Which node among those with room.
+ * Which of the nodes with room to choose.
  */
 export type Strategy = 'dispersed' | 'concentrated' | 'round_robin';
 
@@ -6447,7 +6444,7 @@ export type TotpOffer = {
 /**
  * Trouble
  *
- * Why one of many was not done: as the fields of a problem.
+ * Why one item of a batch failed: the fields of a problem.
  */
 export type Trouble = {
     /**
@@ -6756,7 +6753,7 @@ export type UserDetail = {
 /**
  * UserLimits
  *
- * What holds for one person, by whichever keypair. slots: as those of a keypair. folders: that they own.
+ * Limits of one user over all keypairs. slots: as for a keypair. folders: most that they may own.
  */
 export type UserLimits = {
     /**
@@ -7342,7 +7339,7 @@ export type VFolderView = {
 /**
  * Verdict
  *
- * starts: now. waits: as things are. never: a ceiling or every node is too small for it.
+ * starts: immediately. waits: it would be pending. never: a ceiling or every node is too small.
  */
 export type Verdict = 'starts' | 'waits' | 'never';
 
@@ -7361,7 +7358,7 @@ export type VerifyRequest = {
 /**
  * WeightsChange
  *
- * Id or name -> weight; null: 1, as everybody else. Those who are not named keep theirs.
+ * Id or name -> weight; null: the default 1. Others keep theirs.
  */
 export type WeightsChange = {
     /**
@@ -7387,7 +7384,7 @@ export type WeightsChange = {
 /**
  * WeightsOfGroup
  *
- * By id. Who is not named weighs 1.
+ * Weights by id; default 1.
  */
 export type WeightsOfGroup = {
     /**
@@ -7413,7 +7410,7 @@ export type WeightsOfGroup = {
 /**
  * WeightsUpdate
  *
- * Weights of the fair share: id or name -> how much, beside the others of the same place. Replaces what was.
+ * Fair-share weights: id or name -> weight relative to siblings. Replaces the current weights.
  */
 export type WeightsUpdate = {
     /**
@@ -7462,10 +7459,10 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
 /**
  * WhyView
  *
- * Why a session waits. waiting false: it does not, and the rest is empty.
+ * Why a session is pending. waiting false: it is not, and the other fields are empty.
  *
- * position: its place in the queue of its group; 1 is next. cause: what kind of thing is in the way; null when
- * nothing is any more. expected_start: when it starts if nobody else comes and all run to their time limits.
+ * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
+ * it starts if no sessions are added and running ones use their full time limits.
  */
 export type WhyView = {
     cause: Cause | null;
@@ -7590,7 +7587,7 @@ export type AuditListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7684,7 +7681,7 @@ export type AuditExportErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7726,7 +7723,7 @@ export type AuditVerifyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7755,7 +7752,7 @@ export type AuthConfirmErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7784,7 +7781,7 @@ export type AuthFactorErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7813,7 +7810,7 @@ export type AuthForgotErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7840,7 +7837,7 @@ export type AuthGreetingErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7869,7 +7866,7 @@ export type AuthLoginErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7898,7 +7895,7 @@ export type AuthLogoutErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7927,7 +7924,7 @@ export type AuthMeErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7956,7 +7953,7 @@ export type ProfileUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -7985,7 +7982,7 @@ export type AuthPasskeyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8014,7 +8011,7 @@ export type AuthPasskeyOptionsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8043,7 +8040,7 @@ export type PasswordUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8072,7 +8069,7 @@ export type AuthProvidersExchangeErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8125,7 +8122,7 @@ export type AuthProvidersCallbackErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8178,7 +8175,7 @@ export type AuthProvidersStartErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8198,7 +8195,7 @@ export type AuthResetErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8227,7 +8224,7 @@ export type AuthSignUpErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8254,7 +8251,7 @@ export type AuthVerifyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8283,7 +8280,7 @@ export type AuthVerifyAgainErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8304,7 +8301,7 @@ export type DomainsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -8335,7 +8332,7 @@ export type DomainsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8364,7 +8361,7 @@ export type DomainsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8400,7 +8397,7 @@ export type DomainsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8436,7 +8433,7 @@ export type DomainsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8472,7 +8469,7 @@ export type DomainsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8508,7 +8505,7 @@ export type DomainsOverErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8542,7 +8539,7 @@ export type FilesByLinkErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8575,7 +8572,7 @@ export type EngineKindsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8604,7 +8601,7 @@ export type EnginesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8633,7 +8630,7 @@ export type EnginesCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8669,7 +8666,7 @@ export type EnginesRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8705,7 +8702,7 @@ export type EnginesShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8741,7 +8738,7 @@ export type EnginesUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8777,7 +8774,7 @@ export type EnginesCheckErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8829,7 +8826,7 @@ export type EventsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8858,7 +8855,7 @@ export type FactorsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8887,7 +8884,7 @@ export type PasskeysCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8916,7 +8913,7 @@ export type PasskeysOptionsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8950,7 +8947,7 @@ export type PasskeysRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -8984,7 +8981,7 @@ export type PasskeysRenameErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9013,7 +9010,7 @@ export type RecoveryCodesCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9042,7 +9039,7 @@ export type TotpRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9071,7 +9068,7 @@ export type TotpCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9100,7 +9097,7 @@ export type TotpConfirmErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9123,7 +9120,7 @@ export type GroupsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -9154,7 +9151,7 @@ export type GroupsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9183,7 +9180,7 @@ export type GroupsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9219,7 +9216,7 @@ export type GroupsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9255,7 +9252,7 @@ export type GroupsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9291,7 +9288,7 @@ export type GroupsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9327,7 +9324,7 @@ export type GroupsChangeAccessErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9363,7 +9360,7 @@ export type GroupsSetAccessErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9399,7 +9396,7 @@ export type GroupsChangeWeightsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9435,7 +9432,7 @@ export type GroupsSetWeightsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9464,7 +9461,7 @@ export type ServerHealthErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9487,7 +9484,7 @@ export type HeldListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -9527,7 +9524,7 @@ export type HeldListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9556,7 +9553,7 @@ export type ImagesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9585,7 +9582,7 @@ export type InvitationsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9621,7 +9618,7 @@ export type InvitationsAcceptErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9657,7 +9654,7 @@ export type InvitationsDeclineErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9693,7 +9690,7 @@ export type KeypairsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9725,7 +9722,7 @@ export type KeypairsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9759,7 +9756,7 @@ export type KeypairsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9793,7 +9790,7 @@ export type KeypairsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9827,7 +9824,7 @@ export type KeypairsRotateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9861,7 +9858,7 @@ export type LoginsRemoveAllErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9884,7 +9881,7 @@ export type LoginsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -9909,7 +9906,7 @@ export type LoginsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9943,7 +9940,7 @@ export type LoginsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9972,7 +9969,7 @@ export type MetricsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -9995,7 +9992,7 @@ export type NodesListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -10036,7 +10033,7 @@ export type NodesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10072,7 +10069,7 @@ export type NodesShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10108,7 +10105,7 @@ export type NodesUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10144,7 +10141,7 @@ export type NodesDrainErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10180,7 +10177,7 @@ export type NodesForgetErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10203,7 +10200,7 @@ export type PoliciesListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -10234,7 +10231,7 @@ export type PoliciesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10263,7 +10260,7 @@ export type PoliciesCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10292,7 +10289,7 @@ export type PoliciesMineErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10314,7 +10311,7 @@ export type PoliciesRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10328,7 +10325,7 @@ export type PoliciesRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10350,7 +10347,7 @@ export type PoliciesShowData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10364,7 +10361,7 @@ export type PoliciesShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10386,7 +10383,7 @@ export type PoliciesUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10400,7 +10397,7 @@ export type PoliciesUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10422,7 +10419,7 @@ export type PoliciesCopyData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10436,7 +10433,7 @@ export type PoliciesCopyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10458,7 +10455,7 @@ export type PoliciesAssignData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10472,7 +10469,7 @@ export type PoliciesAssignErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10494,7 +10491,7 @@ export type PoliciesOverData = {
         /**
          * Ref
          *
-         * An id, or a name that only one kind has.
+         * An id, or a name that is unique among all kinds.
          */
         ref: string;
     };
@@ -10508,7 +10505,7 @@ export type PoliciesOverErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10544,7 +10541,7 @@ export type PresetsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10573,7 +10570,7 @@ export type PresetsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10595,7 +10592,7 @@ export type PresetsRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name that only one preset has.
+         * An id, or a unique name.
          */
         ref: string;
     };
@@ -10609,7 +10606,7 @@ export type PresetsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10631,7 +10628,7 @@ export type PresetsUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name that only one preset has.
+         * An id, or a unique name.
          */
         ref: string;
     };
@@ -10645,7 +10642,7 @@ export type PresetsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10668,7 +10665,7 @@ export type ProjectsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -10707,7 +10704,7 @@ export type ProjectsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10736,7 +10733,7 @@ export type ProjectsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10772,7 +10769,7 @@ export type ProjectsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10808,7 +10805,7 @@ export type ProjectsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10844,7 +10841,7 @@ export type ProjectsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10880,7 +10877,7 @@ export type ProjectsArchiveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10910,7 +10907,7 @@ export type ProjectMembersListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -10941,7 +10938,7 @@ export type ProjectMembersListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -10977,7 +10974,7 @@ export type ProjectMembersAddErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11019,7 +11016,7 @@ export type ProjectMembersRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11061,7 +11058,7 @@ export type ProjectMembersUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11097,7 +11094,7 @@ export type ProjectsOverErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11133,7 +11130,7 @@ export type ProjectsRestoreErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11162,7 +11159,7 @@ export type ProvidersListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11191,7 +11188,7 @@ export type ProvidersCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11227,7 +11224,7 @@ export type ProvidersRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11263,7 +11260,7 @@ export type ProvidersShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11299,7 +11296,7 @@ export type ProvidersUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11338,7 +11335,7 @@ export type ProvidersTestErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11361,7 +11358,7 @@ export type QuotasListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -11396,7 +11393,7 @@ export type QuotasListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11425,7 +11422,7 @@ export type ResourcesShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11454,7 +11451,7 @@ export type SchedulerPolicyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11496,7 +11493,7 @@ export type SchedulerQueueErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11530,7 +11527,7 @@ export type SchedulerSharesErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11572,7 +11569,7 @@ export type SchedulerTraceErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11601,7 +11598,7 @@ export type ServerShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11624,7 +11621,7 @@ export type SessionsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -11669,7 +11666,7 @@ export type SessionsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11704,7 +11701,7 @@ export type SessionsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11733,7 +11730,7 @@ export type SessionsCheckErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11774,7 +11771,7 @@ export type SessionsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11810,7 +11807,7 @@ export type SessionsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11846,7 +11843,7 @@ export type SessionsRenameErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11882,7 +11879,7 @@ export type AppsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11922,7 +11919,7 @@ export type AppsOpenErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11962,7 +11959,7 @@ export type AppsTokenErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -11998,7 +11995,7 @@ export type SessionsExemptErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12034,7 +12031,7 @@ export type SessionsHistoryErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12070,7 +12067,7 @@ export type SessionsIdleErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12106,7 +12103,7 @@ export type SessionsKeepErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12167,7 +12164,7 @@ export type SessionsLogsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12203,7 +12200,7 @@ export type SessionsPrioritiseErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12244,7 +12241,7 @@ export type SessionsUsageErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12280,7 +12277,7 @@ export type SessionsWhyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12309,7 +12306,7 @@ export type SiteShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12338,7 +12335,7 @@ export type SiteUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12367,7 +12364,7 @@ export type SiteTestMailErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12396,7 +12393,7 @@ export type SlotKindsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12425,7 +12422,7 @@ export type SshKeysListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12454,7 +12451,7 @@ export type SshKeysAddErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12488,7 +12485,7 @@ export type SshKeysRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12517,7 +12514,7 @@ export type StorageHostKindsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12540,7 +12537,7 @@ export type StorageHostsListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -12567,7 +12564,7 @@ export type StorageHostsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12596,7 +12593,7 @@ export type StorageHostsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12632,7 +12629,7 @@ export type StorageHostsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12668,7 +12665,7 @@ export type StorageHostsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12704,7 +12701,7 @@ export type StorageHostsUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12740,7 +12737,7 @@ export type StorageHostsSetAccessErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12769,7 +12766,7 @@ export type TokensListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12798,7 +12795,7 @@ export type TokensCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12832,7 +12829,7 @@ export type TokensRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12868,7 +12865,7 @@ export type UsageRecentErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12891,7 +12888,7 @@ export type UsersListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -12942,7 +12939,7 @@ export type UsersListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -12971,7 +12968,7 @@ export type UsersCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13005,7 +13002,7 @@ export type UsersCreateManyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13034,7 +13031,7 @@ export type UsersPurgeManyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13070,7 +13067,7 @@ export type UsersShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13106,7 +13103,7 @@ export type UsersUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13140,7 +13137,7 @@ export type FactorsResetErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13176,7 +13173,7 @@ export type UsersPurgeErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13210,7 +13207,7 @@ export type UsersRecoverErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13233,7 +13230,7 @@ export type VfolderTasksListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -13262,7 +13259,7 @@ export type VfolderTasksListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13298,7 +13295,7 @@ export type VfolderTasksShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13334,7 +13331,7 @@ export type VfolderTasksCancelErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13357,7 +13354,7 @@ export type VfoldersListData = {
         /**
          * Sort
          *
-         * a sortable field; with - before it, the greatest first
+         * a sortable field; prefix - for descending order
          */
         sort?: string | null;
         /**
@@ -13416,7 +13413,7 @@ export type VfoldersListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13451,7 +13448,7 @@ export type VfoldersCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13494,7 +13491,7 @@ export type VfoldersRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13530,7 +13527,7 @@ export type VfoldersShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13566,7 +13563,7 @@ export type VfoldersUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13602,7 +13599,7 @@ export type VfoldersAccessErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13645,7 +13642,7 @@ export type FilesArchiveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13681,7 +13678,7 @@ export type VfoldersCloneErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13728,7 +13725,7 @@ export type FilesDownloadErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13785,7 +13782,7 @@ export type FilesWriteErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13842,7 +13839,7 @@ export type FilesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13878,7 +13875,7 @@ export type FilesCopyErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13914,7 +13911,7 @@ export type FilesMakeDirectoryErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13957,7 +13954,7 @@ export type FilesShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -13993,7 +13990,7 @@ export type FilesMoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14033,7 +14030,7 @@ export type FilesPackErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14069,7 +14066,7 @@ export type FilesRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14126,7 +14123,7 @@ export type FilesSearchErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14170,7 +14167,7 @@ export type FilesUnpackErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14206,7 +14203,7 @@ export type VfoldersHandOverErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14242,7 +14239,7 @@ export type SharesLeaveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14278,7 +14275,7 @@ export type FilesLinkErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14314,7 +14311,7 @@ export type VfoldersMountsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14350,7 +14347,7 @@ export type VfoldersMoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14386,7 +14383,7 @@ export type VfoldersRestoreErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14422,7 +14419,7 @@ export type SharesListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14458,7 +14455,7 @@ export type SharesCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14500,7 +14497,7 @@ export type SharesRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14542,7 +14539,7 @@ export type SharesUpdateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14578,7 +14575,7 @@ export type VfoldersTrashErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14614,7 +14611,7 @@ export type UploadsListErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14650,7 +14647,7 @@ export type UploadsOptionsErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14704,7 +14701,7 @@ export type UploadsCreateErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14744,7 +14741,7 @@ export type UploadsRemoveErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14786,7 +14783,7 @@ export type UploadsShowErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
@@ -14840,7 +14837,7 @@ export type UploadsAppendErrors = {
      */
     '4XX': Problem;
     /**
-     * The server failed, or something that it depends on does not answer
+     * The server failed, or a service it depends on does not respond
      */
     '5XX': Problem;
 };
