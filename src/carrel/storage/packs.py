@@ -24,7 +24,7 @@ from carrel.storage.syncing import sync_all
 from carrel.storage.tar_reader import TarReader, modified_ns
 from carrel.storage.tree import Clash, alone, make_directory, put_in
 
-AT_ONCE = 200
+AT_ONCE = 400
 """So many files are put into place together."""
 LARGEST_PACKED = 8 << 20
 """A larger file is fetched by itself, so that it can be gone on with."""

@@ -20,7 +20,7 @@ _FSYNC = 2
 _CALLS = {"x86_64": (206, 207, 208, 209), "aarch64": (0, 1, 4, 2)}
 """Numbers of io_setup, io_destroy, io_getevents, io_submit."""
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EAGAIN, errno.EPERM, errno.EOPNOTSUPP})
-_MOST_AT_ONCE = 256
+_MOST_AT_ONCE = 512
 _MOST_SPARE = 16
 _libc = ctypes.CDLL(None, use_errno=True)
 _spare: list[ctypes.c_ulong] = []

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 SMALL = 256 << 10
 """Files up to this travel together."""
-_MOST_FILES = 200
-_MOST_BYTES = 1 << 20
+_MOST_FILES = 400
+_MOST_BYTES = 2 << 20
 """With what stands before each file in a tar file: the server takes so much apart in memory."""
 _OVERHEAD = 4 * BLOCK
 

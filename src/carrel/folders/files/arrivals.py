@@ -83,15 +83,16 @@ def more_than_announced() -> TooLarge:
     return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
 
 
-def is_small(body: Body) -> bool:
-    """Whether the body is known to be no larger than what is written at once, so that it can be `read` first."""
-    return body.announced is not None and body.announced <= BATCH
+def is_small(body: Body, largest: int = BATCH) -> bool:
+    """Whether the body is known to have no more bytes than that, so that it can be `read` first."""
+    return body.announced is not None and body.announced <= largest
 
 
 async def read(
     services: FileServices, body: Body, reached: OpenedFolder, checksum: Checksum | None = None
 ) -> list[bytes]:
     """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
+    body.let_grow()
     with services.uploads.open(reached.actor.user_id):
         pieces = [piece async for piece in body.pieces() if piece]
     if checksum is not None:

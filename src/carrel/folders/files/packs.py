@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 LARGEST = 32 << 20
 """Of one tar file. What is larger comes in several."""
+_IN_MEMORY = 2 << 20
+"""A tar file up to this is taken apart without a copy on disk."""
 
 
 async def unpack(
@@ -44,7 +46,7 @@ async def unpack(
     await admitted.require(services, announced, largest=0)
     most = admitted.most(LARGEST)
     try:
-        if arrivals.is_small(body):
+        if arrivals.is_small(body, _IN_MEMORY):
             content = b"".join(await arrivals.read(services, body, admitted.reached))
             return await unpack_tar(services, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(services, admitted, most, to, clash, body)
