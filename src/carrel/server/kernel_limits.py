@@ -1,9 +1,10 @@
-"""Limits of the kernel that all sessions of a machine share, since they run as one user id: which are too low.
+"""Limits of the kernel: those that all sessions of a machine share, since they run as one user id, and our own.
 
 Where they are high, the memory limit of a session is what it meets first. docs/reference/isolation.md explains each;
 an operator sets them, since they hold for the whole machine.
 """
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,16 @@ LEAST = {
 }
 PIPE_PAGES = "fs.pipe-user-pages-soft"
 """0 means no limit, which is what it should be."""
+
+_OPEN_FILES = 65536
+
+
+def raise_open_files() -> None:
+    """Let this process open as many files as its hard limit allows: shells start processes with 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def low(root: Path = Path("/proc/sys")) -> list[str]:

@@ -26,6 +26,7 @@ from carrel.db.database import Database
 from carrel.http.guard import ConnectionLimit, RequestLimits
 from carrel.http.tls import Tls, over
 from carrel.server import build, logs, prctl
+from carrel.server.kernel_limits import raise_open_files
 from carrel.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -250,6 +251,7 @@ def _log(settings: Settings, role: str) -> Path:
 
 
 def _run(settings: Settings, role: str, ready: Ready) -> None:
+    raise_open_files()
     if role == "gateway":
         # On a machine that is short of cores, bulk transfers give way to the API.
         os.nice(_GATEWAY_NICENESS)

@@ -1,11 +1,12 @@
 """Which limits of the kernel are too low for sessions that share a user id."""
 
+import resource
 from pathlib import Path
 
 import pytest
 
 from carrel.server import kernel_limits, up
-from carrel.server.kernel_limits import LEAST, PIPE_PAGES, low, remedy
+from carrel.server.kernel_limits import LEAST, PIPE_PAGES, low, raise_open_files, remedy
 
 
 def written(root: Path, values: dict[str, int]) -> Path:
@@ -50,3 +51,17 @@ def test_up_names_the_command_once(
     monkeypatch.setattr(kernel_limits, "low", lambda root: [])
     up._warn_of_low_limits("unix:///run/docker.sock")
     assert "".join(capsys.readouterr()) == ""
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised"),
+    [(1024, 1 << 20, 65536), (1024, 4096, 4096), (1024, -1, 65536), (100_000, 1 << 20, None), (-1, -1, None)],
+)
+def test_a_server_may_open_many_files_whatever_shell_starts_it(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, raised: int | None
+) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    raise_open_files()
+    assert asked == ([] if raised is None else [(raised, hard)])

@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_made_durable_is_an_error(tmp_path: Path):
 def test_files_are_made_durable_without_waiting_for_contexts_to_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(300)]
+    files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(600)]
     syncing.sync_all(files)
     asked = list[int]()
 
@@ -183,7 +183,7 @@ def test_files_are_made_durable_without_waiting_for_contexts_to_end(
     monkeypatch.setattr(os, "fsync", asked.append)
     syncing.sync_all(files)
     _, _, get_events, submit = syncing._CALLS[platform.machine()]
-    assert asked.count(submit) == 2  # of 256 files and of 44
+    assert asked.count(submit) == 2  # of 512 files and of 88
     assert set(asked) == {submit, get_events}
     for fd in files:
         os.close(fd)

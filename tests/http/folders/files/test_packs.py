@@ -77,6 +77,15 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
     assert third.json()["paths"] == ["to/taken (1)"]
 
 
+@pytest.mark.parametrize("mib", [1, 2], ids=["in memory", "by way of the disk"])
+async def test_a_tar_file_may_be_larger_than_other_bodies(data: Folder, mib: int):
+    content = b"z" * ((mib << 20) + (1 << 19))
+    answer = await unpack(data, tar(("one", content), ("two", b"")))
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["paths"] == ["one", "two"]
+    assert (data.files / "one").read_bytes() == content
+
+
 async def test_every_path_is_in_the_audit_trail(api: Api, data: Folder):
     names = [f"d/{number:03}" for number in range(120)]
     await unpack(data, tar(*[(name, name.encode()) for name in names]))
@@ -131,15 +140,15 @@ async def test_a_disk_that_fills_up_keeps_what_came_and_names_the_rest(
 
     def full(file: staged.Staged, pieces: list[bytes], checking: object = None) -> None:
         written.append(file.name)
-        if file.name.endswith(".270"):
+        if file.name.endswith(".470"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(file, pieces, checking)
 
     monkeypatch.setattr(staged.Staged, "write", full)
-    answer = (await unpack(data, tar(*[(f"{number:03}", b"x") for number in range(300)]))).json()
-    assert answer["paths"] == [f"{number:03}" for number in range(200)]
+    answer = (await unpack(data, tar(*[(f"{number:03}", b"x") for number in range(500)]))).json()
+    assert answer["paths"] == [f"{number:03}" for number in range(400)]
     assert [(each["path"], each["code"]) for each in answer["refused"]] == [
-        (f"{number:03}", "storage.full") for number in range(200, 300)
+        (f"{number:03}", "storage.full") for number in range(400, 500)
     ]
     assert sorted(os.listdir(data.files)) == answer["paths"]
     assert os.listdir(data.stage) == [".lock"]
