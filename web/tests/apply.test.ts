@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import type { SessionPages } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
 import { applyEvent } from "@/live/apply";
-import { pendingCreates } from "@/queries/sessions-create";
+import { pendingCreates } from "@/queries/sessions";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 
 const shown = vi.hoisted(() => vi.fn());

@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { FolderTask } from "@/api/types";
 import { applyEvent } from "@/live/apply";
 import { refreshFilesSoon } from "@/live/refresh";
-import { contentQuery, editedQuery } from "@/queries/files-content";
-import { filesListQuery, filesShowQuery } from "@/queries/files-list";
-import { folderTasksQuery, openTasksQuery } from "@/queries/folder-tasks";
+import { contentQuery, editedQuery, filesListQuery, filesShowQuery } from "@/queries/files";
+import { folderTasksQuery, openTasksQuery } from "@/queries/tasks";
 
 const own = vi.hoisted(() => vi.fn());
 vi.mock("@/api/generated/sdk.gen", () => ({ vfolderTasksList: own }));

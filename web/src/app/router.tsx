@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { whenSignedOut } from "@/api/client";
 import { Problem } from "@/api/problem";
-import { authMeQuery } from "@/queries/auth-me";
+import { authMeQuery } from "@/queries/auth";
 import { loadAgain } from "@/routing/part";
 import {
   activitySearch,

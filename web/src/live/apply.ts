@@ -4,8 +4,7 @@ import { cachedSession, changeSession, missingSomewhere, placeSession } from "@/
 import type { SessionChange } from "@/cache/patch";
 import { rememberChange } from "@/cache/seen";
 import { usageFeed } from "@/cache/usage";
-import { pendingCreates } from "@/queries/sessions-create";
-import { sessionsShowQuery } from "@/queries/sessions-show";
+import { pendingCreates, sessionsShowQuery } from "@/queries/sessions";
 import { applyFolderEvent, type TaskChange } from "./folders";
 import { concerns, refreshSoon, touchedBy } from "./refresh";
 import type { LiveEvent } from "./stream";

@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { FolderTask } from "@/api/types";
-import { latestTasksQuery } from "@/queries/folder-tasks";
+import { latestTasksQuery } from "@/queries/tasks";
 import { refreshFilesSoon, refreshSoon } from "./refresh";
 import type { LiveEvent } from "./stream";
 

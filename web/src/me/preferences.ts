@@ -4,8 +4,8 @@ import { useCallback, useEffect } from "react";
 import { profileUpdate } from "@/api/generated/sdk.gen";
 import type { Me, Preferences } from "@/api/types";
 import { browserLanguage, chooseLanguage, i18n, type Language } from "@/i18n";
-import { authMeQuery } from "@/queries/auth-me";
-import { useUpdateProfile } from "@/queries/profile-update";
+import { authMeQuery } from "@/queries/auth";
+import { useUpdateProfile } from "@/queries/profile";
 
 /** The language chosen on the sign-in page, for the person who signs in. */
 let wished: Language | null = null;

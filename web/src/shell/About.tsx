@@ -1,7 +1,7 @@
 import { Trans } from "@lingui/react/macro";
 import { Menu, Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { serverQuery } from "@/queries/server-show";
+import { serverQuery } from "@/queries/server";
 import { releaseOf } from "./release";
 
 /** Which version runs; nothing while the server does not say. */

@@ -9,8 +9,8 @@ import type { Me } from "@/api/types";
 import { useBatches } from "@/features/uploads/use-uploads";
 import { isOver } from "@/live/folders";
 import { noticeBoard, useNotices } from "@/live/notices";
-import { openTasksQuery } from "@/queries/folder-tasks";
-import { sessionsListQuery } from "@/queries/sessions-list";
+import { sessionsListQuery } from "@/queries/sessions";
+import { openTasksQuery } from "@/queries/tasks";
 import { NotificationList } from "./NotificationList";
 
 /** What is under way, with progress, and what happened while the page was open. */

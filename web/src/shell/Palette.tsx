@@ -27,8 +27,8 @@ import { useAdministration } from "@/me/administration";
 import { usePreferences } from "@/me/preferences";
 import { chooseProject } from "@/me/project";
 import { useNodesShown } from "@/me/use-nodes-shown";
-import { foldersChoiceQuery } from "@/queries/folders-list";
-import { sessionsListQuery } from "@/queries/sessions-list";
+import { foldersChoiceQuery } from "@/queries/folders";
+import { sessionsListQuery } from "@/queries/sessions";
 import { overSessions } from "@/routing/search";
 
 export const [paletteStore, palette] = createSpotlight();

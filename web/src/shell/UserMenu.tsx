@@ -15,7 +15,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import type { Me } from "@/api/types";
 import { LANGUAGES, type Language } from "@/i18n";
 import { usePreferences } from "@/me/preferences";
-import { useLogout } from "@/queries/auth-logout";
+import { useLogout } from "@/queries/auth";
 import { About } from "./About";
 
 /** The person's own settings, and the way out. */

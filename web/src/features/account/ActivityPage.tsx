@@ -5,7 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { AuditEntry } from "@/api/types";
 import { useMe } from "@/me/use-me";
-import { auditListQuery } from "@/queries/audit-list";
+import { auditListQuery } from "@/queries/audit";
 import { beginOf, SPANS, type Span } from "@/routing/activity-span";
 import { useAddress } from "@/routing/use-address";
 import { CommandLine } from "@/ui/CommandLine";

@@ -1,8 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Drawer, Text, TextInput } from "@mantine/core";
 import type { Keypair, NewKeypair } from "@/api/types";
-import { useUpdateKeypair } from "@/queries/keypairs-change";
-import { useCreateKeypair } from "@/queries/keypairs-create";
+import { useCreateKeypair, useUpdateKeypair } from "@/queries/keypairs";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";

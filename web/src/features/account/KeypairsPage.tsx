@@ -6,7 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { Keypair, NewKeypair } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { keypairsListQuery } from "@/queries/keypairs-list";
+import { keypairsListQuery } from "@/queries/keypairs";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";
 import { MainButton } from "@/ui/MainButton";

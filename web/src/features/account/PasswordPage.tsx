@@ -3,7 +3,7 @@ import { PasswordInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { NewPasswordInput } from "@/features/signin/NewPasswordInput";
 import { useMe } from "@/me/use-me";
-import { useChangePassword } from "@/queries/password-update";
+import { useChangePassword } from "@/queries/profile";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { Panel, Sheet } from "./Sheet";

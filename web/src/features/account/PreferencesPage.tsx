@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { LANGUAGES, type Language } from "@/i18n";
 import { usePreferences } from "@/me/preferences";
 import { useMe } from "@/me/use-me";
-import { useUpdateProfile } from "@/queries/profile-update";
+import { useUpdateProfile } from "@/queries/profile";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { Panel, Sheet } from "./Sheet";

@@ -3,7 +3,7 @@ import { Badge, Group, Text, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { ROLES } from "@/features/users/words";
 import { useMe } from "@/me/use-me";
-import { useUpdateProfile } from "@/queries/profile-update";
+import { useUpdateProfile } from "@/queries/profile";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import styles from "./SettingsPage.module.css";

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Text, Textarea, TextInput } from "@mantine/core";
 import type { NewSshKey } from "@/api/types";
-import { useAddSshKey } from "@/queries/ssh-keys-change";
+import { useAddSshKey } from "@/queries/ssh-keys";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";

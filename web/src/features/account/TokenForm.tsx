@@ -4,7 +4,7 @@ import { SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core"
 import { useMemo, useState } from "react";
 import type { NewToken } from "@/api/types";
 import { useMe } from "@/me/use-me";
-import { useCreateToken } from "@/queries/tokens-change";
+import { useCreateToken } from "@/queries/tokens";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ScopeChoice } from "./ScopeChoice";

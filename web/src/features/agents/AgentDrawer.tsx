@@ -3,7 +3,7 @@ import { Drawer, Skeleton, Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { NodeOverview } from "@/features/resources/NodeOverview";
 import { NodeSessions } from "@/features/resources/NodeSessions";
-import { nodesShowQuery } from "@/queries/nodes-show";
+import { nodesShowQuery } from "@/queries/nodes";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -6,7 +6,7 @@ import type { Node } from "@/api/types";
 import { NodeFilters } from "@/features/resources/NodeFilters";
 import { NODE_COLUMNS, NODE_FIELDS } from "@/features/resources/node-columns";
 import { filterOf } from "@/features/resources/node-filter";
-import { everyNode, nodesListQuery } from "@/queries/nodes-list";
+import { everyNode, nodesListQuery } from "@/queries/nodes";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";

@@ -7,7 +7,7 @@ import { useCallback, useDeferredValue, useRef, useState } from "react";
 import type { AuditEntry } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { auditListQuery } from "@/queries/audit-list";
+import { auditListQuery } from "@/queries/audit";
 import type { AuditSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";

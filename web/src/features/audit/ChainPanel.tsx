@@ -3,7 +3,7 @@ import { Alert, Box, Button, Code, Group, List, Loader, Stack, Text } from "@man
 import { IconShieldCheck, IconShieldX } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { AuditCheck } from "@/api/types";
-import { verifyChain } from "@/queries/audit-verify";
+import { verifyChain } from "@/queries/audit";
 import { CopyButton } from "@/ui/CopyButton";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -3,7 +3,7 @@ import { Alert, Anchor, Code, Drawer, Skeleton, Stack, Table, Title } from "@man
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
-import { auditShowQuery } from "@/queries/audit-list";
+import { auditShowQuery } from "@/queries/audit";
 import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";

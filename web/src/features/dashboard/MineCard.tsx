@@ -3,7 +3,7 @@ import { Group, Skeleton, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { StateBadge } from "@/features/sessions/StateBadge";
-import { sessionsListQuery } from "@/queries/sessions-list";
+import { sessionsListQuery } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Card } from "./Card";
 import { countStates } from "./count-states";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
-import { domainsShowQuery } from "@/queries/domains-show";
+import { domainsShowQuery } from "@/queries/domains";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";

@@ -5,7 +5,7 @@ import { useCallback, useDeferredValue } from "react";
 import type { Domain } from "@/api/types";
 import { PeopleTabs } from "@/features/users/PeopleTabs";
 import { useRefusal } from "@/me/may";
-import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains-list";
+import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { Kept } from "@/ui/Kept";

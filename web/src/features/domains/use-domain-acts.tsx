@@ -6,7 +6,7 @@ import type { ActionName } from "@/api/actions";
 import type { Domain } from "@/api/types";
 import { useRefusal } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useRemoveDomain, useUpdateDomain } from "@/queries/domains-change";
+import { useRemoveDomain, useUpdateDomain } from "@/queries/domains";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";

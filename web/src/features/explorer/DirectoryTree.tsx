@@ -3,7 +3,7 @@ import { ActionIcon, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronRight, IconFolder } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { directoriesQuery } from "@/queries/files-list";
+import { directoriesQuery } from "@/queries/files";
 import styles from "./Explorer.module.css";
 import { isWithin, join, shownName } from "./paths";
 import { type DropActs, useDrop } from "./use-drop";

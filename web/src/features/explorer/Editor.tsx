@@ -5,7 +5,7 @@ import { Button, Group, Text, useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "@/api/problem";
 import type { Folder } from "@/api/types";
-import { useWriteFile } from "@/queries/files-content";
+import { useWriteFile } from "@/queries/files";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ConflictDialog } from "./ConflictDialog";

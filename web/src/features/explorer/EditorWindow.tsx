@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Folder } from "@/api/types";
-import { editedQuery, MOST_EDITED } from "@/queries/files-content";
+import { editedQuery, MOST_EDITED } from "@/queries/files";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";

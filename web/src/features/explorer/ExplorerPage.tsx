@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Box, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { foldersShowQuery } from "@/queries/folders-show";
+import { foldersShowQuery } from "@/queries/folders";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";

@@ -1,5 +1,5 @@
 import gfm from "remark-gfm";
-import { contentAddress } from "@/queries/files-content";
+import { contentAddress } from "@/queries/files";
 import { Markdown } from "@/ui/Markdown";
 import styles from "./Preview.module.css";
 import { parentOf, resolveAddress } from "./paths";

@@ -3,7 +3,7 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { FileEntry } from "@/api/types";
-import { contentQuery } from "@/queries/files-content";
+import { contentQuery } from "@/queries/files";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./Preview.module.css";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { FileEntry, Folder } from "@/api/types";
 import { permits } from "@/features/folders/words";
-import { foldersChoiceQuery } from "@/queries/folders-list";
+import { foldersChoiceQuery } from "@/queries/folders";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { DirectoryTree } from "./DirectoryTree";

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import type { FileEntry } from "@/api/types";
-import { type FileSort, filesFoundQuery, filesListQuery } from "@/queries/files-list";
+import { type FileSort, filesFoundQuery, filesListQuery } from "@/queries/files";
 import type { FilesSearch } from "@/routing/search";
 
 export interface Files {

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Skeleton, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Folder } from "@/api/types";
-import { folderAccessQuery } from "@/queries/folders-show";
+import { folderAccessQuery } from "@/queries/folders";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Modal, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { foldersShowQuery } from "@/queries/folders-show";
+import { foldersShowQuery } from "@/queries/folders";
 import type { FolderAct } from "@/routing/search";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { CloneForm } from "./CloneForm";

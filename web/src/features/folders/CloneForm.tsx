@@ -3,7 +3,7 @@ import { Select, Text, TextInput } from "@mantine/core";
 import type { Folder } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useCloneFolder } from "@/queries/folders-change";
+import { useCloneFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";

@@ -2,7 +2,7 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Folder } from "@/api/types";
-import { useRemoveFolder } from "@/queries/folders-change";
+import { useRemoveFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 import { formatSize } from "@/ui/format";

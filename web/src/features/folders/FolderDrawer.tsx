@@ -3,7 +3,7 @@ import { Drawer, Group, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core"
 import { IconArrowBackUp, IconFolderOpen, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Folder } from "@/api/types";
-import { foldersShowQuery } from "@/queries/folders-show";
+import { foldersShowQuery } from "@/queries/folders";
 import { FOLDER_TABS, type FolderAct, type FolderTab } from "@/routing/search";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Folder, FolderCreate, Permission, UsageMode } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useCreateFolder } from "@/queries/folders-change";
+import { useCreateFolder } from "@/queries/folders";
 import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { createFolderCommand, isFolderName } from "./command";

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Button, Group, Select, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Folder, FolderUpdate, Permission, UsageMode } from "@/api/types";
-import { useUpdateFolder } from "@/queries/folders-change";
+import { useUpdateFolder } from "@/queries/folders";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { commandLine } from "@/ui/command";

@@ -6,7 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
 import type { Folder } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { everyFolder, type FolderFilter, foldersListQuery } from "@/queries/folders-list";
+import { everyFolder, type FolderFilter, foldersListQuery } from "@/queries/folders";
 import type { FoldersSearch } from "@/routing/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { MainButton } from "@/ui/MainButton";

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Group, Select, type SelectProps, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { hostsChoiceQuery } from "@/queries/hosts-list";
+import { hostsChoiceQuery } from "@/queries/hosts";
 import { formatSize } from "@/ui/format";
 import { LevelBadge } from "./badges";
 

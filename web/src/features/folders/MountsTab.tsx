@@ -3,7 +3,7 @@ import { Anchor, Skeleton, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Folder } from "@/api/types";
-import { folderMountsQuery } from "@/queries/folders-show";
+import { folderMountsQuery } from "@/queries/folders";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 

@@ -1,7 +1,7 @@
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Folder } from "@/api/types";
-import { useMoveFolder } from "@/queries/folders-change";
+import { useMoveFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";

@@ -3,7 +3,7 @@ import { ActionIcon, Button, Group, Text, TextInput, Tooltip } from "@mantine/co
 import { IconPencil } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Folder } from "@/api/types";
-import { useUpdateFolder } from "@/queries/folders-change";
+import { useUpdateFolder } from "@/queries/folders";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { isFolderName } from "./command";
 

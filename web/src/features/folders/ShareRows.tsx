@@ -3,7 +3,7 @@ import { Badge, Group, Select, Stack, Text, Title } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconUserMinus } from "@tabler/icons-react";
 import type { Folder, FolderShare, MountedIn, Permission } from "@/api/types";
-import { useChangeShare, useRevokeShare } from "@/queries/folder-shares";
+import { useChangeShare, useRevokeShare } from "@/queries/shares";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";

@@ -3,7 +3,7 @@ import { Alert, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Folder, MountedIn } from "@/api/types";
-import { folderSharesQuery } from "@/queries/folders-show";
+import { folderSharesQuery } from "@/queries/folders";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ShareForm } from "./ShareForm";
 import { ShareRows } from "./ShareRows";

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import type { FolderTask } from "@/api/types";
 import { isOver } from "@/live/folders";
-import { useCancelTask } from "@/queries/folder-tasks";
+import { useCancelTask } from "@/queries/tasks";
 import { useProblemText } from "@/sentences/use-problem-text";
 import styles from "@/ui/Card.module.css";
 import { Instant } from "@/ui/Instant";

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Folder } from "@/api/types";
-import { folderTasksQuery } from "@/queries/folder-tasks";
+import { folderTasksQuery } from "@/queries/tasks";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { TaskCard } from "./TaskCard";

@@ -1,7 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Folder } from "@/api/types";
-import { useTrashFolder } from "@/queries/folders-change";
+import { useTrashFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 

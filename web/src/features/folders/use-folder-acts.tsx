@@ -6,7 +6,7 @@ import type { ActionName } from "@/api/actions";
 import type { Folder } from "@/api/types";
 import { useRefusal } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useLeaveFolder } from "@/queries/folder-shares";
+import { useLeaveFolder } from "@/queries/shares";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { DeleteDialog } from "./DeleteDialog";

@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { IdleRule, Session } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { sessionsIdleQuery, useKeepSession } from "@/queries/sessions-idle";
+import { sessionsIdleQuery, useKeepSession } from "@/queries/sessions";
 import { formatDuration, formatInstant } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useNow } from "@/ui/use-now";

@@ -1,6 +1,6 @@
 import { Trans } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
-import { useKeepSession } from "@/queries/sessions-idle";
+import { useKeepSession } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Says that a session is in use, so that it does not end for being idle. */

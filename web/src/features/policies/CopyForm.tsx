@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { TextInput } from "@mantine/core";
 import type { Policy } from "@/api/types";
-import { useCopyPolicy } from "@/queries/policies-change";
+import { useCopyPolicy } from "@/queries/policies";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";

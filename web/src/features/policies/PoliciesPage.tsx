@@ -5,7 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Policy, PolicyKind } from "@/api/types";
-import { everyPolicy, type PolicyFilter, policiesListQuery } from "@/queries/policies-list";
+import { everyPolicy, type PolicyFilter, policiesListQuery } from "@/queries/policies";
 import { part } from "@/routing/part";
 import { POLICY_KINDS } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";

@@ -3,7 +3,7 @@ import { modals } from "@mantine/modals";
 import { useMemo } from "react";
 import type { Policy } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { useRemovePolicy } from "@/queries/policies-change";
+import { useRemovePolicy } from "@/queries/policies";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { CopyForm } from "./CopyForm";

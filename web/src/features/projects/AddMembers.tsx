@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usersList } from "@/api/generated/sdk.gen";
 import type { WholeProject } from "@/api/types";
-import { useAddMembers } from "@/queries/project-members";
+import { useAddMembers } from "@/queries/members";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Puts people in a project: those who are found by a part of their e-mail or name, or any e-mail that is written. */

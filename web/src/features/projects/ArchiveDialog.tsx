@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import { useState } from "react";
 import type { WholeProject } from "@/api/types";
 import { SessionsChoice } from "@/features/users/SessionsChoice";
-import { useArchiveProject } from "@/queries/projects-change";
+import { useArchiveProject } from "@/queries/projects";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 

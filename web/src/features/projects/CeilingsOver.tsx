@@ -2,8 +2,8 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Slots } from "@/api/types";
 import { OverNotice } from "@/features/policies/OverNotice";
-import { domainsOverQuery } from "@/queries/domains-over";
-import { projectsOverQuery } from "@/queries/projects-over";
+import { domainsOverQuery } from "@/queries/domains";
+import { projectsOverQuery } from "@/queries/projects";
 
 interface Props {
   place: "domain" | "project";

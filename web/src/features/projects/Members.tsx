@@ -8,7 +8,7 @@ import type { Member, MountedIn, WholeProject } from "@/api/types";
 import { StillMounted } from "@/features/folders/StillMounted";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/project-members";
+import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/members";
 import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { WholeProject } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
-import { projectsShowQuery } from "@/queries/projects-show";
+import { projectsShowQuery } from "@/queries/projects";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";

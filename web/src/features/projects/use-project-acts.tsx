@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import type { ActionName } from "@/api/actions";
 import type { WholeProject } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { useRemoveProject, useRestoreProject } from "@/queries/projects-change";
+import { useRemoveProject, useRestoreProject } from "@/queries/projects";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";

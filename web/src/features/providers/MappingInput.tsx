@@ -3,7 +3,7 @@ import { ActionIcon, Button, Checkbox, Group, Input, Paper, Select, Stack, TextI
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { projectsChoiceQuery } from "@/queries/projects-list";
+import { projectsChoiceQuery } from "@/queries/projects";
 import type { Rule } from "./form-values";
 
 interface Props {

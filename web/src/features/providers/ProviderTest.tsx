@@ -3,7 +3,7 @@ import { Button, Group, List, Stack, Text, TextInput, ThemeIcon, Title } from "@
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Provider } from "@/api/types";
-import { useTestProvider } from "@/queries/providers-change";
+import { useTestProvider } from "@/queries/providers";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Tries a provider out as it is saved, and says of each step whether it worked. */

@@ -3,9 +3,7 @@ import { Modal, Radio, Skeleton, Stack, Table, Text, TextInput } from "@mantine/
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Drain, Draining } from "@/api/types";
-import { useDrainNode } from "@/queries/nodes-change";
-import { nodesDrainQuery } from "@/queries/nodes-drain";
-import { nodesShowQuery } from "@/queries/nodes-show";
+import { nodesDrainQuery, nodesShowQuery, useDrainNode } from "@/queries/nodes";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { ProblemAlert } from "@/ui/ProblemAlert";

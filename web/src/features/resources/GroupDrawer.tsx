@@ -4,7 +4,7 @@ import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
-import { groupsShowQuery } from "@/queries/groups-show";
+import { groupsShowQuery } from "@/queries/groups";
 import { GROUP_TABS, type GroupTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";

@@ -5,7 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Group } from "@/api/types";
-import { everyGroup, type GroupFilter, groupsListQuery } from "@/queries/groups-list";
+import { everyGroup, type GroupFilter, groupsListQuery } from "@/queries/groups";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { Kept } from "@/ui/Kept";

@@ -3,7 +3,7 @@ import { Drawer, Group, Skeleton, Stack, Tabs } from "@mantine/core";
 import { IconDoorExit, IconLock, IconLockOpen, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail } from "@/api/types";
-import { nodesShowQuery } from "@/queries/nodes-show";
+import { nodesShowQuery } from "@/queries/nodes";
 import { NODE_TABS, type NodeTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";

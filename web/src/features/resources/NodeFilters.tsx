@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Ref } from "react";
-import { groupsChoiceQuery } from "@/queries/groups-list";
+import { groupsChoiceQuery } from "@/queries/groups";
 import type { NodesSearch } from "@/routing/search";
 import { SearchBox } from "@/ui/table/SearchBox";
 

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Node } from "@/api/types";
-import { type NodeFilter, nodesWholeQuery } from "@/queries/nodes-list";
+import { type NodeFilter, nodesWholeQuery } from "@/queries/nodes";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useSlotName } from "@/ui/slots";
 import { byGroup, kindsOf, loadOf, shade } from "./load";

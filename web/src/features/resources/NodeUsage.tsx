@@ -3,7 +3,7 @@ import { Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail } from "@/api/types";
 import { useSumOfReadings } from "@/cache/usage";
-import { usageRecentQuery } from "@/queries/usage-recent";
+import { usageRecentQuery } from "@/queries/usage";
 import { Sparkline } from "@/ui/Sparkline";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
 

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useCallback, useDeferredValue, useRef } from "react";
 import type { Node } from "@/api/types";
-import { everyNode, nodesListQuery } from "@/queries/nodes-list";
+import { everyNode, nodesListQuery } from "@/queries/nodes";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";

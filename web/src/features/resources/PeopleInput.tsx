@@ -3,7 +3,7 @@ import { TagsInput, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { usersFoundQuery } from "@/queries/users-found";
+import { usersFoundQuery } from "@/queries/users";
 
 interface Props {
   label: string;

@@ -3,8 +3,8 @@ import { ActionIcon, Button, Drawer, Input, Group as Row, Select, Stack, TextInp
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Preset } from "@/api/types";
-import { groupsChoiceQuery } from "@/queries/groups-list";
-import { useCreatePreset, useUpdatePreset } from "@/queries/presets-change";
+import { groupsChoiceQuery } from "@/queries/groups";
+import { useCreatePreset, useUpdatePreset } from "@/queries/presets";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";

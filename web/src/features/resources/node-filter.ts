@@ -1,5 +1,5 @@
 import type { Node } from "@/api/types";
-import type { NodeFilter } from "@/queries/nodes-list";
+import type { NodeFilter } from "@/queries/nodes";
 import type { NodesSearch } from "@/routing/search";
 import type { Column } from "@/ui/table/column";
 import { serverSort } from "@/ui/table/sorted";

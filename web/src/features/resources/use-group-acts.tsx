@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { Group } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { useRemoveGroup } from "@/queries/groups-change";
+import { useRemoveGroup } from "@/queries/groups";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 

@@ -3,7 +3,7 @@ import { notifications } from "@mantine/notifications";
 import { useMemo } from "react";
 import type { Node } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { useForgetNode, useUpdateNode } from "@/queries/nodes-change";
+import { useForgetNode, useUpdateNode } from "@/queries/nodes";
 import type { NodesSearch } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Queued } from "@/api/types";
-import { schedulerQueueQuery } from "@/queries/scheduler-queue";
+import { schedulerQueueQuery } from "@/queries/scheduler";
 import type { SchedulerSearch } from "@/routing/search";
 import { EmptyState } from "@/ui/EmptyState";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { groupsChoiceQuery } from "@/queries/groups-list";
+import { groupsChoiceQuery } from "@/queries/groups";
 import { useAddress } from "@/routing/use-address";
 import styles from "@/ui/table/list.module.css";
 import { usePageTitle } from "@/ui/use-page-title";

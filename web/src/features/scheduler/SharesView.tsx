@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import type { Shares } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { schedulerSharesQuery } from "@/queries/scheduler-shares";
+import { schedulerSharesQuery } from "@/queries/scheduler";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatDuration } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";

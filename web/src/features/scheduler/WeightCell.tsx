@@ -6,8 +6,7 @@ import { type FormEvent, useState } from "react";
 import type { GroupRef, Share } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useSetWeights } from "@/queries/groups-change";
-import { groupsShowQuery } from "@/queries/groups-show";
+import { groupsShowQuery, useSetWeights } from "@/queries/groups";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { withWeight } from "./shares";
 

@@ -3,7 +3,7 @@ import { Group } from "@mantine/core";
 import { IconNotebook, IconPlayerPlay, IconTerminal2, IconTrash } from "@tabler/icons-react";
 import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
-import { isRequested } from "@/queries/sessions-create";
+import { isRequested } from "@/queries/sessions";
 import { RowTool } from "@/ui/table/RowTool";
 import type { SessionActions } from "./use-actions";
 

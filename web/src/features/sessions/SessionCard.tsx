@@ -1,6 +1,6 @@
 import { Group, Text, UnstyledButton } from "@mantine/core";
 import type { Session } from "@/api/types";
-import { isRequested } from "@/queries/sessions-create";
+import { isRequested } from "@/queries/sessions";
 import { Age } from "./Age";
 import { NameCell } from "./NameCell";
 import { RowTools } from "./RowTools";

@@ -2,7 +2,7 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Button, Checkbox, Group, List, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Session } from "@/api/types";
-import { useRemoveSession } from "@/queries/sessions-remove";
+import { useRemoveSession } from "@/queries/sessions";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -1,5 +1,5 @@
 import { Problem } from "@/api/problem";
-import { openAppAddress } from "@/queries/apps-open";
+import { openAppAddress } from "@/queries/apps";
 
 interface Texts {
   title: string;

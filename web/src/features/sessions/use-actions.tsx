@@ -7,7 +7,7 @@ import { useMemo } from "react";
 import { toProblem } from "@/api/problem";
 import type { Session } from "@/api/types";
 import { useMe } from "@/me/use-me";
-import { imagesListQuery } from "@/queries/images-list";
+import { imagesListQuery } from "@/queries/images";
 import { overSessions } from "@/routing/search";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { openApp } from "./open-app";

@@ -3,7 +3,7 @@ import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
-import { greetingQuery } from "@/queries/auth-greeting";
+import { greetingQuery } from "@/queries/auth";
 import { Logo } from "@/ui/Logo";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Entry.module.css";

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, PasswordInput, Stack } from "@mantine/core";
 import type { Me } from "@/api/types";
-import { useChangePassword } from "@/queries/password-update";
+import { useChangePassword } from "@/queries/profile";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { NewPasswordInput } from "./NewPasswordInput";
 import { SignInProblem } from "./SignInProblem";

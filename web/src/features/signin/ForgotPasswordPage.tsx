@@ -1,8 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { greetingQuery } from "@/queries/auth-greeting";
-import { useForgotPassword } from "@/queries/auth-recover";
+import { greetingQuery, useForgotPassword } from "@/queries/auth";
 import { EmailForm } from "./EmailForm";
 import { EntryCard } from "./EntryCard";
 import { MailSent } from "./MailSent";

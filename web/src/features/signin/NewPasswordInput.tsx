@@ -3,7 +3,7 @@ import { PasswordInput, type PasswordInputProps, Progress, Stack, Text } from "@
 import { IconCheck, IconCircle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { greetingQuery } from "@/queries/auth-greeting";
+import { greetingQuery } from "@/queries/auth";
 import styles from "./Entry.module.css";
 import { GUESSABLE_BELOW, type PasswordRules, rulesKept } from "./password-rules";
 import { useStrength } from "./use-strength";

@@ -4,9 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { takesPasskeys } from "@/api/passkey";
 import { proofDesk } from "@/api/proof";
 import type { Factors } from "@/api/types";
-import { greetingQuery } from "@/queries/auth-greeting";
-import { useConfirmItIsYou } from "@/queries/auth-prove";
-import { factorsShowQuery } from "@/queries/factors-show";
+import { greetingQuery, useConfirmItIsYou } from "@/queries/auth";
+import { factorsShowQuery } from "@/queries/factors";
 import { type Mean, ProofFields } from "./ProofFields";
 
 /** Asks once more who this is, for a request that waits for it; see `send` in api/client. */

@@ -1,8 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import { takesPasskeys } from "@/api/passkey";
-import { greetingQuery } from "@/queries/auth-greeting";
-import { useSecondStep } from "@/queries/auth-prove";
+import { greetingQuery, useSecondStep } from "@/queries/auth";
 import { ProofFields } from "./ProofFields";
 import { useStartOver } from "./use-start-over";
 

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
 import { saveWishedLanguage } from "@/me/preferences";
-import { authMeQuery } from "@/queries/auth-me";
+import { authMeQuery } from "@/queries/auth";
 import { CredentialsForm } from "./CredentialsForm";
 import { EnrolStep } from "./EnrolStep";
 import { EntryCard } from "./EntryCard";

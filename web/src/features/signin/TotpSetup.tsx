@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { useConfirmTotp, useOfferTotp } from "@/queries/factors-change";
+import { useConfirmTotp, useOfferTotp } from "@/queries/factors";
 import { CopyButton } from "@/ui/CopyButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./Entry.module.css";

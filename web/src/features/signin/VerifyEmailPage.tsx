@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Button, Stack, Text } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
 import { Link, useLocation } from "@tanstack/react-router";
-import { useVerifyAgain, useVerifyEmail } from "@/queries/auth-recover";
+import { useVerifyAgain, useVerifyEmail } from "@/queries/auth";
 import { EmailForm } from "./EmailForm";
 import { EntryCard } from "./EntryCard";
 import { linkToken } from "./link-token";

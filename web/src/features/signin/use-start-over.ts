@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useLogout } from "@/queries/auth-logout";
-import { authMeQuery } from "@/queries/auth-me";
+import { authMeQuery, useLogout } from "@/queries/auth";
 
 /** Gives a sign-in up that is not complete, and shows the form again. */
 export function useStartOver(): () => void {

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
-import { greetingQuery } from "@/queries/auth-greeting";
+import { greetingQuery } from "@/queries/auth";
 import { part } from "@/routing/part";
 
 const Announced = part(() => import("./Announced").then((m) => m.Announced));

@@ -14,7 +14,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
 import type { Site } from "@/api/types";
 import { useMe } from "@/me/use-me";
-import { useTestMail } from "@/queries/site-update";
+import { useTestMail } from "@/queries/site";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { DefaultHint } from "./DefaultHint";

@@ -2,7 +2,7 @@ import { Plural, Trans } from "@lingui/react/macro";
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import type { Site, SiteUpdate } from "@/api/types";
-import { useUpdateSite } from "@/queries/site-update";
+import { useUpdateSite } from "@/queries/site";
 import { CommandLine } from "@/ui/CommandLine";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -6,8 +6,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Image, Session, SessionCreate } from "@/api/types";
 import { requestLike } from "@/features/sessions/launcher/request";
 import { SlotsText } from "@/features/sessions/SlotsText";
-import { useCreateSession } from "@/queries/sessions-create";
-import { sessionsShowQuery } from "@/queries/sessions-show";
+import { sessionsShowQuery, useCreateSession } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./StartPage.module.css";
 

@@ -6,7 +6,7 @@ import { Age } from "@/features/sessions/Age";
 import { RowTools } from "@/features/sessions/RowTools";
 import { StateBadge } from "@/features/sessions/StateBadge";
 import type { SessionActions } from "@/features/sessions/use-actions";
-import { isRequested } from "@/queries/sessions-create";
+import { isRequested } from "@/queries/sessions";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./StartPage.module.css";

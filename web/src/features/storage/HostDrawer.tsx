@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { StorageHost } from "@/api/types";
 import { UsageBar } from "@/features/folders/UsageBar";
-import { hostsShowQuery } from "@/queries/hosts-list";
+import { hostsShowQuery } from "@/queries/hosts";
 import { Facts } from "@/ui/Facts";
 import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";

@@ -5,7 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { StorageHost } from "@/api/types";
-import { everyHost, type HostFilter, hostsListQuery } from "@/queries/hosts-list";
+import { everyHost, type HostFilter, hostsListQuery } from "@/queries/hosts";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { Kept } from "@/ui/Kept";

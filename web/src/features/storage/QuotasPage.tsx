@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Quota } from "@/api/types";
-import { everyQuota, type QuotaFilter, quotasListQuery } from "@/queries/quotas-list";
+import { everyQuota, type QuotaFilter, quotasListQuery } from "@/queries/quotas";
 import { useAddress } from "@/routing/use-address";
 import { ListPage } from "@/ui/table/ListPage";
 import { serverSort } from "@/ui/table/sorted";

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { StorageHost } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { useRemoveHost } from "@/queries/hosts-change";
+import { useRemoveHost } from "@/queries/hosts";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 

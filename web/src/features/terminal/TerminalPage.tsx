@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { Box, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { sessionsShowQuery } from "@/queries/sessions-show";
+import { sessionsShowQuery } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 import { Terminal } from "./Terminal";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Keypair } from "@/api/types";
-import { keypairsOfQuery } from "@/queries/keypairs-of";
+import { keypairsOfQuery } from "@/queries/keypairs";
 import { useAddress } from "@/routing/use-address";
 import { ListPage } from "@/ui/table/ListPage";
 import { KeypairTools } from "./KeypairTools";

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Drawer, Stack, Text } from "@mantine/core";
 import type { UserCreated } from "@/api/types";
 import { useMe } from "@/me/use-me";
-import { useCreateUser } from "@/queries/users-create";
+import { useCreateUser } from "@/queries/users";
 import { Form } from "@/ui/form/Form";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";

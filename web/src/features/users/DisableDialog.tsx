@@ -2,7 +2,7 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { useState } from "react";
 import type { User } from "@/api/types";
-import { useUpdateUser } from "@/queries/users-update";
+import { useUpdateUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 import { disableUsersCommand } from "./command";
 import { SessionsChoice } from "./SessionsChoice";

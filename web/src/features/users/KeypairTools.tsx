@@ -5,7 +5,7 @@ import { IconGauge, IconPlayerPause, IconPlayerPlay, IconRuler2, IconTrash } fro
 import type { Keypair } from "@/api/types";
 import { useAssign } from "@/features/policies/use-assign";
 import { useRefusal } from "@/me/may";
-import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs-change";
+import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { RowTool } from "@/ui/table/RowTool";

@@ -4,7 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { UserMade } from "@/api/types";
-import { createMany } from "@/queries/users-create-many";
+import { createMany } from "@/queries/users";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import type { Outcome } from "./CreateManyDrawer";
 import { CsvSource } from "./CsvSource";

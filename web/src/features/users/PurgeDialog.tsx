@@ -2,7 +2,7 @@ import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, List, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { User } from "@/api/types";
-import { usePurgeUser } from "@/queries/users-purge";
+import { usePurgeUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 import { purgeUsersCommand } from "./command";
 import { FoldersChoice, type FoldersFate } from "./FoldersChoice";

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Checkbox, NumberInput, Text } from "@mantine/core";
 import type { Keypair } from "@/api/types";
-import { useUpdateKeypair } from "@/queries/keypairs-change";
+import { useUpdateKeypair } from "@/queries/keypairs";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";

@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { UserDetail } from "@/api/types";
 import { useActionText } from "@/features/audit/use-action-text";
-import { auditListQuery } from "@/queries/audit-list";
+import { auditListQuery } from "@/queries/audit";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { User, UserDetail } from "@/api/types";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { usersShowQuery } from "@/queries/users-show";
+import { usersShowQuery } from "@/queries/users";
 import { USER_TABS, type UserTab } from "@/routing/search";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { UserActivity } from "./UserActivity";

@@ -13,8 +13,8 @@ import {
 import type { UseFormReturnType } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useRefusal } from "@/me/may";
-import { domainsChoiceQuery } from "@/queries/domains-list";
-import { projectsChoiceQuery } from "@/queries/projects-list";
+import { domainsChoiceQuery } from "@/queries/domains";
+import { projectsChoiceQuery } from "@/queries/projects";
 import { USER_STATES } from "@/routing/search";
 import type { UserValues, Way } from "./form-values";
 import { ROLES, USER_STATE_NAMES } from "./words";

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Badge, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { UserDetail } from "@/api/types";
-import { keypairsOfQuery } from "@/queries/keypairs-of";
+import { keypairsOfQuery } from "@/queries/keypairs";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -6,7 +6,7 @@ import type { User, UserDetail } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useRecoverUser } from "@/queries/users-recover";
+import { useRecoverUser } from "@/queries/users";
 import { CopyButton } from "@/ui/CopyButton";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";

@@ -6,7 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useCallback, useDeferredValue, useRef, useState } from "react";
 import type { User } from "@/api/types";
 import { useRefusal } from "@/me/may";
-import { everyUser, type UserFilter, usersListQuery } from "@/queries/users-list";
+import { everyUser, type UserFilter, usersListQuery } from "@/queries/users";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Autocomplete } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { groupsChoiceQuery } from "@/queries/groups-list";
+import { groupsChoiceQuery } from "@/queries/groups";
 import { inSlotOrder } from "@/ui/slots";
 
 interface Props {

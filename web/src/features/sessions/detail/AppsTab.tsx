@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { App, SessionDetail } from "@/api/types";
 import type { SessionActions } from "@/features/sessions/use-actions";
-import { appsListQuery } from "@/queries/apps-list";
+import { appsListQuery } from "@/queries/apps";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -9,7 +9,7 @@ import { KeepButton } from "@/features/idle/KeepButton";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useWarningText } from "@/features/sessions/warnings";
 import { WhyBox } from "@/features/sessions/why/WhyBox";
-import { sessionsShowQuery } from "@/queries/sessions-show";
+import { sessionsShowQuery } from "@/queries/sessions";
 import { part } from "@/routing/part";
 import { DETAIL_TABS, type DetailTab } from "@/routing/search";
 import { useSessionText } from "@/sentences/use-session-text";

@@ -3,7 +3,7 @@ import { Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { HistoryEntry } from "@/api/types";
 import { StateBadge } from "@/features/sessions/StateBadge";
-import { sessionsHistoryQuery } from "@/queries/sessions-history";
+import { sessionsHistoryQuery } from "@/queries/sessions";
 import { useSessionText } from "@/sentences/use-session-text";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";

@@ -3,7 +3,7 @@ import { Button, Group, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { SessionDetail } from "@/api/types";
 import { isName } from "@/features/sessions/launcher/request";
-import { useRenameSession } from "@/queries/sessions-rename";
+import { useRenameSession } from "@/queries/sessions";
 import { useProblemText } from "@/sentences/use-problem-text";
 
 export function RenameForm({ session, onDone }: { session: SessionDetail; onDone: () => void }) {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { SessionDetail } from "@/api/types";
 import { useReadings } from "@/cache/usage";
-import { sessionsUsageQuery } from "@/queries/sessions-usage";
+import { sessionsUsageQuery } from "@/queries/sessions";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatCores, formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";

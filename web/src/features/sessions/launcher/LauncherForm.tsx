@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Change, Check, Image, SessionCreate } from "@/api/types";
 import { useReason } from "@/features/sessions/why/use-reason";
-import { foldersChoiceQuery } from "@/queries/folders-list";
+import { foldersChoiceQuery } from "@/queries/folders";
 import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";

@@ -5,7 +5,7 @@ import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { nodesWholeQuery } from "@/queries/nodes-list";
+import { nodesWholeQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 

@@ -2,7 +2,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { CheckRequest } from "@/api/types";
-import { sessionsCheckQuery } from "@/queries/sessions-check";
+import { sessionsCheckQuery } from "@/queries/sessions";
 
 /** Long enough for a slider to come to rest. */
 const REST_MS = 250;

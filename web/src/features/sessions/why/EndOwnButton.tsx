@@ -2,7 +2,7 @@ import { Trans } from "@lingui/react/macro";
 import { Button } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { useSessionActions } from "@/features/sessions/use-actions";
-import { sessionsShowQuery } from "@/queries/sessions-show";
+import { sessionsShowQuery } from "@/queries/sessions";
 
 /** Ends sessions of one's own to make room, once the person has confirmed it. */
 export function EndOwnButton({ ids }: { ids: string[] }) {

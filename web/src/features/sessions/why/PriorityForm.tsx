@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, NumberInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { Session } from "@/api/types";
-import { usePrioritiseSession } from "@/queries/sessions-priority";
+import { usePrioritiseSession } from "@/queries/sessions";
 import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {

@@ -3,7 +3,7 @@ import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Session, Why } from "@/api/types";
-import { sessionsWhyQuery } from "@/queries/sessions-why";
+import { sessionsWhyQuery } from "@/queries/sessions";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Changes } from "./Changes";

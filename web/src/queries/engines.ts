@@ -1,0 +1,43 @@
+import { queryOptions } from "@tanstack/react-query";
+import {
+  engineKindsList,
+  enginesCheck,
+  enginesCreate,
+  enginesList,
+  enginesRemove,
+  enginesUpdate,
+} from "@/api/generated/sdk.gen";
+import type { Engine, EngineCheck, EngineCreate, EngineUpdate } from "@/api/types";
+import { useChange } from "./use-change";
+
+/** The engines, without their secrets. */
+export const enginesListQuery = queryOptions({
+  queryKey: ["engines", "list"] as const,
+  queryFn: async ({ signal }) => (await enginesList({ signal })).data.items,
+});
+
+/** The kinds of engines that can be added, with the schema of the settings of each. */
+export const engineKindsQuery = queryOptions({
+  queryKey: ["engine-kinds"] as const,
+  queryFn: async ({ signal }) => (await engineKindsList({ signal })).data.items,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+const TOUCHED = ["engines", "nodes"];
+
+export const useCreateEngine = () =>
+  useChange<EngineCreate, Engine>(async (body) => (await enginesCreate({ body })).data, TOUCHED);
+
+/** Changes what is given of an engine. */
+export const useUpdateEngine = () =>
+  useChange<{ id: string } & EngineUpdate, Engine>(
+    async ({ id, ...body }) => (await enginesUpdate({ path: { ref: id }, body })).data,
+    TOUCHED,
+  );
+
+export const useRemoveEngine = () =>
+  useChange<string, unknown>(async (id) => (await enginesRemove({ path: { ref: id } })).data, TOUCHED);
+
+/** Asks an engine whether it answers. */
+export const useCheckEngine = () =>
+  useChange<string, EngineCheck>(async (id) => (await enginesCheck({ path: { ref: id } })).data, []);

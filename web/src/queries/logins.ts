@@ -1,0 +1,53 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { loginsList, loginsRemove, loginsRemoveAll } from "@/api/generated/sdk.gen";
+import type { Problem } from "@/api/problem";
+import { everyPage } from "./every-page";
+import { useChange } from "./use-change";
+
+/** Where the person is signed in; what was used last comes first. */
+export const loginsListQuery = infiniteQueryOptions({
+  queryKey: ["logins", "list"] as const,
+  queryFn: async ({ pageParam, signal }) =>
+    (await loginsList({ query: { limit: 100, cursor: pageParam }, signal })).data,
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.next_cursor ?? undefined,
+});
+
+/** Signs one browser of somebody out, or all of them. */
+export const useEndLogins = () =>
+  useChange<{ login: string } | { user: string }, unknown>(
+    async (wanted) =>
+      "login" in wanted
+        ? (await loginsRemove({ path: { login: wanted.login } })).data
+        : (await loginsRemoveAll({ query: { user: wanted.user } })).data,
+    ["logins", "users"],
+  );
+
+/** Where somebody is signed in. */
+export function loginsOfQuery(user: string) {
+  return queryOptions({
+    queryKey: ["logins", "of", user] as const,
+    queryFn: ({ signal }) =>
+      everyPage((cursor) => loginsList({ query: { user, limit: 200, cursor }, signal })),
+  });
+}
+
+/** Signs one browser out. */
+export function useEndLogin() {
+  const client = useQueryClient();
+  return useMutation<void, Problem, string>({
+    mutationFn: async (login) => {
+      await loginsRemove({ path: { login } });
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: loginsListQuery.queryKey }),
+  });
+}
+
+/** Signs the person out everywhere else; gives in how many places. */
+export function useEndOtherLogins() {
+  const client = useQueryClient();
+  return useMutation<number, Problem, void>({
+    mutationFn: async () => (await loginsRemoveAll()).data.ended,
+    onSuccess: () => client.invalidateQueries({ queryKey: loginsListQuery.queryKey }),
+  });
+}

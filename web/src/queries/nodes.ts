@@ -1,0 +1,75 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { nodesDrain, nodesForget, nodesList, nodesShow, nodesUpdate } from "@/api/generated/sdk.gen";
+import type { NodesListData } from "@/api/generated/types.gen";
+import type { Drain, Draining, Forgotten, NodeDetail, NodeUpdate } from "@/api/types";
+import { everyPage } from "./every-page";
+import { useChange } from "./use-change";
+
+export type NodeFilter = Pick<
+  NonNullable<NodesListData["query"]>,
+  "q" | "group" | "state" | "cordoned" | "sort"
+>;
+
+/** Nodes that the person may see, page by page, in the order of the server. */
+export function nodesListQuery(filter: NodeFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["nodes", "list", filter] as const,
+    queryFn: async ({ pageParam, signal }) =>
+      (await nodesList({ query: { ...filter, limit: 100, cursor: pageParam }, signal })).data,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+/** Every node that the filter finds. */
+export const everyNode = (filter: NodeFilter) =>
+  everyPage((cursor) => nodesList({ query: { ...filter, limit: 200, cursor } }));
+
+/** All of them at once, for a picture. */
+export function nodesWholeQuery(filter: NodeFilter) {
+  return queryOptions({
+    queryKey: ["nodes", "whole", filter] as const,
+    queryFn: () => everyNode(filter),
+  });
+}
+
+/** One node with the sessions on it, by id. */
+export function nodesShowQuery(id: string) {
+  return queryOptions({
+    queryKey: ["nodes", "show", id] as const,
+    queryFn: async ({ signal }) => (await nodesShow({ path: { ref: id }, signal })).data,
+  });
+}
+
+const TOUCHED = ["nodes", "groups", "resources"];
+
+/** Changes what is given of a node. */
+export const useUpdateNode = () =>
+  useChange<{ id: string } & NodeUpdate, NodeDetail>(
+    async ({ id, ...body }) => (await nodesUpdate({ path: { ref: id }, body })).data,
+    TOUCHED,
+  );
+
+/** Begins to empty a node. */
+export const useDrainNode = () =>
+  useChange<{ id: string; how: Draining }, Drain>(
+    async ({ id, how }) => (await nodesDrain({ path: { ref: id }, body: { how } })).data,
+    TOUCHED,
+  );
+
+/** Gives up a node that is gone, by its name. */
+export const useForgetNode = () =>
+  useChange<string, Forgotten>(
+    async (name) => (await nodesForget({ path: { ref: name }, body: { confirm: name } })).data,
+    TOUCHED,
+  );
+
+/** What would become of each session on a node, were it emptied like this. Nothing is done. */
+export function nodesDrainQuery(id: string, how: Draining) {
+  return queryOptions({
+    queryKey: ["nodes", "drain", id, how] as const,
+    queryFn: async ({ signal }) =>
+      (await nodesDrain({ path: { ref: id }, body: { how, dry_run: true }, signal })).data,
+    staleTime: 0,
+  });
+}

@@ -1,0 +1,85 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import {
+  policiesAssign,
+  policiesCopy,
+  policiesCreate,
+  policiesList,
+  policiesOver,
+  policiesRemove,
+  policiesShow,
+  policiesUpdate,
+} from "@/api/generated/sdk.gen";
+import type { PoliciesListData } from "@/api/generated/types.gen";
+import type { Policy, PolicyAssign, PolicyCreate, PolicyKind, PolicyUpdate } from "@/api/types";
+import { everyPage } from "./every-page";
+import { useChange } from "./use-change";
+
+export type PolicyFilter = Pick<NonNullable<PoliciesListData["query"]>, "q" | "kind" | "sort">;
+
+/** Resource policies, page by page, in the order of the server. */
+export function policiesListQuery(filter: PolicyFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["policies", "list", filter] as const,
+    queryFn: async ({ pageParam, signal }) =>
+      (await policiesList({ query: { ...filter, limit: 50, cursor: pageParam }, signal })).data,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+}
+
+/** Every policy that the filter finds. */
+export const everyPolicy = (filter: PolicyFilter) =>
+  everyPage((cursor) => policiesList({ query: { ...filter, limit: 200, cursor } }));
+
+/** The policies of one kind to choose from. */
+export function policiesChoiceQuery(kind: PolicyKind) {
+  return queryOptions({
+    queryKey: ["policies", "choice", kind] as const,
+    queryFn: () => everyPolicy({ kind, sort: "name" }),
+  });
+}
+
+/** One resource policy, by id. */
+export function policiesShowQuery(id: string) {
+  return queryOptions({
+    queryKey: ["policies", "show", id] as const,
+    queryFn: async ({ signal }) => (await policiesShow({ path: { ref: id }, signal })).data,
+  });
+}
+
+const TOUCHED = ["policies", "over", "check"];
+
+export const useCreatePolicy = () =>
+  useChange<PolicyCreate, Policy>(async (body) => (await policiesCreate({ body })).data, TOUCHED);
+
+/** Changes what is given of a policy. */
+export const useUpdatePolicy = () =>
+  useChange<{ id: string } & PolicyUpdate, Policy>(
+    async ({ id, ...body }) => (await policiesUpdate({ path: { ref: id }, body })).data,
+    [...TOUCHED, "users", "keypairs", "projects"],
+  );
+
+export const useCopyPolicy = () =>
+  useChange<{ id: string; name: string }, Policy>(
+    async ({ id, name }) => (await policiesCopy({ path: { ref: id }, body: { name } })).data,
+    TOUCHED,
+  );
+
+export const useRemovePolicy = () =>
+  useChange<string, unknown>(async (id) => (await policiesRemove({ path: { ref: id } })).data, TOUCHED);
+
+/** Gives a policy to keypairs, people or projects. */
+export const useAssignPolicy = () =>
+  useChange<{ id: string } & PolicyAssign, Policy>(
+    async ({ id, ...body }) => (await policiesAssign({ path: { ref: id }, body })).data,
+    [...TOUCHED, "users", "keypairs", "projects"],
+  );
+
+/** Who of those that have the policy would be over it now, were its limits these. */
+export function policiesOverQuery(id: string, limits: NonNullable<PolicyUpdate["limits"]>) {
+  return queryOptions({
+    queryKey: ["over", "policy", id, limits] as const,
+    queryFn: async ({ signal }) =>
+      (await policiesOver({ path: { ref: id }, body: { limits }, signal })).data.items,
+  });
+}

@@ -1,0 +1,27 @@
+import { queryOptions } from "@tanstack/react-query";
+import { presetsCreate, presetsList, presetsRemove, presetsUpdate } from "@/api/generated/sdk.gen";
+import type { Preset, PresetCreate, PresetUpdate } from "@/api/types";
+import { useChange } from "./use-change";
+
+/** Every preset of the resource groups that the person may use; of one group and of all, if it is given. */
+export function presetsListQuery(group: string | undefined) {
+  return queryOptions({
+    queryKey: ["presets", "list", group ?? null] as const,
+    queryFn: async ({ signal }) => (await presetsList({ query: { group }, signal })).data.items,
+  });
+}
+
+const TOUCHED = ["presets", "check"];
+
+export const useCreatePreset = () =>
+  useChange<PresetCreate, Preset>(async (body) => (await presetsCreate({ body })).data, TOUCHED);
+
+/** Changes what is given of a preset. */
+export const useUpdatePreset = () =>
+  useChange<{ id: string } & PresetUpdate, Preset>(
+    async ({ id, ...body }) => (await presetsUpdate({ path: { ref: id }, body })).data,
+    TOUCHED,
+  );
+
+export const useRemovePreset = () =>
+  useChange<string, unknown>(async (id) => (await presetsRemove({ path: { ref: id } })).data, TOUCHED);

@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { passwordUpdate, profileUpdate } from "@/api/generated/sdk.gen";
+import type { Problem } from "@/api/problem";
+import type { Me, Preferences } from "@/api/types";
+import { authMeQuery, welcome } from "./auth";
+import { loginsListQuery } from "./logins";
+
+/** Changes one's password; the other browsers are signed out. */
+export function useChangePassword() {
+  const client = useQueryClient();
+  return useMutation<Me, Problem, { current: string; new: string }>({
+    mutationFn: async (body) => (await passwordUpdate({ body })).data,
+    onSuccess: (me) => {
+      welcome(client, me);
+      void client.invalidateQueries({ queryKey: loginsListQuery.queryKey });
+    },
+  });
+}
+
+/** Changes one's own name and preferences; what is left out stays. */
+export function useUpdateProfile() {
+  const client = useQueryClient();
+  return useMutation<Me["user"], Problem, { name?: string; preferences?: Preferences }>({
+    mutationFn: async (body) => (await profileUpdate({ body })).data,
+    onSuccess: (user) =>
+      client.setQueryData(authMeQuery.queryKey, (me: Me | undefined) => me && { ...me, user }),
+  });
+}

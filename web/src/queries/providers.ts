@@ -1,0 +1,39 @@
+import { queryOptions } from "@tanstack/react-query";
+import {
+  providersCreate,
+  providersList,
+  providersRemove,
+  providersTest,
+  providersUpdate,
+} from "@/api/generated/sdk.gen";
+import type { Provider, ProviderCreate, ProviderTestResult, ProviderUpdate } from "@/api/types";
+import { useChange } from "./use-change";
+
+/** The identity providers, without their secrets. */
+export const providersListQuery = queryOptions({
+  queryKey: ["providers", "list"] as const,
+  queryFn: async ({ signal }) => (await providersList({ signal })).data.items,
+});
+
+const TOUCHED = ["providers", "greeting"];
+
+export const useCreateProvider = () =>
+  useChange<ProviderCreate, Provider>(async (body) => (await providersCreate({ body })).data, TOUCHED);
+
+/** Changes what is given of a provider. */
+export const useUpdateProvider = () =>
+  useChange<{ id: string } & ProviderUpdate, Provider>(
+    async ({ id, ...body }) => (await providersUpdate({ path: { ref: id }, body })).data,
+    TOUCHED,
+  );
+
+export const useRemoveProvider = () =>
+  useChange<string, unknown>(async (id) => (await providersRemove({ path: { ref: id } })).data, TOUCHED);
+
+/** Tries a provider out, step by step. `login`: somebody to look for in a directory. */
+export const useTestProvider = () =>
+  useChange<{ id: string; login: string }, ProviderTestResult>(
+    async ({ id, login }) =>
+      (await providersTest({ path: { ref: id }, body: { login: login || null } })).data,
+    [],
+  );

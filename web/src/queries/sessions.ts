@@ -1,0 +1,250 @@
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
+import {
+  sessionsCheck,
+  sessionsCreate,
+  sessionsExempt,
+  sessionsHistory,
+  sessionsIdle,
+  sessionsKeep,
+  sessionsList,
+  sessionsPrioritise,
+  sessionsRemove,
+  sessionsRename,
+  sessionsShow,
+  sessionsUsage,
+  sessionsWhy,
+} from "@/api/generated/sdk.gen";
+import type { Problem } from "@/api/problem";
+import { untilReached } from "@/api/reach";
+import { hasEnded } from "@/api/session-states";
+import type { CheckRequest, Idle, Me, Session, SessionCreate, SessionDetail } from "@/api/types";
+import { cachedSession, changeSession, dropSession, placeSession } from "@/cache/caches";
+import type { SessionFilter, SessionPage } from "@/cache/patch";
+import { withLaterChanges } from "@/cache/seen";
+import { everyPage } from "./every-page";
+
+const PAGE = 50;
+
+const asked = ({ state, q, owner, project }: SessionFilter) => ({ state, q: q || undefined, owner, project });
+
+/** Sessions newest first, page by page. */
+export function sessionsListQuery(filter: SessionFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["sessions", "list", filter] as const,
+    queryFn: async ({ pageParam, signal }): Promise<SessionPage> => {
+      const askedAt = performance.now();
+      const { data } = await sessionsList({
+        query: { ...asked(filter), limit: PAGE, cursor: pageParam ?? undefined },
+        signal,
+      });
+      return {
+        items: data.items.map((item) => withLaterChanges(item, askedAt)),
+        next_cursor: data.next_cursor ?? null,
+      };
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  });
+}
+
+/** One session with its environment and apps; `id` may be a unique prefix or a name too. */
+export function sessionsShowQuery(id: string) {
+  return queryOptions({
+    queryKey: ["sessions", "show", id] as const,
+    queryFn: async ({ signal }) => {
+      const askedAt = performance.now();
+      const { data } = await sessionsShow({ path: { ref: id }, signal });
+      return withLaterChanges(data, askedAt);
+    },
+  });
+}
+
+/** Every session that the filter finds, newest first, asked for page by page. */
+export const everySession = (filter: SessionFilter): Promise<Session[]> =>
+  everyPage((cursor) => sessionsList({ query: { ...asked(filter), limit: 200, cursor } }));
+
+/** What would happen to such a request, and what is left. The answer before it stays until the next one is there. */
+export function sessionsCheckQuery(request: CheckRequest) {
+  return queryOptions({
+    queryKey: ["check", request] as const,
+    queryFn: async ({ signal }) => (await sessionsCheck({ body: request, signal })).data,
+    placeholderData: keepPreviousData,
+    gcTime: 60_000,
+  });
+}
+
+/** Requests on their way; an event about a session nobody knows yet waits for them. */
+export const pendingCreates = new Set<Promise<unknown>>();
+
+/** Rows that stand for a request still on its way have an id with this prefix. */
+const REQUESTED = "requested:";
+export const isRequested = (id: string): boolean => id.startsWith(REQUESTED);
+
+/** Starts a session. Its row appears at once, and is corrected or taken away when the server has answered. */
+export function useCreateSession() {
+  const client = useQueryClient();
+  return useMutation<SessionDetail, Problem, SessionCreate>({
+    mutationFn: (request) => createSession(client, request),
+    onSuccess: (session) => {
+      client.setQueryData(["sessions", "show", session.id], session);
+      void client.invalidateQueries({ queryKey: ["resources", "show"] });
+    },
+  });
+}
+
+async function createSession(client: QueryClient, request: SessionCreate): Promise<SessionDetail> {
+  const me = client.getQueryData<Me>(["auth", "me"]);
+  const key =
+    crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
+  const askedAt = performance.now();
+  const sent = untilReached(() => sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }));
+  pendingCreates.add(sent);
+  const requestedId = REQUESTED + key;
+  if (me) placeSession(client, requestedRow(request, me, requestedId), me.user.id);
+  try {
+    const session = withLaterChanges((await sent).data, askedAt);
+    dropSession(client, requestedId);
+    if (me) placeSession(client, session, me.user.id);
+    return session;
+  } catch (problem) {
+    dropSession(client, requestedId);
+    throw problem;
+  } finally {
+    pendingCreates.delete(sent);
+  }
+}
+
+function requestedRow(request: SessionCreate, me: Me, id: string): Session {
+  const project = me.projects.find((one) => one.id === request.project || one.name === request.project);
+  return {
+    id,
+    name: request.name ?? "…",
+    kind: "interactive",
+    state: "PENDING",
+    reason: null,
+    progress: null,
+    image: request.image,
+    image_name: null,
+    project: project ?? me.projects[0] ?? { id: "", name: "" },
+    owner: { id: me.user.id, email: me.user.email },
+    group: { id: request.group ?? "default", name: request.group ?? "default" },
+    priority: request.priority ?? 50,
+    time_limit_s: request.time_limit_s ?? null,
+    slots: request.slots,
+    node: null,
+    warnings: [],
+    created_at: new Date().toISOString(),
+    started_at: null,
+    ended_at: null,
+    queue_position: null,
+    idle_ends_at: null,
+  };
+}
+
+/** Every transition of a session with its time, cause and actor, oldest first. */
+export function sessionsHistoryQuery(id: string) {
+  return queryOptions({
+    queryKey: ["sessions", "history", id] as const,
+    queryFn: async ({ signal }) => (await sessionsHistory({ path: { ref: id }, signal })).data.items,
+  });
+}
+
+const OFTEN_MS = 30_000;
+
+/** What would end a running session by itself, and how much time it has left by each rule. */
+export function sessionsIdleQuery(id: string) {
+  return queryOptions({
+    queryKey: ["sessions", "idle", id] as const,
+    queryFn: async ({ signal }) => (await sessionsIdle({ path: { ref: id }, signal })).data,
+    refetchInterval: OFTEN_MS,
+  });
+}
+
+/** Says that a session is in use although it looks idle; or, for administrators, that it always is, or no longer. */
+export function useKeepSession() {
+  const client = useQueryClient();
+  return useMutation<Idle, Problem, { id: string; exempt?: boolean }>({
+    mutationFn: async ({ id, exempt }) => {
+      const path = { ref: id };
+      const ask = () =>
+        exempt === undefined ? sessionsKeep({ path }) : sessionsExempt({ path, body: { exempt } });
+      return (await untilReached(ask)).data;
+    },
+    onSuccess: (idle) => {
+      changeSession(client, { id: idle.session, idle_ends_at: idle.idle_ends_at });
+      client.setQueryData(sessionsIdleQuery(idle.session).queryKey, idle);
+    },
+  });
+}
+
+/** Lets a waiting session go before or after others. */
+export function usePrioritiseSession() {
+  const client = useQueryClient();
+  return useMutation<SessionDetail, Problem, { id: string; priority: number }>({
+    mutationFn: async ({ id, priority }) =>
+      (await untilReached(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
+    onSuccess: (session) => {
+      changeSession(client, { id: session.id, priority: session.priority });
+      for (const key of ["queue", "why", "check"]) void client.invalidateQueries({ queryKey: [key] });
+    },
+  });
+}
+
+/** Terminates a session, or cancels it before it runs. Its row says so at once. */
+export function useRemoveSession() {
+  const client = useQueryClient();
+  return useMutation<SessionDetail, Problem, { id: string; force: boolean }>({
+    mutationFn: async ({ id, force }) => {
+      const before = cachedSession(client, id);
+      const askedAt = performance.now();
+      if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
+      try {
+        const { data } = await untilReached(() => sessionsRemove({ path: { ref: id }, query: { force } }));
+        const session = withLaterChanges(data, askedAt);
+        changeSession(client, session);
+        return session;
+      } catch (problem) {
+        if (before) changeSession(client, { id, state: before.state, reason: before.reason });
+        throw problem;
+      }
+    },
+    onSuccess: (session) => {
+      void client.invalidateQueries({ queryKey: ["sessions", "history", session.id] });
+    },
+  });
+}
+
+/** Gives a session another name. */
+export function useRenameSession() {
+  const client = useQueryClient();
+  return useMutation<SessionDetail, Problem, { id: string; name: string }>({
+    mutationFn: async ({ id, name }) =>
+      (await untilReached(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
+    onSuccess: (session) => changeSession(client, { id: session.id, name: session.name }),
+  });
+}
+
+/** What a session used over the last so many minutes, oldest first. */
+export function sessionsUsageQuery(id: string, minutes: number) {
+  return queryOptions({
+    queryKey: ["sessions", "usage", id, minutes] as const,
+    queryFn: async ({ signal }) =>
+      (await sessionsUsage({ path: { ref: id }, query: { minutes }, signal })).data.samples,
+    gcTime: 0,
+  });
+}
+
+/** Why a session waits, what would start it now, and when it will start as far as that is known. */
+export function sessionsWhyQuery(id: string) {
+  return queryOptions({
+    queryKey: ["why", id] as const,
+    queryFn: async ({ signal }) => (await sessionsWhy({ path: { ref: id }, signal })).data,
+  });
+}
