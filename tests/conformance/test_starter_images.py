@@ -21,6 +21,7 @@ class Shelf:
         self.installation = mark
         self.repository = f"localhost/{mark}/starter"
         self.former = f"{mark}/starter"
+        self.engine = DockerEngine(docker_url(), mark)
         self.label = f"carrel.test={mark}"
 
     async def make(self, content: str, tag: str | None) -> str:
@@ -56,6 +57,7 @@ async def shelf(
     yield shelf
     for image in await docker.images.list(filters={"label": [shelf.label]}):
         await docker.images.delete(image["Id"], force=True)
+    await shelf.engine.close()
 
 
 async def test_superseded_images_go_and_the_current_one_stays_under_all_its_names(shelf: Shelf) -> None:
@@ -67,7 +69,7 @@ async def test_superseded_images_go_and_the_current_one_stays_under_all_its_name
     current, former = f"{shelf.repository}:current", f"{shelf.former}:latest"
     await shelf.make("current", current)
     await shelf.docker.images.tag(current, repo=shelf.former, tag="latest")
-    await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+    await starter.remove_superseded(shelf.engine, current=current)
     names = (f"{shelf.repository}:old", f"{shelf.former}:older", nameless, foreign, current, former)
     assert [await shelf.has(name) for name in names] == [False, False, False, True, True, True]
 
@@ -78,11 +80,11 @@ async def test_a_superseded_image_stays_while_a_container_uses_it(shelf: Shelf) 
     await shelf.make("current", current)
     container = await shelf.docker.containers.create({"Image": old, "Cmd": ["true"]})
     try:
-        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+        await starter.remove_superseded(shelf.engine, current=current)
         assert await shelf.has(old)
     finally:
         await container.delete(force=True)
-    await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+    await starter.remove_superseded(shelf.engine, current=current)
     assert not await shelf.has(old)
 
 
@@ -97,10 +99,10 @@ async def test_superseded_images_stay_while_another_installation_is_in_the_engin
         assert await mine.claim.others() == []
         await other.claim.require()
         assert await mine.claim.others() == ["/srv/b on alpha"]
-        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+        await starter.remove_superseded(shelf.engine, current=current)
         assert await shelf.has(old)
         await other.claim.release()
-        await starter.remove_superseded(docker_url(), label=shelf.installation, current=current)
+        await starter.remove_superseded(shelf.engine, current=current)
         assert not await shelf.has(old)
     finally:
         for engine in (mine, other):
@@ -111,6 +113,6 @@ async def test_superseded_images_stay_while_another_installation_is_in_the_engin
 async def test_an_image_under_its_former_name_gets_the_present_one(shelf: Shelf) -> None:
     made = await shelf.make("kept", f"{shelf.former}:tag")
     for tag, there in (("tag", True), ("other", False)):
-        assert await starter._has(shelf.docker, shelf.repository, tag, formerly=shelf.former) is there
+        assert await starter._has(shelf.engine, shelf.repository, tag, formerly=shelf.former) is there
     found = await shelf.docker.images.inspect(f"{shelf.repository}:tag")
     assert found["Id"] == made

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx2
 from people import eventually
@@ -63,8 +64,14 @@ class Client:
         self._http = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}{API}", auth=keypair, timeout=20)
         self.refusals: list[str] = []
 
-    async def create(self, key: str, image: str) -> str:
-        body = {"image": image, "slots": {"cpu": 10, "mem": 16 << 20}}
+    async def get(self, path: str) -> Any:
+        return (await self._ask("GET", path)).json()
+
+    async def post(self, path: str, body: object) -> Any:
+        return (await self._ask("POST", path, json=body)).json()
+
+    async def create(self, key: str, image: str, **more: object) -> str:
+        body = {"image": image, "slots": {"cpu": 10, "mem": 16 << 20}, **more}
         answer = await self._ask("POST", "/sessions", json=body, headers={"Idempotency-Key": key})
         return str(answer.json()["id"])
 

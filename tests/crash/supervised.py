@@ -14,6 +14,7 @@ import psutil
 from crash.control_plane import API, free_port
 from people import PASSWORD, eventually
 
+import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
@@ -65,6 +66,11 @@ class Supervised:
             command = [sys.executable, "-m", "carrel.server.supervise", str(self.folder)]
             self._supervisor = subprocess.Popen(command, stdout=log, stderr=log)
         await eventually(self.is_whole, within_s=60, every_s=0.1)
+
+    async def start_again(self) -> None:
+        """After `carrel down`, with its database."""
+        self._embedded.start()
+        await self.start()
 
     def kill_database(self) -> None:
         """PostgreSQL with all its processes, at once. Gone already: no-op."""

@@ -3,6 +3,8 @@
 A test whose protocol the engine has not is skipped, and so listed. See `conformance`.
 """
 
+import io
+import tarfile
 from collections.abc import Mapping
 from typing import NoReturn, Protocol, runtime_checkable
 from unittest import SkipTest
@@ -18,7 +20,15 @@ from carrel.engines.conformance_kit import (
     running,
     spec,
 )
-from carrel.engines.optional import Committing, ImageStore, LiveLimits, Pausing
+from carrel.engines.optional import (
+    BuildOutput,
+    Committing,
+    ImageBuilding,
+    ImageInfo,
+    ImageStore,
+    LiveLimits,
+    Pausing,
+)
 from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, ObservedState
 
 
@@ -34,6 +44,10 @@ class LimitsHarness(Protocol):
 def images_of(harness: EngineHarness) -> ImageStore:
     """The engine, if it is one. Raises: SkipTest; the others too."""
     return harness.engine if isinstance(harness.engine, ImageStore) else _skip("ImageStore")
+
+
+def building(harness: EngineHarness) -> ImageBuilding:
+    return harness.engine if isinstance(harness.engine, ImageBuilding) else _skip("ImageBuilding")
 
 
 def committing(harness: EngineHarness) -> Committing:
@@ -95,6 +109,53 @@ class OptionalConformance:
         await images.image(harness.pullable_image)
         await harness.engine.remove(wanted.id, grace_s=0)
         await images.remove_image(harness.pullable_image)
+
+    # build
+
+    async def test_an_image_is_built_of_a_context_with_its_arguments(self, harness: EngineHarness) -> None:
+        engine, output = building(harness), list[BuildOutput]()
+        reference = f"localhost/conformance/{new_id()}:1"
+        built = await _build(engine, harness, reference, "COPY greeting /greeting", output)
+        assert built.labels["carrel.conformance"] == "blue"
+        assert await engine.image(reference) == built
+        steps = [(line.step, line.steps) for line in output if line.step]
+        assert steps == [(number, len(steps)) for number in range(1, len(steps) + 1)]
+        assert len(steps) == 5
+        assert await _build(engine, harness, reference, "COPY greeting /greeting", output) == built
+        wanted = spec(harness, image=reference)
+        await harness.engine.ensure(wanted, ProgressLog())
+        await harness.engine.remove(wanted.id, grace_s=0)
+        await engine.remove_image(reference)
+
+    async def test_nothing_gets_the_reference_of_a_build_that_fails(self, harness: EngineHarness) -> None:
+        engine, output = building(harness), list[BuildOutput]()
+        reference = f"localhost/conformance/{new_id()}:1"
+        building_it = _build(engine, harness, reference, "COPY missing /missing", output)
+        error = await refused(EngineError, building_it)
+        assert error.code == "build_failed"
+        assert not error.retriable
+        assert "missing" in error.message
+        assert output
+        await refused(ImageUnusable, engine.image(reference))
+
+    async def test_an_image_is_listed_once_with_all_its_references(self, harness: EngineHarness) -> None:
+        engine = building(harness)
+        first, second = (f"localhost/conformance/{new_id()}:{number}" for number in (1, 2))
+        built = await _build(engine, harness, first, "COPY greeting /greeting", [])
+        for _ in range(2):
+            await engine.tag_image(first, second)
+        [listed] = [one for one in await engine.images() if one.id == built.id]
+        assert {first, second} <= set(listed.references)
+        assert listed.size_bytes > 0
+        assert listed.labels == built.labels
+        await engine.remove_image(first)
+        assert (await engine.image(second)).id == built.id
+        await engine.remove_image(second)
+        assert not any({first, second} & {*one.references} for one in await engine.images())
+
+    async def test_an_image_that_is_not_there_gets_no_reference(self, harness: EngineHarness) -> None:
+        engine = building(harness)
+        await refused(ImageUnusable, engine.tag_image(harness.unknown_image, "localhost/conformance/none:1"))
 
     # commit
 
@@ -164,3 +225,18 @@ class OptionalConformance:
         assert await harness.engine.list() == ()
         await refused(ContainerGone, engine.pause(container))
         await refused(ContainerGone, engine.resume(container))
+
+
+async def _build(
+    engine: ImageBuilding, harness: EngineHarness, reference: str, last: str, output: list[BuildOutput]
+) -> ImageInfo:
+    lines = ("ARG BASE", "FROM ${BASE}", "ARG COLOUR", "LABEL carrel.conformance=${COLOUR}", last)
+    with io.BytesIO() as context:
+        with tarfile.open(fileobj=context, mode="w") as archive:
+            for name, text in {"Dockerfile": "\n".join(lines), "greeting": "hello\n"}.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(text)
+                archive.addfile(entry, io.BytesIO(text.encode()))
+        context.seek(0)
+        arguments = {"BASE": harness.image, "COLOUR": "blue"}
+        return await engine.build_image(context, reference, arguments=arguments, output=output.append)

@@ -36,6 +36,44 @@ class Purging(Protocol):
         """Delete all that this installation has there. Twice: no-op. Raises: EngineError."""
         ...
 
+    async def release_if_idle(self) -> int:
+        """Delete what only containers need, unless there are any; how many there are. Raises: EngineError."""
+        ...
+
+
+class Claim(Protocol):
+    """Which claimant a label belongs to in an engine that several installations may use. Raises: EngineError."""
+
+    async def require(self) -> None:
+        """Return when the label is ours; one that nobody holds becomes ours. Raises: ClaimedElsewhere."""
+        ...
+
+    async def holder(self) -> Claimant | None:
+        """Who holds the label; None when nobody does."""
+        ...
+
+    async def others(self) -> list[str]:
+        """Where the other installations are whose labels are claimed in this engine."""
+        ...
+
+    async def holder_answers(self, *, within_s: float) -> bool:
+        """Ask whether the holder runs, and wait that long for its answer."""
+        ...
+
+    async def take_over(self) -> None:
+        """Hold the label from now on, whoever held it. Raises: ClaimedElsewhere when somebody was faster."""
+        ...
+
+
+@runtime_checkable
+class Claimable(Protocol):
+    """An engine that several installations may use, each by a label of its own."""
+
+    @property
+    def claim(self) -> Claim:
+        """That of this installation's label."""
+        ...
+
 
 @runtime_checkable
 class Closing(Protocol):

@@ -1,11 +1,12 @@
-"""What the fake engine can of `engines.optional`: images, live limits and pauses; it has no files to make images of."""
+"""What the fake engine can of `engines.optional`: images, builds, live limits and pauses; it commits no containers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import IO, TypeVar
 
+from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
-from carrel.engines.optional import ImageInfo
+from carrel.engines.optional import BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
@@ -48,6 +49,24 @@ class FakeAdjusting:
     async def remove_image(self, reference: str) -> None:
         await self.step("remove_image", lambda: self._remove_image(reference))
 
+    async def images(self) -> Sequence[StoredImage]:
+        return await self.step("images", self._images)
+
+    async def build_image(
+        self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
+    ) -> ImageInfo:
+        def build() -> ImageInfo:
+            built = fake_build.build(context, arguments, output, self.world.local_images)
+            self.world.image_labels[reference] = built.labels
+            self.world.image_ids[reference] = built.id
+            self.world.local_images.add(reference)
+            return self._image(reference)
+
+        return await self.step("build_image", build)
+
+    async def tag_image(self, reference: str, new: str) -> None:
+        await self.step("tag_image", lambda: self._tag_image(reference, new))
+
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         await self.step("set_limits", lambda: self._set_limits(container, slots))
 
@@ -83,12 +102,32 @@ class FakeAdjusting:
     def _image(self, reference: str) -> ImageInfo:
         if reference not in self.world.local_images:
             raise ImageUnusable(f"The engine has no image {reference}.")
-        return ImageInfo(f"fake:{reference}", _SIZE, "amd64", self.world.image_labels.get(reference, {}))
+        labels = self.world.image_labels.get(reference, {})
+        return ImageInfo(self._image_id(reference), _SIZE, "amd64", labels)
+
+    def _image_id(self, reference: str) -> str:
+        return self.world.image_ids.get(reference, f"fake:{reference}")
+
+    def _images(self) -> Sequence[StoredImage]:
+        found: dict[str, list[str]] = {}
+        for reference in sorted(self.world.local_images):
+            found.setdefault(self._image_id(reference), []).append(reference)
+        return tuple(
+            StoredImage(image, tuple(references), _SIZE, self.world.image_labels.get(references[0], {}))
+            for image, references in found.items()
+        )
+
+    def _tag_image(self, reference: str, new: str) -> None:
+        found = self._image(reference)
+        self.world.local_images.add(new)
+        self.world.image_labels[new] = found.labels
+        self.world.image_ids[new] = found.id
 
     def _remove_image(self, reference: str) -> None:
         if any(one.spec.image == reference for one in self.world.containers.values()):
             raise EngineError(f"The image {reference} is in use.", retriable=True, code="image_in_use")
         self.world.local_images.discard(reference)
+        self.world.image_ids.pop(reference, None)
 
     def _set_limits(self, container: str, slots: Mapping[str, int]) -> None:
         found = self.find_running(container)

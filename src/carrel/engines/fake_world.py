@@ -144,6 +144,8 @@ class FakeWorld:
         self.local_images: set[str] = set()
         self.image_labels: dict[str, Mapping[str, str]] = {}
         """Of each image that has some."""
+        self.image_ids: dict[str, str] = {}
+        """Of images that were built or tagged; others are known by their reference."""
         self.accelerators: dict[str, Accelerators] = {}
         """Of each node that has some."""
         self.unknown_images: set[str] = set()

@@ -7,14 +7,16 @@ EngineUnavailable when the engine does not answer. Behaviour at the edges, teste
     image           same answer              ImageUnusable
     pull_image      no-op but for news       ImageUnusable
     remove_image    success                  success; EngineError (image_in_use) while a container needs it
+    build_image     same image, from cache   EngineError (build_failed)
+    tag_image       no-op                    ImageUnusable
     commit          replaces the reference   ContainerGone
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import IO, Protocol, runtime_checkable
 
 from carrel.engines.port import ProgressSink
 
@@ -43,6 +45,51 @@ class ImageStore(Protocol):
 
     async def remove_image(self, reference: str) -> None:
         """Forget the reference, and with the last one the image. Raises: EngineError while a container needs it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image with the references to it, such as "localhost/lab/tools:1"; one may have none."""
+
+    id: str
+    references: tuple[str, ...]
+    size_bytes: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOutput:
+    """A line of a build's output. step: the number of the step that it begins, of so many; 0: it begins none."""
+
+    text: str
+    step: int = 0
+    steps: int = 0
+
+
+BuildSink = Callable[[BuildOutput], None]
+"""Called from the event loop; must not block."""
+
+
+@runtime_checkable
+class ImageBuilding(ImageStore, Protocol):
+    """An image store that makes images of build contexts, and lists what it has."""
+
+    async def images(self) -> Sequence[StoredImage]:
+        """Every image, each once; not the steps that they were built in."""
+        ...
+
+    async def build_image(
+        self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
+    ) -> ImageInfo:
+        """Build the Dockerfile of a tar and give the image this reference, once all steps are done.
+
+        arguments: for its ARG lines. Raises: EngineError (build_failed) when a step fails.
+        """
+        ...
+
+    async def tag_image(self, reference: str, new: str) -> None:
+        """Give the image one more reference, which may have meant another until now. Raises: ImageUnusable."""
         ...
 
 

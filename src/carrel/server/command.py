@@ -117,14 +117,14 @@ def _serve(options: argparse.Namespace) -> int:
 
 async def _settle(options: argparse.Namespace) -> None:
     from carrel.db.database import Database
-    from carrel.server import claim
+    from carrel.server import adoption
     from carrel.server.settings import Settings
     from carrel.server.up import say
 
     settings = Settings()
     database = Database(settings.database_url, pool_size=1)
     try:
-        await claim.settle(settings, database, claim.mode_of(options), former_data_dir=None, say=say)
+        await adoption.settle(settings, database, adoption.mode_of(options), former_data_dir=None, say=say)
     finally:
         await database.close()
 

@@ -1,13 +1,28 @@
-"""The engines of an installation, as its processes find them when they start."""
+"""The engines of an installation: as its processes connect them, and as its commands do without any process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sqlalchemy.exc import ProgrammingError
 
 from carrel.accelerators.make import make
+from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
-from carrel.engines.context import EngineContext
-from carrel.nodes.engines import service
-from carrel.nodes.engines.connections import Connector
+from carrel.engines.context import Closing, EngineContext
+from carrel.engines.port import Engine, EngineError
+from carrel.nodes.engines import queries, service
+from carrel.nodes.engines.connections import Connector, Engines, in_time, label_of
 from carrel.server import claim
 from carrel.server.settings import Settings
+from carrel.tables.engines import EngineRow
+
+T = TypeVar("T")
+ANSWER_S = 30.0
+"""How long a command waits for what an engine does for it."""
 
 
 async def ensure_local(settings: Settings, database: Database) -> None:
@@ -21,3 +36,74 @@ async def connector(settings: Settings, database: Database) -> Connector:
     accelerators = make(settings.effective_accelerators)
     label = await claim.label(settings, database)
     return Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))
+
+
+@dataclass(frozen=True)
+class InstalledEngine:
+    """An engine as its row said when a command began, usable after the database has stopped.
+
+    label: of what this installation has there. containers: how many of sessions the database knows there.
+    """
+
+    name: str
+    is_local: bool
+    label: str
+    containers: int
+    _row: EngineRow = field(repr=False)
+    _engines: Engines = field(repr=False)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[Engine]:
+        """The engine itself, until the block ends. Raises: EngineUnavailable when it cannot be used as it is set up."""
+        engine = self._engines.connected(self._row)
+        try:
+            yield engine
+        finally:
+            if isinstance(engine, Closing):
+                await engine.close()
+
+    async def ask(self, question: Callable[[Engine], Awaitable[T]], *, within_s: float = ANSWER_S) -> T:
+        """What it answers. Raises: EngineError; EngineUnavailable when it has not after so long."""
+        async with self.connected() as engine:
+            return await in_time(question(engine), within_s)
+
+
+async def installed(settings: Settings, database: Database) -> list[InstalledEngine]:
+    """All of them, the local one first, then by name. Raises: Unavailable (the database)."""
+    label = await claim.label(settings, database)
+    make_engine = Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings)))
+    engines = Engines(database, make_engine)
+    found = [
+        InstalledEngine(row.name, row.id == LOCAL_ENGINE, label_of(label, row.id), containers, row, engines)
+        for row, containers in await _rows(settings, database)
+    ]
+    return sorted(found, key=lambda engine: (not engine.is_local, engine.name))
+
+
+async def _rows(settings: Settings, database: Database) -> list[tuple[EngineRow, int]]:
+    try:
+        async with database.transaction() as tx:
+            return await queries.with_containers(tx)
+    except ProgrammingError:
+        # The program was exchanged, and the schema is still that of a version that knew one engine.
+        url = {"url": settings.engine_url}
+        return [(EngineRow(id=LOCAL_ENGINE, name="local", kind="docker", settings=url), 0)]
+
+
+async def ask_each(
+    engines: Iterable[InstalledEngine],
+    question: Callable[[Engine], Awaitable[T]],
+    *,
+    within_s: float = ANSWER_S,
+) -> list[tuple[InstalledEngine, T | EngineError]]:
+    """What each answers, asked side by side, or why it does not."""
+
+    async def answer(engine: InstalledEngine) -> T | EngineError:
+        try:
+            return await engine.ask(question, within_s=within_s)
+        except EngineError as error:
+            return error
+
+    known = list(engines)
+    answers = await asyncio.gather(*(answer(engine) for engine in known))
+    return list(zip(known, answers, strict=True))

@@ -1,12 +1,14 @@
-"""What an installation has in the container engine besides its sessions, and how it is removed."""
+"""What an installation has in its engines besides its sessions, and how it is removed."""
 
 import argparse
 
-import psycopg
-
-from carrel.engines.docker import DockerEngine
-from carrel.server import claim
+from carrel.core.errors import Unavailable
+from carrel.db.database import Database
+from carrel.engines.context import Purging
+from carrel.engines.port import Engine, EngineError
+from carrel.server import engines
 from carrel.server.command import read_run
+from carrel.server.engines import InstalledEngine
 from carrel.server.remembered import effective_settings
 from carrel.server.settings import Settings
 
@@ -23,25 +25,31 @@ def settings_of_last_start(options: argparse.Namespace) -> Settings:
     )
 
 
-def read_label(settings: Settings) -> str | None:
-    """What marks the installation's containers; None when its database does not answer."""
-    if settings.installation:
-        return settings.installation
+async def installed(settings: Settings) -> list[InstalledEngine]:
+    """The engines of the installation. Raises: Unavailable when its database does not answer."""
+    database = Database(settings.database_url, pool_size=1)
     try:
-        with psycopg.connect(settings.database_url, connect_timeout=3) as connection:
-            row = connection.execute("SELECT label FROM site").fetchone()
-    except psycopg.Error:
-        return None
-    return str(row[0]) if row else None
-
-
-async def withdraw(settings: Settings, label: str) -> int:
-    """Remove network and packet-filter rules unless containers of sessions need them; the number of those that do.
-
-    For a stopped control plane: a running one makes both again. Raises: EngineError; ClaimedElsewhere for a copy.
-    """
-    engine = DockerEngine(settings.engine_url, label, claimant=claim.claimant(settings))
-    try:
-        return await engine.release_if_idle()
+        return await engines.installed(settings, database)
     finally:
-        await engine.close()
+        await database.close()
+
+
+async def installed_if_known(settings: Settings) -> list[InstalledEngine]:
+    """The same; none when the database does not answer."""
+    try:
+        return await installed(settings)
+    except Unavailable:
+        return []
+
+
+async def withdraw(known: list[InstalledEngine]) -> dict[InstalledEngine, int | EngineError]:
+    """Remove networks and packet-filter rules from each engine unless containers of sessions need them; the number of
+    those that do, or why it did not answer.
+
+    For a stopped control plane: a running one makes both again.
+    """
+    return dict(await engines.ask_each(known, _release))
+
+
+async def _release(engine: Engine) -> int:
+    return await engine.release_if_idle() if isinstance(engine, Purging) else len(await engine.list())

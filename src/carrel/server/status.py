@@ -1,30 +1,46 @@
 """`carrel down` and `carrel status`: looked up on this machine, also when nothing answers."""
 
 import argparse
+import asyncio
 import json
 import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
 from carrel.server.command import EXIT_DOWN, read_run, read_version
 from carrel.server.remembered import effective_settings
-from carrel.server.settings import Settings
 from carrel.server.up import answers, running_pid, say
+
+if TYPE_CHECKING:
+    from carrel.server.engines import InstalledEngine
 
 _STOP_S = 30.0
 
 
 @dataclass(frozen=True)
 class Line:
-    """state: "ok", "down", or "low" (a disk that is nearly full; a limit of the kernel that sessions share)."""
+    """state: "ok", "down", "low" (a disk that is nearly full; a limit of the kernel that sessions share), or "unknown"
+    (an engine that nobody looks after just now).
+    """
 
     part: str
     state: str
     version: str
+    address: str
+
+
+class EngineSeen(NamedTuple):
+    """An added engine as the controllers last saw it. address: where it is, or why it is down."""
+
+    name: str
+    kind: str
+    state: str
     address: str
 
 
@@ -41,7 +57,7 @@ def down(options: argparse.Namespace) -> int:
     if pid is None and not embedded.running():
         say("Carrel is not running.")
         return 0
-    label = leftovers.read_label(settings)  # while there is a database to ask
+    known = asyncio.run(leftovers.installed_if_known(settings))  # while there is a database to ask
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_S
@@ -54,27 +70,30 @@ def down(options: argparse.Namespace) -> int:
                 )
             time.sleep(0.05)
     embedded.stop()
-    say(f"Carrel is stopped. {_withdraw(settings, label)}")
+    if not known:
+        say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
+    for name, sentence in _withdraw(known):
+        say(f"Carrel is stopped. {sentence}" if not name else f"{name}: {sentence}")
     return 0
 
 
-def _withdraw(settings: Settings, label: str | None) -> str:
-    """Remove network and packet-filter rules if no session needs them; a sentence about that."""
-    import asyncio
-
+def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:
+    """Remove networks and packet-filter rules that no session needs; each engine's name (local: empty) and a sentence."""
     from carrel.engines.port import EngineError
     from carrel.server import leftovers
 
-    if label is None:
-        return "Running sessions go on; `carrel up` finds them."
-    try:
-        left = asyncio.run(leftovers.withdraw(settings, label))
-    except EngineError as error:
-        return f"Its network and packet-filter rules stay: {error.message}"
-    if left == 0:
-        return "No session runs: its network and packet-filter rules are removed too."
-    what = "1 session goes on" if left == 1 else f"{left} sessions go on"
-    return f"{what}, and so do the network and the packet-filter rules that keep it apart; `carrel up` finds all."
+    for engine, left in asyncio.run(leftovers.withdraw(known)).items():
+        if isinstance(left, EngineError):
+            sentence = f"Its network and packet-filter rules stay: {left.message}"
+        elif left == 0:
+            sentence = "No session runs: its network and packet-filter rules are removed too."
+        else:
+            what = "1 session goes on" if left == 1 else f"{left} sessions go on"
+            sentence = (
+                f"{what}, and so do the network and the packet-filter rules that keep it apart; "
+                "`carrel up` finds all."
+            )
+        yield "" if engine.is_local else engine.name, sentence
 
 
 def status(options: argparse.Namespace) -> int:
@@ -102,19 +121,20 @@ def _look(options: argparse.Namespace) -> list[Line]:
     engine_url = environment.get("CARREL_ENGINE_URL", settings.engine_url)
     database_url = environment.get("CARREL_DATABASE_URL", "")
     engine = version(engine_url)
+    database, added = _database(database_url)
     room = disk.look(settings.data_dir)
+    runs = running_pid(settings.data_dir) is not None
     api_answers = answers(host, settings.port, "/api/v1/health", scheme=settings.scheme)
     gateway_answers = answers(
         host, settings.effective_gateway_port, "/.carrel/health", scheme=settings.scheme
     )
     return [
-        _line(
-            "supervisor", running_pid(settings.data_dir) is not None, version_started, str(settings.data_dir)
-        ),
+        _line("supervisor", runs, version_started, str(settings.data_dir)),
         _line("api", api_answers, version_started, settings.effective_public_url),
         _line("gateway", gateway_answers, version_started, settings.effective_apps_url),
-        _database(database_url),
+        database,
         _line("engine", engine is not None, engine or "", engine_url),
+        *(_engine(one, observed=runs) for one in added),
         Line("disk", room.state, room.text, str(settings.data_dir)),
         *_kernel(engine_url),
     ]
@@ -130,15 +150,32 @@ def _kernel(engine_url: str) -> list[Line]:
     return [Line("limits", "low" if remedy else "ok", "", remedy)]
 
 
-def _database(url: str) -> Line:
+def _database(url: str) -> tuple[Line, list[EngineSeen]]:
+    """The database, and the engines that are known only there: all but the local one."""
     import psycopg
 
     try:
-        with psycopg.connect(url, connect_timeout=3) as connection:
+        with psycopg.connect(url, connect_timeout=3, autocommit=True) as connection:
             version = connection.info.parameter_status("server_version") or ""
-            return Line("database", "ok", f"PostgreSQL {version}", connection.info.host)
+            line = Line("database", "ok", f"PostgreSQL {version}", connection.info.host)
+            try:
+                return line, [EngineSeen(*row) for row in connection.execute(_ENGINES)]
+            except psycopg.errors.UndefinedTable:
+                return line, []  # the program was exchanged, and the schema is still that of before
     except psycopg.Error:
-        return Line("database", "down", "", "")
+        return Line("database", "down", "", ""), []
+
+
+def _engine(seen: EngineSeen, *, observed: bool) -> Line:
+    state = _OBSERVED.get(seen.state, "unknown") if observed else "unknown"
+    return Line(f"engine {seen.name}", state, seen.kind, seen.address)
+
+
+_ENGINES = """
+    SELECT name, kind, state, coalesce(last_error, settings ->> 'url', '') FROM engines
+    WHERE id <> 'local' ORDER BY name
+"""
+_OBSERVED = {"READY": "ok", "DOWN": "down"}
 
 
 def _line(part: str, ok: bool, version: str, address: str) -> Line:

@@ -8,52 +8,59 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import aiodocker
-import psycopg
-
 from carrel.core.errors import Conflict, Unavailable
-from carrel.engines.docker import DockerEngine
-from carrel.engines.port import ClaimedElsewhere, EngineError
-from carrel.server import path_link, status
+from carrel.engines.context import Claimable, Purging
+from carrel.engines.optional import ImageBuilding
+from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
+from carrel.server import engines, leftovers, path_link, status
 from carrel.server.backup import database
 from carrel.server.backup.make import BackupSource, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
-from carrel.server.claim import claimant
 from carrel.server.command import read_run
+from carrel.server.engines import InstalledEngine
 from carrel.server.remembered import effective_settings
-from carrel.server.settings import Settings
 from carrel.server.up import consenting, say
 
 _IMAGES = ("localhost/carrel/", "carrel/starter")
 _OF_CHECKOUT = (".venv", ".tools", "web/node_modules", "src/carrel/web_dist")
 _PACKAGES = ("docker.io", "cgroupfs-mount", "iptables", "mmdebstrap")
+_CLEAR_S = 300.0
 _UNIT = Path("/etc/systemd/system/carrel.service")
 
 
 @dataclass(frozen=True)
-class Removable:
-    """What there is to remove. label: in the engine; None when nothing there is ours. containers: of sessions, as the
-    engine lists them. images: name to bytes. others: where other installations are that may use the images.
+class EngineContents:
+    """What there is of ours in an engine. containers: of sessions, as the engine lists them. images: name to bytes.
+    others: where other installations are that may use the images.
     """
 
-    label: str | None
     containers: int
     images: dict[str, int]
     others: list[str]
+
+
+@dataclass(frozen=True)
+class Removable:
+    """What there is to remove. silent: the engines that do not answer, with the reason."""
+
+    engines: dict[InstalledEngine, EngineContents]
+    silent: dict[InstalledEngine, str]
     folders: list[Path]
     link: Path | None
+
+    @property
+    def containers(self) -> int:
+        return sum(contents.containers for contents in self.engines.values())
 
 
 def uninstall(options: argparse.Namespace) -> int:
     """Remove an installation. Twice: says that there is none. Raises: Conflict, NotFound, Unavailable."""
     installation = find(effective_settings(options).data_dir)
-    engine_url = read_run(installation.data_dir)["CARREL_ENGINE_URL"]
-    found = _look(
-        installation, None if _is_copy(installation) else engine_url, keep_checkout=options.keep_checkout
-    )
+    found = _look(options, installation)
     # 1. Say what goes and what stays, and ask.
     _announce(found, installation, data=options.data)
     if found.containers and not options.force:
@@ -73,10 +80,8 @@ def uninstall(options: argparse.Namespace) -> int:
         return 1
     # 2. In the order in which each needs the next.
     status.down(options)
-    if found.label is not None:
-        asyncio.run(
-            _clear_engine(installation, engine_url, found.label, () if found.others else found.images)
-        )
+    for engine, contents in found.engines.items():
+        _clear(engine, () if contents.others else contents.images)
     if found.link:
         found.link.unlink(missing_ok=True)
     if options.data:
@@ -99,75 +104,69 @@ def _is_copy(installation: BackupSource) -> bool:
     return Path(former).resolve() != installation.data_dir.resolve()
 
 
-def _look(installation: BackupSource, engine_url: str | None, *, keep_checkout: bool) -> Removable:
-    """engine_url: None when the engine has nothing of ours. Raises: Unavailable."""
-    label, containers, images, others = None, 0, dict[str, int](), list[str]()
-    try:
-        if engine_url is not None:
-            label = _label(installation)
-            containers, images, others = asyncio.run(_look_in_engine(installation, engine_url, label))
-    except ClaimedElsewhere:
-        label = None
-    except (EngineError, aiodocker.DockerError, OSError) as error:
-        raise Unavailable(
-            "engine.unreachable",
-            f"The container engine at {engine_url} does not answer: {error}",
-            hint="Start it first: what Carrel has in it could not be removed otherwise.",
-        ) from None
-    root = None if keep_checkout else path_link.checkout()
+def _look(options: argparse.Namespace, installation: BackupSource) -> Removable:
+    """Raises: Unavailable."""
+    known = [] if _is_copy(installation) else asyncio.run(_installed(options, installation))
+    ours: dict[InstalledEngine, EngineContents] = {}
+    silent: dict[InstalledEngine, str] = {}
+    for engine, contents in asyncio.run(engines.ask_each(known, _contents)):
+        if isinstance(contents, EngineContents):
+            ours[engine] = contents
+        elif engine.is_local and not isinstance(contents, ClaimedElsewhere):
+            raise Unavailable(
+                "engine.unreachable",
+                contents.message,
+                hint="Start it first: what Carrel has in it could not be removed otherwise.",
+            )
+        elif not isinstance(contents, ClaimedElsewhere):
+            silent[engine] = contents.message
+    root = None if options.keep_checkout else path_link.checkout()
     folders = [root / name for name in _OF_CHECKOUT if (root / name).exists()] if root else []
-    return Removable(label, containers, images, others, folders, path_link.existing())
+    return Removable(ours, silent, folders, path_link.existing())
 
 
-def _label(installation: BackupSource) -> str:
-    """Of its containers. An installation that is stopped has its database started to ask."""
-    if label := read_run(installation.data_dir).get("CARREL_INSTALLATION"):
-        return label
-    with (
-        database.reachable(installation.embedded),
-        psycopg.connect(installation.database_url, connect_timeout=10) as connection,
-    ):
-        row = connection.execute("SELECT label FROM site").fetchone()
-    assert row is not None
-    return str(row[0])
+async def _installed(options: argparse.Namespace, installation: BackupSource) -> list[InstalledEngine]:
+    """An installation that is stopped has its database started to ask. Raises: Unavailable."""
+    settings = leftovers.settings_of_last_start(options)
+    settings = settings.model_copy(update={"database_url": installation.database_url})
+    with database.reachable(installation.embedded):
+        return await leftovers.installed(settings)
 
 
-def _engine(installation: BackupSource, url: str, label: str) -> DockerEngine:
-    settings = Settings(data_dir=installation.data_dir, database_url=installation.database_url)
-    return DockerEngine(url, label, claimant=claimant(settings))
+async def _contents(engine: Engine) -> EngineContents:
+    images = await engine.images() if isinstance(engine, ImageBuilding) else ()
+    return EngineContents(
+        len(await engine.list()),
+        {name: image.size_bytes for image in images for name in image.references if name.startswith(_IMAGES)},
+        await engine.claim.others() if isinstance(engine, Claimable) else [],
+    )
 
 
-async def _look_in_engine(
-    installation: BackupSource, url: str, label: str
-) -> tuple[int, dict[str, int], list[str]]:
-    engine = _engine(installation, url, label)
+def _clear(engine: InstalledEngine, images: Iterable[str]) -> None:
+    """Delete containers, networks and packet-filter rules, then the images that no other container uses.
+
+    Raises: Unavailable for the local engine; what stays in another one is said.
+    """
     try:
-        containers, others = len(await engine.list()), await engine.claim.others()
-    finally:
-        await engine.close()
-    async with aiodocker.Docker(url=url) as docker:
-        images = {
-            tag: int(image["Size"])
-            for image in await docker.images.list()
-            for tag in image.get("RepoTags") or ()
-            if tag.startswith(_IMAGES)
-        }
-    return containers, images, others
+        asyncio.run(engine.ask(partial(_clear_engine, images=images), within_s=_CLEAR_S))
+    except EngineError as error:
+        if engine.is_local:
+            raise Unavailable("engine.unreachable", error.message, hint="Start it, then try again.") from None
+        say(f"{engine.name}: what is labelled {engine.label} stays: {error.message}")
 
 
-async def _clear_engine(installation: BackupSource, url: str, label: str, images: Iterable[str]) -> None:
-    """Delete containers, networks and packet-filter rules, then the images that no other container uses."""
-    engine = _engine(installation, url, label)
-    try:
+async def _clear_engine(engine: Engine, *, images: Iterable[str]) -> None:
+    if isinstance(engine, Purging):
         await engine.purge()
-    finally:
-        await engine.close()
-    async with aiodocker.Docker(url=url) as docker:
-        for name in images:
-            try:
-                await docker.images.delete(name)
-            except aiodocker.DockerError as error:
-                say(f"The image {name} stays: {error.message}")
+    else:
+        for container in await engine.list():
+            await engine.remove(container.id, grace_s=0)
+    for name in images:
+        assert isinstance(engine, ImageBuilding)
+        try:
+            await engine.remove_image(name)
+        except EngineError as error:
+            say(f"The image {name} stays: {error.message}")
 
 
 def _announce(found: Removable, installation: BackupSource, *, data: bool) -> None:
@@ -185,25 +184,36 @@ def _announce(found: Removable, installation: BackupSource, *, data: bool) -> No
 
 
 def _removed(found: Removable) -> Iterator[str]:
-    if found.containers:
-        yield f"{found.containers} containers of sessions, with all that is not in folders"
-    if found.label is not None:
-        yield f"the network and the packet-filter rules labelled {found.label} in the container engine"
-    if not found.others:
-        yield from _images(found)
+    for engine, contents in found.engines.items():
+        if contents.containers:
+            yield f"{contents.containers} containers of sessions in {_place(engine)}, with all that is not in folders"
+        yield f"the network and the packet-filter rules labelled {engine.label} in {_place(engine)}"
+        if not contents.others:
+            yield from _images(engine, contents)
     yield from (f"{folder}  {size(_bytes(folder))}" for folder in found.folders)
     if found.link:
         yield f"the link {found.link}"
 
 
-def _images(found: Removable) -> Iterator[str]:
-    return (f"the image {name}  {size(count)}" for name, count in sorted(found.images.items()))
+def _place(engine: InstalledEngine) -> str:
+    return "the container engine" if engine.is_local else f"the engine {engine.name}"
+
+
+def _images(engine: InstalledEngine, contents: EngineContents) -> Iterator[str]:
+    where = "" if engine.is_local else f" in {_place(engine)}"
+    return (f"the image {name}{where}  {size(count)}" for name, count in sorted(contents.images.items()))
 
 
 def _kept(found: Removable) -> Iterator[str]:
-    if found.others:
-        users = " and ".join(found.others)
-        yield from (f"{line}, which {users} may use" for line in _images(found))
+    for engine, contents in found.engines.items():
+        if contents.others:
+            users = " and ".join(contents.others)
+            yield from (f"{line}, which {users} may use" for line in _images(engine, contents))
+    for engine, reason in found.silent.items():
+        yield (
+            f"whatever is labelled {engine.label} in {_place(engine)} ({engine.containers} containers of sessions, "
+            f"network, packet-filter rules), and images of Carrel there: {reason}"
+        )
     installed = [name for name in _PACKAGES if _is_installed(name)]
     if installed:
         remove = install_line(installed).replace("install --no-install-recommends", "remove")

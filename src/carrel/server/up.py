@@ -15,7 +15,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from carrel import version
@@ -27,6 +27,9 @@ from carrel.server.bootstrap import Consent
 from carrel.server.remembered import effective_settings, require_as_running
 from carrel.server.settings import Settings, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
+
+if TYPE_CHECKING:
+    from carrel.db.database import Database
 
 READY_S = 120.0
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -96,7 +99,7 @@ def up(options: argparse.Namespace) -> int:
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
     """Whether it is where it ran the last time, and shall be what it was."""
-    from carrel.server.claim import Mode, mode_of
+    from carrel.server.adoption import Mode, mode_of
 
     return mode_of(options) is Mode.PLAIN and _former_data_dir(settings) in (None, settings.data_dir)
 
@@ -276,10 +279,8 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
     import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
-    from carrel.engines.docker.images import images_at
     from carrel.folders.hosts import service as storage_hosts
-    from carrel.server import catalogue, claim
-    from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
+    from carrel.server import adoption
     from carrel.tenancy import service as tenancy
 
     if not is_current(settings.database_url):
@@ -288,15 +289,9 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         await asyncio.to_thread(migrate, settings.database_url)
     database = Database(settings.database_url, pool_size=1)
     try:
-        await claim.settle(
-            settings, database, claim.mode_of(options), former_data_dir=_former_data_dir(settings), say=say
-        )
-        reference = await ensure_starter_image(settings.engine_url, say=say, consent=consenting(options.yes))
-        async with images_at(settings.engine_url) as engine:
-            superseding = await catalogue.register(database, engine, name="starter", reference=reference)
-        if superseding:
-            label = await claim.label(settings, database)
-            await remove_superseded(settings.engine_url, label=label, current=reference)
+        mode, former = adoption.mode_of(options), _former_data_dir(settings)
+        await adoption.settle(settings, database, mode, former_data_dir=former, say=say)
+        await _prepare_starter(settings, database, consenting(options.yes))
         file = settings.data_dir / "admin-password"
         if not file.exists():
             # Written before the user is made: a crash in between must not leave a password nobody knows.
@@ -309,6 +304,21 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         return Founder(email, password) if founded else None
     finally:
         await database.close()
+
+
+async def _prepare_starter(settings: Settings, database: "Database", consent: Consent) -> None:
+    """Have the starter image in the local engine and in the catalogue."""
+    from carrel.engines.docker import DockerEngine
+    from carrel.server import catalogue, claim
+    from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
+
+    engine = DockerEngine(settings.engine_url, await claim.label(settings, database))
+    try:
+        reference = await ensure_starter_image(engine, say=say, consent=consent)
+        if await catalogue.register(database, engine, name="starter", reference=reference):
+            await remove_superseded(engine, current=reference)
+    finally:
+        await engine.close()
 
 
 def _write_run(settings: Settings, *, embedded: bool) -> None:

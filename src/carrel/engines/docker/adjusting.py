@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import aiodocker
 
 from carrel.engines.docker.api import DockerApi, sentences
-from carrel.engines.docker.claim import Claim
+from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.images import DockerImages
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import Names, limits
@@ -17,7 +17,7 @@ from carrel.engines.port import ContainerGone, EngineError
 class Adjusting(DockerImages):
     """Images, live limits and pauses; the engine is made upon it."""
 
-    def __init__(self, api: DockerApi, names: Names, claim: Claim) -> None:
+    def __init__(self, api: DockerApi, names: Names, claim: VolumeClaim) -> None:
         super().__init__(api, Pulls(api))
         self._names = names
         self.claim = claim

@@ -7,7 +7,7 @@ a sentence; a daemon that cannot be reached, hangs or drops the line comes out a
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import IO, Any
 
 import aiodocker
 import aiohttp
@@ -22,7 +22,7 @@ START_S = 180.0
 """Starting is the slowest call: a daemon under a burst of them queues inside itself."""
 _NO_ANSWER = (900, 503)
 _VERBS = frozenset(
-    "archive connect create disconnect exec json kill logs pause prune resize restart start stats stop top unpause "
+    "archive connect create disconnect exec json kill logs pause prune resize restart start stats stop tag top unpause "
     "update wait".split()
 )
 """Last parts of paths that are no id and no name."""
@@ -78,7 +78,7 @@ class DockerApi:
 
     @asynccontextmanager
     async def stream(
-        self, method: str, path: str, *, params: Params | None = None, body: bytes | None = None
+        self, method: str, path: str, *, params: Params | None = None, body: bytes | IO[bytes] | None = None
     ) -> AsyncIterator[aiohttp.StreamReader]:
         """The answer's bytes as they come, for as long as they come.
 

@@ -24,7 +24,7 @@ ANSWERS_WITHIN_S = 30.0
 """Three rounds of a running holder, which looks for questions every ten seconds."""
 
 
-class Claim:
+class VolumeClaim:
     """The claim of one installation's label. claimant: who we are; None: whoever holds it is fine with us."""
 
     def __init__(self, api: DockerApi, names: Names, claimant: Claimant | None) -> None:

@@ -18,7 +18,7 @@ from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.docker import answers, attached, mounts
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
-from carrel.engines.docker.claim import Claim
+from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.events import Events
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.home import Homes
@@ -77,7 +77,7 @@ class DockerEngine(Adjusting):
             raise ValueError(f"{installation!r} cannot name an installation: use a-z, 0-9 and -, at most 31.")
         self._accelerators = accelerators
         api, names = DockerApi(url), Names(installation)
-        super().__init__(api, names, Claim(api, names, claimant))
+        super().__init__(api, names, VolumeClaim(api, names, claimant))
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)

@@ -1,20 +1,24 @@
-"""The daemon's images: `optional.ImageStore`, and images made of containers."""
+"""The daemon's images: `optional.ImageBuilding`, and images made of containers."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
 
 import aiodocker
 
-from carrel.engines.docker.api import START_S, DockerApi, sentences
+from carrel.engines.docker.api import START_S, DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID, LABEL_INSTALLATION, LABEL_USER
-from carrel.engines.optional import ImageInfo
+from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
+
+_STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
+_UNNAMED = "<none>:<none>"
 
 
 class DockerImages:
-    """An `optional.ImageStore`, for whoever needs no containers."""
+    """What the engine can do with images."""
 
     def __init__(self, api: DockerApi, pulls: Pulls) -> None:
         self._api = api
@@ -43,6 +47,36 @@ class DockerImages:
                 if error.status != 404:
                     raise
 
+    async def images(self) -> Sequence[StoredImage]:
+        with sentences():
+            rows = await self._api.call("GET", "images/json")
+        return tuple(_stored(row) for row in rows)
+
+    async def build_image(
+        self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
+    ) -> ImageInfo:
+        params = {"t": reference, "buildargs": json.dumps(dict(arguments)), "rm": "1", "forcerm": "1"}
+        with sentences():
+            try:
+                async with self._api.stream("POST", "build", params=params, body=context) as lines:
+                    async for line in lines:
+                        _report(reference, json.loads(line), output)
+            except aiodocker.DockerError as error:
+                raise _build_error(reference, error.message) from error
+            return _info(await self._inspected(reference))
+
+    async def tag_image(self, reference: str, new: str) -> None:
+        repository, _, tag = new.rpartition(":")
+        with sentences():
+            try:
+                await self._api.call(
+                    "POST", f"images/{reference}/tag", params={"repo": repository, "tag": tag}
+                )
+            except aiodocker.DockerError as error:
+                if error.status == 404:
+                    raise _unusable(reference) from error
+                raise
+
     async def committed(self, name: str, reference: str) -> ImageInfo:
         """What `optional.Committing.commit` makes. name: the daemon's, of the container. Raises: DockerError."""
         there = await self._api.call("GET", f"containers/{name}/json")
@@ -67,18 +101,30 @@ class DockerImages:
             return await self._api.call("GET", f"images/{reference}/json")
         except aiodocker.DockerError as error:
             if error.status == 404:
-                raise ImageUnusable(f"The container engine has no image {reference}.") from error
+                raise _unusable(reference) from error
             raise
 
 
-@asynccontextmanager
-async def images_at(url: str) -> AsyncIterator[DockerImages]:
-    """The images of the daemon at this address."""
-    api = DockerApi(url)
-    try:
-        yield DockerImages(api, Pulls(api))
-    finally:
-        await api.close()
+def _unusable(reference: str) -> ImageUnusable:
+    return ImageUnusable(f"The container engine has no image {reference}.")
+
+
+def _stored(row: Any) -> StoredImage:
+    references = tuple(tag for tag in row.get("RepoTags") or () if tag != _UNNAMED)
+    return StoredImage(row["Id"], references, row["Size"], row.get("Labels") or {})
+
+
+def _report(reference: str, line: Any, output: BuildSink) -> None:
+    if error := line.get("error"):
+        raise _build_error(reference, str(error))
+    if text := str(line.get("stream", "")).strip():
+        step = _STEP.match(text)
+        output(BuildOutput(text, int(step[1]), int(step[2])) if step else BuildOutput(text))
+
+
+def _build_error(reference: str, text: str) -> EngineError:
+    message = f"The image {reference} could not be built: {text.rstrip('.')}."
+    return disk_full(text) or EngineError(message, retriable=False, code="build_failed")
 
 
 def _info(inspected: Any) -> ImageInfo:

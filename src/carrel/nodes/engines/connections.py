@@ -52,14 +52,14 @@ class Connector:
     def connect(self, engine: EngineId, kind: str, settings: Mapping[str, Any]) -> Engine:
         """An engine that may have no row yet. Raises: Unavailable; Invalid for unusable settings."""
         connect = cast(Connect, plugins.find(plugins.Port.ENGINE, kind).made(**settings))
-        context = replace(self.context, installation=_label(self.context.installation, engine))
+        context = replace(self.context, installation=label_of(self.context.installation, engine))
         if engine != LOCAL_ENGINE:
             # Only the local engine may use this machine's accelerators.
             context = replace(context, accelerators=())
         return connect(context)
 
 
-def _label(installation: str, engine: EngineId) -> str:
+def label_of(installation: str, engine: EngineId) -> str:
     """A label per engine: two rows may point to one daemon, or to two on one machine, and names must not collide."""
     return (
         installation

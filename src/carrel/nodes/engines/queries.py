@@ -29,6 +29,11 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str) -> E
     return _views(seal, (await tx.execute(_rows().where(EngineRow.id == row.id))).all())[0]
 
 
+async def with_containers(tx: AsyncSession) -> list[tuple[EngineRow, int]]:
+    """Every engine with the number of containers that hold slots there, for the operator's commands."""
+    return [(row.EngineRow, row.containers) for row in await tx.execute(_rows())]
+
+
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.read") -> EngineRow:
     """The engine with this id or name, locked for a change. Raises: Forbidden, NotFound."""
     require(actor, action, Target())

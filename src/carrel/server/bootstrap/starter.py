@@ -4,19 +4,18 @@ import asyncio
 import hashlib
 import io
 import os
-import re
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
-
-import aiodocker
+from typing import IO
 
 from carrel.core.errors import Unavailable
-from carrel.engines.docker import DockerEngine
-from carrel.engines.port import EngineError
+from carrel.engines.context import Claimable
+from carrel.engines.optional import BuildOutput, ImageBuilding, StoredImage
+from carrel.engines.port import EngineError, ImageUnusable, Progress
 from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.authorities import extra_authorities
 from carrel.server.bootstrap.progress import ProgressLines, progress
@@ -32,10 +31,9 @@ _MIRROR = "http://deb.debian.org/debian"
 _INDEX = "https://pypi.org/simple"
 _REGISTRY_ANSWERS_S = 25.0
 _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-_STEP = re.compile(r"^step (\d+)/(\d+)", re.IGNORECASE)
 
 
-async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = lambda _: False) -> str:
+async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Consent = lambda _: False) -> str:
     """The reference of the starter image, which the engine has when this returns.
 
     The tag is a hash of the recipe, of the machine's extra certificate authorities and of the mirrors, so a
@@ -47,7 +45,7 @@ async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = 
     mirrors = {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": _index(say)}
     tag = _fingerprint(context, mirrors)
     reference = f"{REPOSITORY}:{tag}"
-    async with aiodocker.Docker(url=engine_url) as engine:
+    try:
         if not await _has(engine, REPOSITORY, tag, formerly=_FORMER_REPOSITORY):
             say("making the starter image, once; this takes a few minutes")
             async with progress(say, "starter image") as shown:
@@ -57,47 +55,38 @@ async def ensure_starter_image(engine_url: str, *, say: Say, consent: Consent = 
                 with io.BytesIO(_archive(context)) as archive:
                     await _build(engine, archive, reference, arguments, shown, titles=step_titles(context))
             say("the starter image is ready")
-        await engine.images.tag(reference, repo=REPOSITORY, tag="latest")
+        await engine.tag_image(reference, f"{REPOSITORY}:latest")
+    except EngineError as error:
+        raise Unavailable("engine.refused", error.message, hint="See the engine's log.") from error
     return reference
 
 
-async def remove_superseded(engine_url: str, *, label: str, current: str) -> None:
+async def remove_superseded(engine: ImageBuilding, *, current: str) -> None:
     """Delete the starter images that are not the current one, under every name and under none.
 
-    None goes while another installation than that of this label is in the engine: it may start sessions from them. One
-    that a container uses stays until the next time, and so does the current image's former name. Raises: nothing; what
-    is not deleted costs only room.
+    None goes while another installation is in the engine: it may start sessions from them. One that a container uses
+    stays until the next time, and so does the current image's former name. Raises: nothing; what is not deleted costs
+    only room.
     """
     with suppress(EngineError):
-        if await _others(engine_url, label):
+        if isinstance(engine, Claimable) and await engine.claim.others():
             return
-    async with aiodocker.Docker(url=engine_url) as engine:
-        with suppress(aiodocker.DockerError):
-            kept = (await engine.images.inspect(current))["Id"]
-            found: list[dict[str, Any]] = []
-            for repository in (REPOSITORY, _FORMER_REPOSITORY):
-                found += await engine.images.list(filters={"reference": [repository]})
-            found += await engine.images.list(filters={"dangling": ["true"], "label": [_LABEL]})
-            for image in found:
-                if image["Id"] != kept:
-                    await _remove(engine, image)
+        kept = (await engine.image(current)).id
+        for image in await engine.images():
+            if image.id != kept:
+                await _remove(engine, image)
 
 
-async def _others(engine_url: str, label: str) -> list[str]:
-    engine = DockerEngine(engine_url, label)
-    try:
-        return await engine.claim.others()
-    finally:
-        await engine.close()
-
-
-async def _remove(engine: aiodocker.Docker, image: Mapping[str, Any]) -> None:
+async def _remove(engine: ImageBuilding, image: StoredImage) -> None:
     ours = (f"{REPOSITORY}:", f"{_FORMER_REPOSITORY}:")
-    tags = [tag for tag in image.get("RepoTags") or () if tag.startswith(ours)]
-    for name in tags or [image["Id"]]:
-        # Without force the engine refuses what a container uses.
-        with suppress(aiodocker.DockerError):
-            await engine.images.delete(name)
+    names = [reference for reference in image.references if reference.startswith(ours)]
+    title, _, value = _LABEL.partition("=")
+    if not image.references and image.labels.get(title) == value:
+        names = [image.id]
+    for name in names:
+        # The engine refuses what a container uses.
+        with suppress(EngineError):
+            await engine.remove_image(name)
 
 
 def read_recipe() -> dict[str, bytes]:
@@ -176,27 +165,25 @@ def _archive(context: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-async def _is_present(engine: aiodocker.Docker, reference: str) -> bool:
+async def _is_present(engine: ImageBuilding, reference: str) -> bool:
     try:
-        await engine.images.inspect(reference)
-    except aiodocker.DockerError as error:
-        if error.status == 404:
-            return False
-        raise _unavailable(error) from error
+        await engine.image(reference)
+    except ImageUnusable:
+        return False
     return True
 
 
-async def _has(engine: aiodocker.Docker, repository: str, tag: str, *, formerly: str) -> bool:
+async def _has(engine: ImageBuilding, repository: str, tag: str, *, formerly: str) -> bool:
     """Whether the engine has the image; one that it has under its former name gets the present one too."""
     if await _is_present(engine, f"{repository}:{tag}"):
         return True
     if not await _is_present(engine, f"{formerly}:{tag}"):
         return False
-    await engine.images.tag(f"{formerly}:{tag}", repo=repository, tag=tag)
+    await engine.tag_image(f"{formerly}:{tag}", f"{repository}:{tag}")
     return True
 
 
-async def _ensure_base(engine: aiodocker.Docker, shown: ProgressLines, *, consent: Consent, say: Say) -> str:
+async def _ensure_base(engine: ImageBuilding, shown: ProgressLines, *, consent: Consent, say: Say) -> str:
     """The reference of a bare Debian that the engine has: Debian's own image, or one made from packages."""
     own = f"{_OWN_BASE}:{debian.RELEASE}"
     if await _is_present(engine, _REGISTRY_BASE):
@@ -213,47 +200,48 @@ async def _ensure_base(engine: aiodocker.Docker, shown: ProgressLines, *, consen
     return own
 
 
-async def _pulled(engine: aiodocker.Docker, reference: str, shown: ProgressLines) -> bool:
+async def _pulled(engine: ImageBuilding, reference: str, shown: ProgressLines) -> bool:
     """False when no registry answers or has such an image; a silent one is not waited for long."""
     shown.show(f"asking the registry for {reference}")
-    stream: AsyncIterator[dict[str, Any]] = engine.images.pull(reference, stream=True)
     try:
         async with asyncio.timeout(_REGISTRY_ANSWERS_S) as limit:
-            async for event in stream:
+
+            def answers(_: Progress) -> None:
                 limit.reschedule(None)
-                shown.show(f"pulling {reference}" if event.get("id") else f"found {reference}")
-    except (aiodocker.DockerError, TimeoutError):
+                shown.show(f"pulling {reference}")
+
+            await engine.pull_image(reference, answers)
+    except (EngineError, TimeoutError):
         shown.show("no registry answers")
         return False
     return True
 
 
 async def _build(
-    engine: aiodocker.Docker,
+    engine: ImageBuilding,
     archive: IO[bytes],
-    tag: str,
+    reference: str,
     arguments: Mapping[str, str],
     shown: ProgressLines,
     *,
     titles: list[str],
 ) -> None:
-    """Build and tag; the engine sets the tag only after the last step."""
-    output: list[str] = []
+    """Raises: Unavailable with the end of what the build said."""
+    said: deque[str] = deque(maxlen=4)
+
+    def note(line: BuildOutput) -> None:
+        if line.step:
+            _show_step(shown, line.step, line.steps, titles)
+        else:
+            said.append(line.text)
+
     try:
-        async for event in engine.images.build(
-            fileobj=archive, encoding="identity", tag=tag, buildargs=arguments, forcerm=True, stream=True
-        ):
-            text = str(event.get("stream", "")).strip()
-            step = _STEP.match(text)
-            if step:
-                _show_step(shown, int(step[1]), int(step[2]), titles)
-            elif text:
-                output = [*output, text][-20:]
-    except aiodocker.DockerError as error:
+        await engine.build_image(archive, reference, arguments=arguments, output=note)
+    except EngineError as error:
         raise Unavailable(
             "starter.build_failed",
-            f"The image {tag} could not be built: {error}",
-            hint="The last it said: " + " / ".join(output[-4:]) if output else "Start again to try again.",
+            error.message,
+            hint="The last it said: " + " / ".join(said) if said else "Start again to try again.",
         ) from error
 
 
@@ -262,11 +250,3 @@ def _show_step(shown: ProgressLines, number: int, total: int, titles: list[str])
     title = titles[number - 1] if len(titles) == total else "working"
     if title:
         shown.show(f"{title} (step {number} of {total})")
-
-
-def _unavailable(error: aiodocker.DockerError) -> Unavailable:
-    return Unavailable(
-        "engine.refused",
-        f"The container engine refused to look for an image: {error}",
-        hint="See the engine's log.",
-    )

@@ -1,0 +1,209 @@
+"""Whether this installation may use its label in its engines, and the two ways out when it may not.
+
+A copy of a data directory or of a database holds the original's label and sessions. Started on the same engines it
+would take the original's containers for its own: each engine says which database the label is bound to, and here is
+settled what becomes of everybody else.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from carrel.core.clock import SystemClock
+from carrel.core.errors import Conflict, Unavailable
+from carrel.db.database import Database
+from carrel.engines.context import Claimable, Purging
+from carrel.engines.docker import ANSWERS_WITHIN_S
+from carrel.engines.port import Claimant, ClaimedElsewhere, Engine, EngineError
+from carrel.server import engines
+from carrel.server.bootstrap import Say
+from carrel.server.claim import claimant
+from carrel.server.engines import InstalledEngine
+from carrel.server.settings import Settings
+
+_LOOK_S = 10.0
+
+
+class Mode(StrEnum):
+    """ADOPT: the installation was moved here. AS_COPY: it is a copy, and shall live beside the original."""
+
+    PLAIN = "plain"
+    ADOPT = "adopt"
+    AS_COPY = "as-copy"
+
+
+def mode_of(options: argparse.Namespace) -> Mode:
+    """What --adopt and --as-copy say."""
+    if getattr(options, "adopt", False):
+        return Mode.ADOPT
+    return Mode.AS_COPY if getattr(options, "as_copy", False) else Mode.PLAIN
+
+
+@dataclass(frozen=True)
+class _Holders:
+    """Who holds the installation's label in each engine. silent: why those say nothing. free: nobody."""
+
+    ours: list[InstalledEngine]
+    free: list[InstalledEngine]
+    elsewhere: dict[InstalledEngine, Claimant]
+    silent: dict[InstalledEngine, EngineError]
+
+
+async def settle(
+    settings: Settings, database: Database, mode: Mode, *, former_data_dir: Path | None, say: Say
+) -> None:
+    """Return when the installation's label is ours wherever it can be.
+
+    former_data_dir: where the data directory was when it last ran. An engine that does not answer is no obstacle to a
+    plain start: it refuses those who may not use the label itself. Nor is one that somebody else holds the label in,
+    where another shows that we are no copy: its nodes stay down.
+    Raises: Conflict, Unavailable.
+    """
+    # 1. Whose is the label?
+    await engines.ensure_local(settings, database)
+    found = await _holders(await engines.installed(settings, database), claimant(settings))
+    _require_local(found, mode)
+    # 2. What becomes of us?
+    if mode is Mode.AS_COPY and found.ours and not found.elsewhere:
+        say("This installation has a label of its own already.")
+    elif mode is Mode.AS_COPY:
+        await _become_a_copy(settings, database, found, former_data_dir)
+        say("This is a copy from now on: sessions of the original are marked as ended here, and go on there.")
+        return
+    elif mode is Mode.ADOPT and found.elsewhere:
+        await _adopt(found, say)
+    elif found.elsewhere and not found.ours:
+        raise _claimed(*next(iter(found.elsewhere.items())))
+    else:
+        for engine, holder in found.elsewhere.items():
+            say(
+                f"{engine.name}: the label {engine.label} belongs to {holder.place} there, so its nodes stay down; "
+                "carrel up --adopt takes it over."
+            )
+    # 3. Hold it where nobody did.
+    for engine in found.free:
+        await _claim(engine)
+    await _follow(settings, database, former_data_dir)
+
+
+async def _holders(installed: list[InstalledEngine], us: Claimant) -> _Holders:
+    found = _Holders([], [], {}, {})
+    for engine, holder in await engines.ask_each(installed, _holder, within_s=_LOOK_S):
+        if isinstance(holder, EngineError):
+            found.silent[engine] = holder
+        elif holder is None:
+            found.free.append(engine)
+        elif holder.fingerprint == us.fingerprint:
+            found.ours.append(engine)
+        else:
+            found.elsewhere[engine] = holder
+    return found
+
+
+async def _holder(engine: Engine) -> Claimant | None:
+    return await engine.claim.holder() if isinstance(engine, Claimable) else None
+
+
+def _require_local(found: _Holders, mode: Mode) -> None:
+    for engine, error in found.silent.items():
+        if engine.is_local and mode is not Mode.PLAIN:
+            raise Unavailable("setup.engine", error.message, hint="Start the container engine first.")
+
+
+def _claimed(engine: InstalledEngine, holder: Claimant) -> Conflict:
+    return Conflict(
+        "setup.claimed",
+        f"{ClaimedElsewhere(engine.label, holder.place).message} This is a copy of it, or it was moved here.",
+        hint="If it was moved and does not run there any more: carrel up --adopt. If this is a copy that shall run "
+        "beside it: carrel up --as-copy.",
+    )
+
+
+async def _claim(engine: InstalledEngine) -> None:
+    """Hold the label there, unless the engine has gone silent since. Raises: Conflict when somebody was faster."""
+
+    async def require(connected: Engine) -> None:
+        if isinstance(connected, Claimable):
+            await connected.claim.require()
+
+    try:
+        await engine.ask(require, within_s=_LOOK_S)
+    except ClaimedElsewhere as error:
+        raise _claimed(engine, Claimant("", error.place)) from None
+    except EngineError:
+        return
+
+
+async def _adopt(found: _Holders, say: Say) -> None:
+    """Take the label over in all engines where somebody holds it, once it is known that none of them runs."""
+    places = sorted({holder.place for holder in found.elsewhere.values()})
+    say(f"asking whether {' and '.join(places)} still runs; this takes up to {ANSWERS_WITHIN_S:.0f} s")
+    answered = await asyncio.gather(*(_holder_answers(engine) for engine in found.elsewhere))
+    for holder, answers in zip(found.elsewhere.values(), answered, strict=True):
+        if answers:
+            raise Conflict(
+                "setup.original_runs",
+                f"The installation that is to be adopted still runs: {holder.place}.",
+                hint="Stop it there with carrel down; or start this one beside it, with --as-copy.",
+            )
+    for engine in found.elsewhere:
+        async with engine.connected() as connected:
+            assert isinstance(connected, Claimable)
+            await connected.claim.take_over()
+    for engine in found.silent:
+        say(f"{engine.name} does not answer: run carrel up --adopt again when it does.")
+
+
+async def _holder_answers(engine: InstalledEngine) -> bool:
+    async with engine.connected() as connected:
+        assert isinstance(connected, Claimable)
+        return await connected.claim.holder_answers(within_s=ANSWERS_WITHIN_S)
+
+
+async def _become_a_copy(
+    settings: Settings, database: Database, found: _Holders, former_data_dir: Path | None
+) -> None:
+    """All in one transaction: a copy that has its own label must not hold the original's sessions any more."""
+    import carrel.server.metadata  # noqa: F401 - tables refer to one another
+    from carrel.folders.hosts import service as storage_hosts
+    from carrel.sessions import service as sessions
+    from carrel.site import service as site
+
+    for holder in found.elsewhere.values():
+        if settings.installation:
+            raise _named_like_the_original(settings.installation, holder)
+    # Under the former label nobody would look for them any more.
+    await _purge(found.ours)
+    async with database.transaction() as tx:
+        await sessions.end_in_a_copy(tx, SystemClock().now())
+        if former_data_dir:
+            await storage_hosts.follow(tx, former_data_dir, settings.data_dir)
+        await storage_hosts.part_from_the_original(tx, settings.data_dir)
+        await site.become_a_copy(tx)
+
+
+def _named_like_the_original(installation: str, holder: Claimant) -> Conflict:
+    return Conflict(
+        "setup.claimed",
+        f"CARREL_INSTALLATION is {installation}, and that label belongs to {holder.place}.",
+        hint="Unset CARREL_INSTALLATION, and the copy gets a label of its own.",
+    )
+
+
+async def _purge(ours: Iterable[InstalledEngine]) -> None:
+    for engine in ours:
+        async with engine.connected() as connected:
+            if isinstance(connected, Purging):
+                await connected.purge()
+
+
+async def _follow(settings: Settings, database: Database, former_data_dir: Path | None) -> None:
+    import carrel.server.metadata  # noqa: F401 - tables refer to one another
+    from carrel.folders.hosts import service as storage_hosts
+
+    if former_data_dir and former_data_dir != settings.data_dir:
+        async with database.transaction() as tx:
+            await storage_hosts.follow(tx, former_data_dir, settings.data_dir)
