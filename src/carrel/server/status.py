@@ -78,7 +78,7 @@ def down(options: argparse.Namespace) -> int:
 
 
 def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:
-    """Remove networks and packet-filter rules that no session needs; each engine's name (local: empty) and a sentence."""
+    """Remove networks and packet-filter rules that no session needs; each engine's name ("": local) and a sentence."""
     from carrel.engines.port import EngineError
     from carrel.server import leftovers
 
