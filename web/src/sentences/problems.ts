@@ -227,6 +227,7 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^http\.(bad_request|method_not_allowed|not_found|tls_needed|unsupported_media_type)$/,
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
+  "build_failed",
   // Passing refusals of PostgreSQL, which the server repeats by itself first.
   /^database\.(?!unavailable$)/,
   /^(trace|policy_file|backup)\./,
