@@ -43,7 +43,7 @@ async def test_the_servers_trail_is_proven_and_compared_with_a_noted_head(api: A
     told = await admin.ok("audit", "verify")
     head = re.search(r"\d+:[0-9a-f]{64}", told)
     assert head, told
-    assert "are as sealed" in told
+    assert "are verified" in told
     await admin.ok("audit", "verify", "--expect", head[0])
     wrong = head[0][:-1] + ("0" if head[0][-1] != "0" else "1")
     assert (await admin.run("audit", "verify", "--expect", wrong)).code == 1

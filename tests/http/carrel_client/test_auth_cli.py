@@ -42,7 +42,7 @@ async def test_a_terminal_asks_for_what_is_missing(api: Api, nobody: CommandLine
         await screen.press(PASSWORD.encode() + b"\n")
         await screen.until(b"recovery code: ")
         await screen.press(app.at(wind(api)).encode() + b"\n")
-        for question in (b"New password: ", b"once more: "):
+        for question in (b"New password: ", b"Repeat the password: "):
             await screen.until(question)
             await screen.press(NEW.encode() + b"\n")
         await screen.until(b"signed in as")

@@ -26,7 +26,7 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
         "password",
         stdin=b"open sesame\n",
     )
-    assert said.startswith("second is added")
+    assert said.startswith("second added")
     shown = await admin.ok("engine", "show", "second")
     assert "password" in shown
     assert "sesame" not in shown
@@ -37,7 +37,7 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
     assert [(one["name"], one["settings"], one["secrets"]) for one in listed if not one["local"]] == [
         ("other", {"nodes": 3}, [])
     ]
-    assert "is removed" in await admin.ok("engine", "rm", "other", "--yes")
+    assert "removed" in await admin.ok("engine", "rm", "other", "--yes")
 
 
 async def test_what_can_be_set_is_listed_and_what_cannot_is_refused(admin: CommandLine):

@@ -290,9 +290,9 @@ async def test_on_a_terminal_somebody_is_asked(user: CommandLine, data: Folder, 
         (tmp_path / "in" / name).write_text("new")
         (data.files / name).write_text("old!")
     async with user.in_terminal("cp", "-r", f"{tmp_path}/in/", "data:", cols=200) as screen:
-        await screen.until(b"is there already")
+        await screen.until(b"exists and differs")
         await screen.press(b"s\n")
-        await screen.until(b"is there already")
+        await screen.until(b"exists and differs")
         await screen.press(b"R\n")
         await screen.until(b"sent 2 files")
         assert await screen.ended() == 0
@@ -392,7 +392,7 @@ async def test_files_are_found_read_moved_copied_packed_and_deleted(
     await user.ok("vfolder", "zip", "data:a", "data:c/e.csv", str(tmp_path / "some.zip"))
     names = {name for name in zipfile.ZipFile(tmp_path / "some.zip").namelist() if not name.endswith("/")}
     assert names == {"a/table.csv", "e.csv"}
-    assert "is deleted" in await user.ok("vfolder", "rm", "--yes", "data:a", "data:c/d")
+    assert "deleted" in await user.ok("vfolder", "rm", "--yes", "data:a", "data:c/d")
     assert set(content(data.files)) == {"c", "c/e.csv"}
     missing = await user.run("vfolder", "rm", "--yes", "data:nowhere")
     assert (missing.code, "nowhere" in missing.stderr) == (4, True)
@@ -401,14 +401,14 @@ async def test_files_are_found_read_moved_copied_packed_and_deleted(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("cp", "tree", "data:"), "Give -r"),
-        (("cp", "data:dir", "."), "Give -r"),
+        (("cp", "tree", "data:"), "Use -r"),
+        (("cp", "data:dir", "."), "Use -r"),
         (("cp", "nowhere", "data:"), "No such file"),
         (("cp", "data:nowhere", "."), "nowhere"),
-        (("cp", "tree", "data:x", "data:"), "some in a folder"),
-        (("cp", "tree", "other"), "None of these is in a folder"),
-        (("vfolder", "rm", "--yes", "data:"), "all of the folder"),
-        (("vfolder", "rm", "--yes", "data:a", "data"), "files and folders"),
+        (("cp", "tree", "data:x", "data:"), "cannot be mixed"),
+        (("cp", "tree", "other"), "None of these is a folder path"),
+        (("vfolder", "rm", "--yes", "data:"), "the whole folder"),
+        (("vfolder", "rm", "--yes", "data:a", "data"), "Files and folders"),
         (("vfolder", "mv", "data:a", "other:b"), "several folders"),
     ],
 )

@@ -107,9 +107,9 @@ async def test_what_several_say_of_a_group_at_once_is_all_kept(admin: CommandLin
 
 async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, living: Api):
     assert "READY" in await admin.ok("node", "ls")
-    assert "takes no new sessions" in await admin.ok("node", "cordon", "local")
+    assert "accepts no new sessions" in await admin.ok("node", "cordon", "local")
     assert "cordoned" in await admin.ok("node", "show", "local")
-    assert "takes new sessions" in await admin.ok("node", "uncordon", "local")
+    assert "accepts new sessions" in await admin.ok("node", "uncordon", "local")
     edited = json.loads(
         await admin.ok("node", "edit", "local", "--reserve", "mem=2g", "--overcommit", "1.5", "-o", "json")
     )
@@ -125,9 +125,9 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
     assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
     assert "READY" in await admin.ok("node", "ls"), "nothing was done"
     async with admin.in_terminal("node", "drain", "local", "--how", "end", cols=200) as screen:
-        await screen.until(b"Go on? [y/N]")
+        await screen.until(b"Continue? [y/N]")
         await screen.press(b"y\n")
-        await screen.until(b"is being emptied")
+        await screen.until(b"is cordoned and draining")
 
     async def ended() -> bool:
         state = await admin.ok("session", "show", session["id"], "-o", "json")

@@ -52,7 +52,7 @@ async def test_a_domain_is_made_changed_and_removed(admin: CommandLine):
 async def test_a_project_is_filled_archived_and_removed(head: CommandLine):
     await head.ok("project", "create", "vision", "--ceiling", "cpu=8")
     enrolled = await head.run("project", "enrol", "vision", "user@example.org", "foreigner@example.org")
-    assert (enrolled.code, enrolled.stdout) == (1, b"user@example.org is in it now\n")
+    assert (enrolled.code, enrolled.stdout) == (1, b"user@example.org is now a member\n")
     assert "has no user foreigner@example.org" in enrolled.stderr
     assert "administrator" in await head.ok("project", "appoint", "vision", "user@example.org")
     assert "administrator" in await head.ok("project", "members", "vision")
@@ -79,9 +79,9 @@ async def test_a_user_is_made_disabled_and_deleted(admin: CommandLine):
     asked = await admin.run("user", "purge", "ada@example.org")
     assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
     async with admin.in_terminal("user", "purge", "ada@example.org") as screen:
-        await screen.until(b"Type ada@example.org to go on:")
+        await screen.until(b"Type ada@example.org to continue:")
         await screen.press(b"ada@example.org\n")
-        await screen.until(b"deleted for good")
+        await screen.until(b"permanently deleted")
     assert "ada@example.org" not in await admin.ok("user", "ls", "-q")
 
 
@@ -99,11 +99,11 @@ async def test_a_sheet_with_all_that_spreadsheets_do_is_read_as_it_is_meant(
     sheet, out = tmp_path / "people.csv", tmp_path / "links.csv"
     sheet.write_bytes(SHEET.encode())
     looked = await head.run("user", "import", str(sheet), "--dry-run", "--link")
-    assert (looked.code, "3 can be made" in looked.stderr) == (0, True), looked.stderr
+    assert (looked.code, "3 can be created" in looked.stderr) == (0, True), looked.stderr
     assert "ada@" not in await head.ok("user", "ls", "-q")
     done = await head.run("user", "import", str(sheet), "--link", "--save", str(out), "--project", "other")
     assert done.code == 0, done.stderr
-    assert "3 made, 0 not" in done.stderr
+    assert "3 created, 0 failed" in done.stderr
     users = json.loads(await head.ok("user", "ls", "--limit", "0", "-o", "json"))["items"]
     by_email = {user["email"]: user for user in users}
     ada = by_email["ada@example.org"]
@@ -133,7 +133,7 @@ async def test_a_wrong_line_stops_the_whole_sheet_unless_it_may_be_skipped(head:
     assert "line 4, c@example.org: You may not do this" in refused.stderr
     assert "a@example.org" not in await head.ok("user", "ls", "-q")
     partly = await head.run("user", "import", str(sheet), "--generate-password", "--skip-invalid")
-    assert (partly.code, "1 made, 2 not" in partly.stderr) == (1, True)
+    assert (partly.code, "1 created, 2 failed" in partly.stderr) == (1, True)
     assert partly.stdout.decode().startswith("email,password,link\na@example.org,")
     assert "a@example.org" in await head.ok("user", "ls", "-q")
 
@@ -142,10 +142,10 @@ async def test_a_wrong_line_stops_the_whole_sheet_unless_it_may_be_skipped(head:
     ("content", "said"),
     [
         (b"", "no column email"),
-        (b"email,name\n", "names no users"),
+        (b"email,name\n", "contains no users"),
         (b"email,name,salary\na@b.c,A,1\n", "column 'salary'"),
         (b"email,email,name\n", "twice"),
-        (b'email,name\na@b.c,"A\n', "no CSV"),
+        (b'email,name\na@b.c,"A\n', "not valid CSV"),
         (b"email,name\na@b.c,A,B,C\n", "4 cells for 2 columns"),
         ("email,name\na@b.c,J\u00f6rg\n".encode("latin-1"), "Line 2 is not UTF-8"),
         (b"email,name\na@b.c,A\nA@B.C,A\n", "same e-mail"),
@@ -167,7 +167,7 @@ async def test_a_sheet_that_cannot_be_read_is_refused_in_words(
 async def test_the_template_can_be_imported(head: CommandLine):
     template = (await head.ok("user", "import", "--template")).encode()
     done = await head.run("user", "import", "-", stdin=template)
-    assert (done.code, "1 made" in done.stderr) == (0, True), done.stderr
+    assert (done.code, "1 created" in done.stderr) == (0, True), done.stderr
 
 
 async def test_users_are_generated_by_a_pattern(head: CommandLine, api: Api):
@@ -179,7 +179,7 @@ async def test_users_are_generated_by_a_pattern(head: CommandLine, api: Api):
         "password.too_short"
     ) == 12
     done = await head.run(*words, "--password-stdin", "--project", "default", stdin=f"{GOOD}\n".encode())
-    assert (done.code, "12 made, 0 not" in done.stderr) == (0, True), done.stderr
+    assert (done.code, "12 created, 0 failed" in done.stderr) == (0, True), done.stderr
     client = await api.client()
     answer = await client.post(
         "/api/v1/auth/login", json={"email": "course-07@example.org", "password": GOOD}

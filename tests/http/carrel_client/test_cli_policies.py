@@ -64,7 +64,7 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     assert "storage hosts fast, local" in await admin.ok("policy", "ls", "--search", "students")
     shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
     assert (shown["limits"]["lifetime_s"], shown["limits"]["sessions"]) == ("unlimited", 2)
-    assert shown["limits"]["slots"] == {"*": "unlimited"}, "slots are replaced as a whole"
+    assert shown["limits"]["slots"] == {"*": "unlimited"}, "slots are replaced completely"
     assert shown["limits"]["storage_hosts"] == ["fast", "local"]
     for given, kept in (("", []), ("unlimited", "unlimited")):
         await admin.ok("policy", "edit", "students", "--storage-host", given)
@@ -100,7 +100,7 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     assert "students" in listing
     assert "thesis" not in listing
     kept = await admin.run("policy", "rm", "--yes", "thesis", "students")
-    assert (kept.code, kept.stdout) == (1, b"thesis is removed\n")
+    assert (kept.code, kept.stdout) == (1, b"thesis deleted\n")
     assert "policy.in_use" in kept.stderr
 
 
@@ -134,7 +134,7 @@ async def test_over_and_held_say_who_has_how_much(living: Api, tmp_path: Path):
     row = over.stdout.decode().splitlines()[1].split()
     assert row == ["user", "user@example.org", "cpu", "1", "2"]
     enough = await admin.ok("policy", "over", "default-user", "--sessions", "1")
-    assert enough == "nobody would be over\n"
+    assert enough == "nobody would exceed the limits\n"
     assert (await admin.run("domain", "over", "default", "--ceiling", "cpu=1")).code == 1
     await admin.ok("domain", "over", "abroad", "--ceiling", "cpu=1")
     await admin.ok("project", "over", living.people.project, "--ceiling", "cpu=2")

@@ -21,12 +21,12 @@ async def shown(line: CommandLine, *words: str) -> dict:  # type: ignore[type-ar
 
 
 async def test_a_folder_is_made_listed_renamed_changed_and_copied(user: CommandLine):
-    assert "data is made on local" in await user.ok("vfolder", "create", "data")
+    assert "data created on local" in await user.ok("vfolder", "create", "data")
     await user.ok("vfolder", "create", ".cache", "--usage-mode", "data")
     listing = await user.ok("vfolder", "ls")
     assert "data" in listing
     assert "user@example.org" in listing
-    assert "by itself" in await user.ok("vfolder", "show", ".cache")
+    assert "automatically" in await user.ok("vfolder", "show", ".cache")
     assert "data is now corpus" in await user.ok("vfolder", "mv", "data", "corpus")
     await user.ok("vfolder", "rename", "corpus", "texts")
     await user.ok("vfolder", "update", "texts", "--usage-mode", "model")
@@ -48,19 +48,19 @@ async def test_a_folder_is_thrown_away_restored_and_deleted_for_good(user: Comma
     assert "until" in await user.ok("vfolder", "trash", "--yes", "old")
     assert "old" not in await user.ok("vfolder", "ls")
     assert "old" in await user.ok("vfolder", "ls", "--trash")
-    assert "old is restored" in await user.ok("vfolder", "restore", "old")
+    assert "old restored" in await user.ok("vfolder", "restore", "old")
     await user.ok("vfolder", "trash", "--yes", "old")
     unasked = await user.run("vfolder", "rm", "old")
     assert (unasked.code, "client.no_terminal" in unasked.stderr) == (2, True)
     async with user.in_terminal("vfolder", "rm", "old") as screen:
-        await screen.until(b"Type old to go on: ")
+        await screen.until(b"Type old to continue: ")
         await screen.press(b"all\n")
-        await screen.until(b"old is not deleted")
+        await screen.until(b"old was not deleted")
         assert await screen.ended() == 1
     async with user.in_terminal("vfolder", "rm", "old") as screen:
-        await screen.until(b"Type old to go on: ")
+        await screen.until(b"Type old to continue: ")
         await screen.press(b"old\n")
-        await screen.until(b"old is deleted for good")
+        await screen.until(b"old was permanently deleted")
         assert await screen.ended() == 0
     assert (await user.run("vfolder", "show", "old")).code == 4
 
@@ -72,14 +72,14 @@ async def test_somebody_is_invited_accepts_and_loses_it_again(living: Api, user:
         "vfolder", "share", "data", "colleague@example.org", "--permission", "rw"
     )
     assert "data" in await colleague.ok("vfolder", "invitations")
-    assert "you have data: rw" in await colleague.ok("vfolder", "accept", "data")
+    assert "data accepted: rw" in await colleague.ok("vfolder", "accept", "data")
     assert (await colleague.run("vfolder", "accept", "data")).code == 4
     await user.ok("vfolder", "share", "data", "COLLEAGUE@example.org", "--permission", "ro")
     assert " ro " in await user.ok("vfolder", "shares", "data")
     refused = await colleague.run("vfolder", "mkdir", "data:mine")
     assert (refused.code, "vfolder.permission" in refused.stderr) == (3, True)
     access = await user.ok("vfolder", "access", "data")
-    assert "it is theirs" in access
+    assert "owner" in access
     assert "shared with them" in access
     assert "no longer" in await user.ok("vfolder", "unshare", "--yes", "data", "colleague@example.org")
     assert "data" not in await colleague.ok("vfolder", "ls")
@@ -94,9 +94,9 @@ async def test_a_folder_is_given_up_declined_and_handed_over(living: Api, user: 
     colleague = await command_line(living, "colleague", tmp_path)
     made = await shown(user, "vfolder", "create", "data")
     await shared(living, await living.as_("user"), made["id"], "colleague")
-    assert "no longer" in await colleague.ok("vfolder", "leave", "--yes", "data")
+    assert "you left" in await colleague.ok("vfolder", "leave", "--yes", "data")
     await user.ok("vfolder", "share", "data", "colleague@example.org")
-    assert "is declined" in await colleague.ok("vfolder", "decline", "--yes", "data")
+    assert "data declined" in await colleague.ok("vfolder", "decline", "--yes", "data")
     assert (await colleague.run("vfolder", "decline", "--yes", "data")).code == 4
     assert "now belongs to" in await user.ok(
         "vfolder", "hand-over", "--yes", "data", "--user", "colleague@example.org"
@@ -140,7 +140,7 @@ async def test_storage_hosts_are_added_opened_changed_and_forgotten(
 ):
     admin = await command_line(living, "superadmin", tmp_path)
     root = tmp_path_factory.mktemp("fast")
-    assert "fast is added" in await admin.ok("storage-host", "create", "fast", str(root), "--closed")
+    assert "fast added" in await admin.ok("storage-host", "create", "fast", str(root), "--closed")
     assert "fast" in await admin.ok("storage-host", "ls")
     assert "fast" not in await user.ok("storage-host", "ls")
     assert "default" in await admin.ok("storage-host", "access", "fast", "--domain", "default")
@@ -153,7 +153,7 @@ async def test_storage_hosts_are_added_opened_changed_and_forgotten(
     await user.ok("vfolder", "move", "data", "local")
     await admin.ok("storage-host", "update", "fast", "--inactive", "--name", "old")
     assert "none" in await admin.ok("storage-host", "show", "old")
-    assert "old is forgotten" in await admin.ok("storage-host", "rm", "--yes", "old")
+    assert "old removed" in await admin.ok("storage-host", "rm", "--yes", "old")
 
 
 async def test_folders_and_places_in_them_are_completed(user: CommandLine):

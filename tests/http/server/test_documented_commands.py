@@ -30,7 +30,7 @@ NOT_RUN_AT_MOST = 0.3
 PROGRAMS = {"pass": "echo velvet-otter-41-plum", "pg_dump": "echo 'CREATE TABLE shop ();'"}
 # What documents write where everybody has another; a `before` sets the variable.
 PLACEHOLDERS = {"CK0123456789ABCDEF01": "$ACCESS_KEY", "carrel_...": "$TOKEN"}
-_QUESTION = re.compile(rb"\[y/N\] $|Type (?P<words>.+) to go on: $|(?P<password>Password: )$")
+_QUESTION = re.compile(rb"\[y/N\] $|Type (?P<words>.+) to continue: $|(?P<password>Password: )$")
 _END = b"@@@ end "
 
 

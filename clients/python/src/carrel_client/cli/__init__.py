@@ -1,4 +1,3 @@
-"""The `carrel` command: words in, one SDK call, a table or the API's JSON out.
-
-What belongs here is how things are said on a terminal; what is said to the server belongs to the SDK.
+"""The `carrel` command: parses arguments, makes SDK calls, and prints a table or the API's JSON. Belongs here:
+terminal input and output. Requests to the server belong to the SDK.
 """

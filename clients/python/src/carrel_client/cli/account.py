@@ -1,4 +1,4 @@
-"""Commands about who you are: signing in, and keypairs."""
+"""Commands for signing in and out."""
 
 from __future__ import annotations
 
@@ -22,24 +22,22 @@ if TYPE_CHECKING:
 
 
 def login_arguments(parser: Arguments) -> None:
-    parser.add_argument(
-        "url", metavar="URL", help="the address of the page, such as https://carrel.example.org"
-    )
-    parser.add_argument("--email", metavar="E", help="asked for when left out")
+    parser.add_argument("url", metavar="URL", help="URL of the server, such as https://carrel.example.org")
+    parser.add_argument("--email", metavar="E", help="prompts if omitted")
     parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
     parser.add_argument(
-        "--sso", metavar="PROVIDER", help="sign in by this identity provider, in a browser here"
+        "--sso", metavar="PROVIDER", help="sign in with this identity provider, in a local browser"
     )
     parser.add_argument(
-        "--print-url", action="store_true", help="with --sso: print the link, open no browser"
+        "--print-url", action="store_true", help="with --sso: print the link instead of opening a browser"
     )
-    parser.add_argument("--code", help="of your device, or a recovery code; asked for when it is needed")
+    parser.add_argument("--code", help="authenticator or recovery code; prompts if needed")
     parser.explain(
-        "Sign in, and keep a keypair on this machine: in ~/.config/carrel/profiles, readable by you alone.\n"
-        "The password itself is kept nowhere. With --profile NAME (or CARREL_PROFILE) you can be signed in\n"
-        "to several servers, or as several people; CARREL_URL alone chooses the profile of that server.\n"
-        "CARREL_URL, CARREL_ACCESS_KEY and CARREL_SECRET_KEY together stand in for a profile, so that\n"
-        "scripts need not sign in."
+        "Sign in and store a keypair on this machine, in ~/.config/carrel/profiles, readable only by you. The\n"
+        "password is not stored. With --profile NAME (or CARREL_PROFILE) you can be signed in\n"
+        "to several servers, or as several people; CARREL_URL alone selects the profile of that server.\n"
+        "CARREL_URL, CARREL_ACCESS_KEY and CARREL_SECRET_KEY together replace a profile, so that scripts need\n"
+        "no sign-in."
     )
     parser.example(
         "carrel login http://localhost:8700 --email ada@example.org",
@@ -50,15 +48,15 @@ def login_arguments(parser: Arguments) -> None:
 
 
 def login(args: argparse.Namespace, context: Context) -> int:
-    """Sign in and keep a keypair."""
+    """Sign in and store a keypair."""
     name = args.profile or os.environ.get("CARREL_PROFILE") or DEFAULT
     path_of(name, os.environ)
     url = address(args.url)
     _warn_of_open_line(url)
     if not args.sso and not sys.stdin.isatty() and not (args.password_stdin and args.email):
         raise no_terminal(
-            "There is no terminal to ask for the e-mail and the password on.",
-            "Give --email, and the password by --password-stdin.",
+            "There is no terminal to prompt for the e-mail and password.",
+            "Use --email and --password-stdin.",
         )
     client = ApiClient(url)
     me = _by_provider(client, args) if args.sso else _by_password(client, args)
@@ -102,12 +100,12 @@ def _by_provider(client: ApiClient, args: argparse.Namespace) -> models.Me:
 
 
 def logout_arguments(parser: Arguments) -> None:
-    parser.explain("Delete the keypair that carrel login made, here and on the server.")
+    parser.explain("Delete the keypair that carrel login created, locally and on the server.")
     parser.example("carrel logout", "carrel logout --profile work")
 
 
 def logout(args: argparse.Namespace, context: Context) -> int:
-    """Delete the stored keypair, here in any case."""
+    """Delete the stored keypair, locally in any case."""
     name = args.profile or os.environ.get("CARREL_PROFILE") or DEFAULT
     profile = load(name, os.environ)
     if profile is None:
@@ -120,7 +118,7 @@ def logout(args: argparse.Namespace, context: Context) -> int:
     except CarrelError as error:
         if error.status not in (401, 404):
             report(error)
-            say(f"The keypair {profile.access_key} is forgotten here, but still valid on {profile.url}.")
+            say(f"The keypair {profile.access_key} was deleted locally, but is still valid on {profile.url}.")
             code = 1
     remove(name, os.environ)
     context.answer({"server": profile.url}, lambda: say(f"Signed out of {profile.url}."))
@@ -132,7 +130,7 @@ def whoami_arguments(parser: Arguments) -> None:
 
 
 def whoami(args: argparse.Namespace, context: Context) -> int:
-    """Say who is asking."""
+    """Show the current user."""
     me = context.client.auth.me()
     profile = resolve(context.profile, os.environ)
     facts = [
@@ -142,7 +140,7 @@ def whoami(args: argparse.Namespace, context: Context) -> int:
         ("domain", me["user"]["domain"]["name"]),
         ("projects", ", ".join(project["name"] for project in me["projects"])),
         ("server", profile.url),
-        ("profile", profile.name or "none: the environment gives the keypair"),
+        ("profile", profile.name or "none: the keypair is from the environment"),
     ]
     context.answer(me, lambda: print_facts(facts))
     return 0
@@ -151,7 +149,7 @@ def whoami(args: argparse.Namespace, context: Context) -> int:
 def _warn_of_open_line(url: str) -> None:
     target = Target(url)
     if not target.secure and not (target.host.startswith("127.") or target.host in ("localhost", "::1")):
-        say(f"warning: {target.host} is reached without encryption; others on the way can read the password")
+        say(f"warning: {target.host} is not encrypted; others on the network can read the password")
 
 
 def _asked(question: str) -> str:
@@ -172,11 +170,11 @@ def _stored(name: str) -> Profile | None:
     try:
         return load(name, os.environ)
     except CarrelError:
-        return None  # it is about to be replaced
+        return None  # it will be replaced
 
 
 def _retire(before: Profile | None, client: ApiClient) -> None:
-    """Delete the keypair that the new one replaces, as far as it is this person's on this server."""
+    """Delete the replaced keypair, if it belongs to the same user and server."""
     if before is None or before.url != client.transport.target.url:
         return
     own = {pair["access_key"] for pair in client.keypairs.list()["items"]}

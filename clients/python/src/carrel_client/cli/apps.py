@@ -1,4 +1,4 @@
-"""Commands about the apps of a session."""
+"""Commands for the apps of a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from carrel_client.cli.progress import Progress
 
 
 def ls_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.watches()
     parser.example("carrel app ls train-3")
 
@@ -35,11 +35,13 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 
 def open_app_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument("app", metavar="APP", help="name from carrel app ls, such as jupyter")
-    parser.add_argument("--print-url", action="store_true", help="print the link and open no browser")
+    parser.add_argument(
+        "--print-url", action="store_true", help="print the link instead of opening a browser"
+    )
     parser.explain(
-        "Open an app in the browser; starts the app if it must. The link works once, for half a minute."
+        "Open an app in the browser; starts the app if necessary. The link works once, within 30 seconds."
     )
     parser.example("carrel app open train-3 jupyter", "carrel app open train-3 jupyter --print-url")
 
@@ -55,6 +57,6 @@ def open_app(args: argparse.Namespace, context: Context) -> int:
     import webbrowser
 
     if not webbrowser.open(opened["url"]):
-        say("There is no browser here. Open this within half a minute:")
+        say("No browser is available. Open this link within 30 seconds:")
         print_line(opened["url"])
     return 0

@@ -1,4 +1,4 @@
-"""Questions before something is removed, and what happens where nobody can be asked."""
+"""Confirmation prompts, and the error when there is no terminal."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ def no_terminal(detail: str, hint: str) -> CarrelError:
     return CarrelError("client.no_terminal", detail, status=422, hint=hint)
 
 
-def require_terminal(hint: str = "Give --yes to go on without being asked.") -> None:
-    """Raises: CarrelError unless a person reads standard error and types on standard input."""
+def require_terminal(hint: str = "Use --yes to skip the confirmation.") -> None:
+    """Raises: CarrelError unless standard error and standard input are terminals."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise no_terminal("This asks before it goes on, and there is no terminal to ask on.", hint)
+        raise no_terminal("This command asks for confirmation, but there is no terminal.", hint)
 
 
 def yes_argument(parser: Arguments) -> None:
     """The option of every command that removes or ends something."""
-    parser.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    parser.add_argument(
+        "--yes", action="store_true", help="skip the confirmation; required without a terminal"
+    )
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether somebody answers yes, or --yes did. Raises: CarrelError without a terminal."""
+    """True if the user confirms or --yes is set. Raises: CarrelError without a terminal."""
     if yes:
         return True
     require_terminal()
@@ -39,26 +41,29 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def retyped(expected: str, *, yes: bool) -> bool:
-    """Whether somebody types these words, before what cannot be undone. Raises: CarrelError without a terminal."""
+    """True if the user types the expected text, for actions that cannot be undone.
+
+    Raises: CarrelError without a terminal.
+    """
     if yes:
         return True
     require_terminal()
-    return _answer(f"This cannot be undone. Type {printable(expected)} to go on: ") == expected
+    return _answer(f"This cannot be undone. Type {printable(expected)} to continue: ") == expected
 
 
 def removal_confirmed(args: argparse.Namespace, kind: str, refs: Sequence[str]) -> bool:
-    """Whether these shall be removed. kind: what one of them is called, "policy"."""
+    """Confirm a removal. kind: the noun, such as "policy"."""
     if confirmed(f"Remove {_these(kind, refs)}?", yes=args.yes):
         return True
-    say("Nothing is removed.")
+    say("Nothing was removed.")
     return False
 
 
 def agreed(args: argparse.Namespace, question: str, kind: str, refs: Sequence[str]) -> bool:
-    """Whether that shall be done to these. question: with a place for them, "Put {} in the trash?"."""
+    """Confirm an action. question: with a placeholder, "Put {} in the trash?"."""
     if confirmed(question.format(_these(kind, refs)), yes=args.yes):
         return True
-    say("Nothing is changed.")
+    say("Nothing was changed.")
     return False
 
 

@@ -1,4 +1,4 @@
-"""Commands about the audit trail."""
+"""Commands for the audit trail."""
 
 from __future__ import annotations
 
@@ -30,18 +30,16 @@ _PATIENCE_S = 1.0
 def _filters(parser: Arguments) -> None:
     parser.add_argument("--from", dest="from_", metavar="TIME", help="not before: 2026-01-31, or with T14:00")
     parser.add_argument("--to", metavar="TIME", help="before this time; without a zone it is UTC")
-    parser.add_argument("--actor", metavar="WHO", help="e-mail or id of who did it")
+    parser.add_argument("--actor", metavar="WHO", help="e-mail or id of the actor")
     parser.add_argument(
-        "--action", metavar="A", help="an action, or a kind of them: session.create, session.*"
+        "--action", metavar="A", help="an action or a group of actions: session.create, session.*"
     )
-    parser.add_argument("--kind", metavar="K", help="what was acted on: session, user, keypair ...")
-    parser.add_argument("--object", metavar="ID", help="the id of what was acted on")
-    parser.add_argument("--outcome", choices=("done", "refused"), help="only what was done, or refused")
-    parser.add_argument("--address", metavar="IP", help="where it came from")
-    parser.add_argument("--search", metavar="TEXT", help="part of an e-mail, or of an object's name")
-    parser.add_argument(
-        "--mine", action="store_true", help="what you did, and what was done to what is yours"
-    )
+    parser.add_argument("--kind", metavar="K", help="kind of the object: session, user, keypair ...")
+    parser.add_argument("--object", metavar="ID", help="id of the object")
+    parser.add_argument("--outcome", choices=("done", "refused"), help="only this outcome")
+    parser.add_argument("--address", metavar="IP", help="source address")
+    parser.add_argument("--search", metavar="TEXT", help="part of an e-mail or of an object's name")
+    parser.add_argument("--mine", action="store_true", help="your own actions, and actions on your objects")
 
 
 def _wanted(args: argparse.Namespace) -> dict[str, Any]:
@@ -61,11 +59,11 @@ def _wanted(args: argparse.Namespace) -> dict[str, Any]:
 
 def ls_arguments(parser: Arguments) -> None:
     _filters(parser)
-    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    parser.add_argument("--limit", type=reading(whole_number), default=50, help="maximum number; 0 for all")
     parser.watches()
     parser.explain(
-        "List who did what, newest first: what you did and what was done to what is yours.\n"
-        "Administrators see what happened in their domain, superadmins everything."
+        "List audit entries, newest first: your actions and actions on your objects. Administrators see their\n"
+        "domain, superadmins everything."
     )
     parser.example(
         "carrel audit ls",
@@ -90,7 +88,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         _print_entries(found["items"])
         if found["next_cursor"]:
             say(
-                f"These are the newest {args.limit}; see more with --limit, or save them with carrel audit export."
+                f"These are the newest {args.limit}; use --limit for more, or save them with carrel audit export."
             )
 
     context.answer(found, show)
@@ -116,19 +114,17 @@ def _print_entries(entries: list[models.AuditEntryView]) -> None:
 
 
 def export_arguments(parser: Arguments) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="where to save it; standard output when left out"
-    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help="output file (default: standard output)")
     parser.add_argument(
         "--format",
         choices=("csv", "jsonl"),
-        help="a table, or JSON lines; else as FILE's ending says, or jsonl",
+        help="table or JSON lines (default: by FILE's suffix, else jsonl)",
     )
     _filters(parser)
     parser.without_output()
     parser.explain(
-        "Save everything that fits, newest first. JSON lines hold each entry byte for byte as it was sealed,\n"
-        "for carrel audit verify; CSV is for spreadsheets. The export is itself noted in the trail."
+        "Save all matching entries, newest first. JSON lines keep each entry byte for byte as sealed, for\n"
+        "carrel audit verify; CSV is for spreadsheets. The export itself is recorded in the trail."
     )
     parser.example(
         "carrel audit export trail.jsonl",
@@ -145,7 +141,7 @@ def export(args: argparse.Namespace, context: Context) -> int:
         for block in blocks:
             write_bytes(block)
         return _DONE
-    # Under another name until it is whole, so that nobody takes a part for the trail.
+    # Write to a temporary name, so that an incomplete file is never taken for the trail.
     unfinished = f"{args.file}.part"
     size = 0
     try:
@@ -166,17 +162,16 @@ def export(args: argparse.Namespace, context: Context) -> int:
 
 def verify_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="a saved trail (JSON lines), instead of the server's"
+        "file", metavar="FILE", nargs="?", help="verify a saved trail (JSON lines) instead of the server's"
     )
     parser.add_argument(
-        "--expect", metavar="POSITION:HASH", type=reading(_place), help="a head that you noted earlier"
+        "--expect", metavar="POSITION:HASH", type=reading(_place), help="a head printed by an earlier check"
     )
-    parser.add_argument("--partial", action="store_true", help="FILE holds only some of the entries")
+    parser.add_argument("--partial", action="store_true", help="FILE contains only some of the entries")
     parser.explain(
-        "Prove that nobody altered the audit trail: every entry is what was sealed at its place, and none is\n"
-        "missing. Prints the head; keep it somewhere else. With --expect it proves besides that the chain was not\n"
-        "made anew as a whole, and that nothing was cut off at its end. Exit code 1: something is wrong.\n"
-        "With FILE it needs no server. Without, it is for superadmins."
+        "Verify the audit trail: every entry matches its seal and none is missing. Prints the head of the\n"
+        "chain; store it elsewhere. With --expect it also detects a rebuilt or truncated chain. Exit code 1:\n"
+        "verification failed. With FILE it needs no server; without FILE it is for superadmins."
     )
     parser.example(
         "carrel audit verify",
@@ -186,19 +181,19 @@ def verify_arguments(parser: Arguments) -> None:
 
 
 def verify(args: argparse.Namespace, context: Context) -> int:
-    """Look through the chain."""
+    """Verify the chain."""
     found = _verified_file(args) if args.file else _verified_server(args, context)
     context.answer(found, lambda: _print_check(found))
     return _FAULTY if found["faults"] else _DONE
 
 
 def _verified_server(args: argparse.Namespace, context: Context) -> models.AuditCheck:
-    """All parts, as if they were one."""
+    """The results of all parts, combined."""
     with Progress(after_s=_PATIENCE_S) as progress:
-        progress.update("looking through the audit trail", 0.0)
+        progress.update("verifying the audit trail", 0.0)
         found = part = context.client.audit.verify(expect=args.expect)
         while not part["done"]:
-            progress.update("looking through the audit trail", part["reached"] / part["head"]["position"])
+            progress.update("verifying the audit trail", part["reached"] / part["head"]["position"])
             part = context.client.audit.verify(after=part["reached"], expect=args.expect)
             found = {
                 **part,
@@ -216,7 +211,7 @@ def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
         with open(args.file, "rb") as file, Progress(after_s=_PATIENCE_S) as progress:
             size = os.fstat(file.fileno()).st_size or 1
             for read in trail.read(file):
-                progress.update(f"looking through {args.file}", read / size)
+                progress.update(f"verifying {args.file}", read / size)
     except OSError as error:
         raise _not_a_file(args.file, error) from error
     trail.finish(partial=args.partial)
@@ -228,9 +223,9 @@ def _print_check(found: models.AuditCheck) -> None:
         say(f"{fault['kind']}: {fault['sentence']}")
     count, head = found["checked"], found["head"]
     if found["faults"]:
-        verdict = "NOT as it was sealed; see above"
+        verdict = "seal mismatch; see above"
     else:
-        verdict = f"{counted(count, 'entry is', 'entries are')} as sealed, and none is missing"
+        verdict = f"{counted(count, 'entry is', 'entries are')} verified, none is missing"
     cut = f"{found['start']['position']}, cut by retention" if found["start"]["position"] else ""
     print_facts(
         [
@@ -245,7 +240,7 @@ def _print_check(found: models.AuditCheck) -> None:
 def _place(text: str) -> str:
     """Raises: ValueError."""
     if not _PLACE.fullmatch(text):
-        raise ValueError("a place in the chain is written as POSITION:HASH, as an earlier check printed it")
+        raise ValueError("write a position in the chain as POSITION:HASH, as printed by an earlier check")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Commands that look at the installation: images, resources, events, health."""
+"""Commands that show the installation: images, resources, events, health."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ _DOWN = 1
 
 
 def images_arguments(parser: Arguments) -> None:
-    parser.explain(
-        "List the images that sessions can start from. Any other image works too, by its reference."
-    )
+    parser.explain("List the images of the catalogue. Any other image works too, by its reference.")
     parser.watches()
     parser.example("carrel image ls")
 
@@ -52,7 +50,7 @@ def images(args: argparse.Namespace, context: Context) -> int:
 
 
 def resources_arguments(parser: Arguments) -> None:
-    parser.explain("Show what the nodes have, what is left, and the most of it that is left on one node.")
+    parser.explain("Show total and free capacity, and the largest free amount on one node.")
     parser.example("carrel resources")
 
 
@@ -70,14 +68,14 @@ def resources(args: argparse.Namespace, context: Context) -> int:
 
 
 def events_arguments(parser: Arguments) -> None:
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens")
+    parser.add_argument("-f", "--follow", action="store_true", help="follow new events")
     parser.add_argument(
-        "--usage", action="store_true", help="with --follow: measured use too, every few seconds"
+        "--usage", action="store_true", help="with --follow: include usage samples, every few seconds"
     )
     parser.add_argument(
-        "--limit", type=reading(whole_number), default=100, help="so many of the last (default 100)"
+        "--limit", type=reading(whole_number), default=100, help="number of latest events (default 100)"
     )
-    parser.explain("Show what happened, newest last. With --follow -o json: one object for each line.")
+    parser.explain("Show events, newest last. With --follow -o json: one object per line.")
     parser.example("carrel events", "carrel events --follow -o json | jq -r .kind")
 
 
@@ -96,12 +94,12 @@ def events(args: argparse.Namespace, context: Context) -> int:
 
 
 def status_arguments(parser: Arguments) -> None:
-    parser.explain("Show the health of each part of the server; exit code 1 when one of them is down.")
+    parser.explain("Show the health of each component; exit code 1 if one is down.")
     parser.example("carrel server status")
 
 
 def status(args: argparse.Namespace, context: Context) -> int:
-    """Show the server's parts."""
+    """Show the server's components."""
     server = context.client.server.show()
     columns = [Column("PART"), Column("STATE", {"ok": "green", "low": "yellow"}, otherwise="red")]
     columns += [Column(title) for title in ("VERSION", "ADDRESS", "DETAIL")]
@@ -131,7 +129,7 @@ def _print_event(event: models.EventView) -> None:
 
 
 def _line(event: models.EventView) -> str:
-    """An event as a line: when, what, which one, and how it is now."""
+    """An event as a line: time, kind, object and state."""
     at = event["at"]
     when = local_time(at, "-")
     content = event["data"]

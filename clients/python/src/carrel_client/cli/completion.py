@@ -1,4 +1,4 @@
-"""Completion: one program that knows the words, and a few lines for each shell that ask it."""
+"""Shell completion: `carrel __complete` computes candidates; each shell has a short script that calls it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PATIENCE_S = 2.0
-# Arguments that are folders and which of them, places in folders, and what is a place or a path of this machine.
+# Arguments that name folders, FOLDER:PATH, or either of that and a local path.
 _FOLDERS: dict[str, dict[str, Any]] = {
     "folder": {},
     "folders": {},
@@ -74,9 +74,9 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def completion_arguments(parser: Arguments) -> None:
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell that shall learn carrel's words")
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell")
     parser.without_output()
-    parser.explain("Print what makes your shell complete commands, options, sessions, images and apps.")
+    parser.explain("Print a completion script for commands, options, sessions, images and apps.")
     parser.example(
         "carrel completion bash > ~/.local/share/bash-completion/completions/carrel",
         'carrel completion zsh > "${fpath[1]}/_carrel"',
@@ -85,13 +85,13 @@ def completion_arguments(parser: Arguments) -> None:
 
 
 def completion(args: argparse.Namespace, context: Context) -> int:
-    """Print a shell's script."""
+    """Print the script."""
     sys.stdout.write(SCRIPTS[args.shell])
     return 0
 
 
 def complete(words: list[str]) -> int:
-    """Print what may stand in place of the last word: a candidate and what it is, with a tab between."""
+    """Print candidates for the last word: candidate and description, separated by a tab."""
     *before, current = words or [""]
     try:
         found = _candidates(before, current)
@@ -138,7 +138,7 @@ def _of_arguments(parser: Arguments, given: list[str], current: str) -> dict[str
 
 
 def _positional_words(options: dict[str, argparse.Action], given: list[str]) -> list[str]:
-    """The given words that are neither options nor values of options."""
+    """The positional arguments."""
     words: list[str] = []
     skip = False
     for word in given:
@@ -152,7 +152,7 @@ def _positional_words(options: dict[str, argparse.Action], given: list[str]) -> 
 
 
 def _values(action: argparse.Action, given: list[str], current: str) -> dict[str, str]:
-    """What an argument may be, with what it means; asks the server where only it knows."""
+    """Candidates for an argument with descriptions; queries the server if needed."""
     if action.choices:
         return {str(choice): "" for choice in action.choices}
     if action.dest == "output":
@@ -212,7 +212,7 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
 
 
 def _folders(wanted: dict[str, Any]) -> dict[str, str]:
-    """Names of folders, and whose they are."""
+    """Folder names with their owners."""
     found = _client().vfolders.list(limit=200, **wanted)["items"]
     return {
         folder["name"]: folder["owner"]["email"]
@@ -223,7 +223,7 @@ def _folders(wanted: dict[str, Any]) -> dict[str, str]:
 
 
 def _places(current: str) -> dict[str, str]:
-    """Folders with a colon behind them, and behind the colon what is there."""
+    """Folder names with a colon, and paths after the colon."""
     folder, colon, path = current.partition(":")
     if not colon:
         return {f"{name}:": text for name, text in _folders({}).items()}
@@ -238,7 +238,7 @@ def _places(current: str) -> dict[str, str]:
 
 
 def _local(current: str) -> dict[str, str]:
-    """What is on this machine, for arguments that may be here or in a folder."""
+    """Local paths, for arguments that may be local or in a folder."""
     directory, slash, _ = current.rpartition("/")
     try:
         entries = list(os.scandir(directory or slash or "."))

@@ -1,4 +1,4 @@
-"""What a command works with: the client of the chosen profile, and how to answer."""
+"""The context of a command: the client of the selected profile, and the output format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE_S = 2.0
 
 
 class Context:
-    """The surroundings of one run of a command. structured: whether a program reads the answer, see `formats`."""
+    """The context of one command run. structured: the output is for programs, see `formats`."""
 
     def __init__(self, *, profile: str | None, output: str) -> None:
         self.profile = profile
@@ -26,7 +26,7 @@ class Context:
 
     @property
     def client(self) -> ApiClient:
-        """The client, made when it is first needed.
+        """The client, created on first use.
 
         Raises: CarrelError when nobody is signed in.
         """
@@ -40,7 +40,7 @@ class Context:
 
     @property
     def writer(self) -> Writer:
-        """What writes answers for programs."""
+        """The writer of structured output."""
         if self._writer is None:
             from carrel_client.cli.formats import Writer  # a table does not need it
 
@@ -55,14 +55,14 @@ class Context:
         return line
 
     def answer(self, answer: object, show: Callable[[], None]) -> None:
-        """Print the API's answer in the format that was asked for; without one, what a person wants to see."""
+        """Print the API's response in the selected format, or the human-readable output."""
         if self.structured:
             self.writer.write(answer)
         else:
             show()
 
     def stream(self, answer: object, show: Callable[[], None]) -> None:
-        """The same for one of many answers, at once."""
+        """Print one response of a stream immediately."""
         if self.structured:
             self.writer.write_line(answer)
         else:

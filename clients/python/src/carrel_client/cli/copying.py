@@ -1,4 +1,4 @@
-"""Commands that bring files and trees into folders and back, and copy them from folder to folder."""
+"""Commands that upload, download and copy files and directories."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ def cp_arguments(parser: Arguments) -> None:
         "sources",
         metavar="SOURCE",
         nargs="+",
-        help="local paths or FOLDER:PATH, or - for what comes through a pipe; or a folder to clone",
+        help="local paths, FOLDER:PATH, or - for standard input; or a folder to clone",
     )
-    parser.add_argument("to", metavar="TO", help="a local path or FOLDER:PATH; or the clone's name")
+    parser.add_argument("to", metavar="TO", help="a local path or FOLDER:PATH; or the name of the clone")
     parser.add_argument("-r", "--recursive", action="store_true", help="directories too")
     _upload_options(parser)
     waiting_arguments(parser)
     parser.explain(
-        "Copy files between this machine and a folder, and between folders. A directory goes into TO under its own\n"
-        "name; with a slash behind it, only what is in it goes. What is there already, unchanged, is not copied\n"
-        "again, and what broke off is gone on with: run the same command again. Write a local path with a colon ./a:b."
+        "Copy files between this machine and a folder, and between folders. A directory is copied into TO\n"
+        "under its own name; with a trailing slash only its content is copied. Unchanged files are skipped\n"
+        "and interrupted transfers resume, so you can run the same command again. Write a local path that\n"
+        "contains a colon as ./a:b."
     )
     parser.example(
         "carrel cp table.csv data:",
@@ -62,7 +63,7 @@ def cp(args: argparse.Namespace, context: Context) -> int:
     to = place(args.to)
     from_folders = [text for text in args.sources if place(text)]
     if from_folders and len(from_folders) < len(args.sources):
-        raise CarrelError("usage", "Some of these are here and some in a folder.", status=422)
+        raise CarrelError("usage", "Local paths and folder paths cannot be mixed.", status=422)
     if to and from_folders:
         return _between(args, context, to)
     if to:
@@ -71,7 +72,7 @@ def cp(args: argparse.Namespace, context: Context) -> int:
         return _down(args, context, *of_one_folder(args.sources), args.to)
     if len(args.sources) > 1 or "/" in args.to or os.path.exists(args.sources[0]):
         raise CarrelError(
-            "usage", "None of these is in a folder.", status=422, hint=f"Write FOLDER:PATH, as {args.to}:"
+            "usage", "None of these is a folder path.", status=422, hint=f"Write FOLDER:PATH, as {args.to}:"
         )
     from carrel_client.cli.vfolder_life import clone_as
 
@@ -79,19 +80,17 @@ def cp(args: argparse.Namespace, context: Context) -> int:
 
 
 def upload_arguments(parser: Arguments) -> None:
-    parser.add_argument(
-        "place", metavar="FOLDER[:PATH]", help="into which directory, made when it is not there"
-    )
+    parser.add_argument("place", metavar="FOLDER[:PATH]", help="target directory, created if missing")
     parser.add_argument(
         "sources",
         metavar="LOCAL",
         nargs="+",
-        help="files and directories of this machine; or - for what comes through a pipe, and PATH is its file",
+        help="local files and directories; or - for standard input, with PATH as its file",
     )
     _upload_options(parser)
     parser.explain(
-        "Bring files and directories into a folder. Several go at a time; what is there already, unchanged, is not\n"
-        "sent again, and what broke off is gone on with: run the same command again."
+        "Upload files and directories into a folder, several at a time. Unchanged files are skipped and\n"
+        "interrupted transfers resume, so you can run the same command again."
     )
     parser.example(
         "carrel vfolder upload data ./images",
@@ -101,7 +100,7 @@ def upload_arguments(parser: Arguments) -> None:
 
 
 def upload(args: argparse.Namespace, context: Context) -> int:
-    """Bring files into a folder."""
+    """Upload files into a folder."""
     where = place(args.place) or Place(args.place, "")
     args.recursive = True
     return _up(args, context, args.sources, Place(where.folder, f"{where.inner}/"))
@@ -112,12 +111,16 @@ def download_arguments(parser: Arguments) -> None:
         "places", metavar="FOLDER[:PATH]", nargs="+", help="files and directories of one folder"
     )
     parser.add_argument(
-        "--to", dest="into", metavar="DIRECTORY", default=".", help="where to (default: here)"
+        "--to",
+        dest="into",
+        metavar="DIRECTORY",
+        default=".",
+        help="target directory (default: current directory)",
     )
     _options(parser)
     parser.explain(
-        "Bring files and directories of a folder here. Several come at a time; what is here already, unchanged, does\n"
-        "not come again, and what broke off is gone on with: run the same command again."
+        "Download files and directories of a folder, several at a time. Unchanged files are skipped and\n"
+        "interrupted transfers resume, so you can run the same command again."
     )
     parser.example(
         "carrel vfolder download data", "carrel vfolder download data:runs/7/ data:notes.md --to results"
@@ -125,7 +128,7 @@ def download_arguments(parser: Arguments) -> None:
 
 
 def download(args: argparse.Namespace, context: Context) -> int:
-    """Bring files of a folder here."""
+    """Download files of a folder."""
     args.recursive = True
     folder, places = of_one_folder([text if place(text) else f"{text}:" for text in args.places])
     return _down(args, context, folder, places, os.path.join(args.into, ""))
@@ -135,9 +138,9 @@ def archive_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "places", metavar="FOLDER[:PATH]", nargs="+", help="files and directories of one folder"
     )
-    parser.add_argument("file", metavar="FILE", help="where to save it; - prints it")
+    parser.add_argument("file", metavar="FILE", help="output file; - for standard output")
     parser.without_output()
-    parser.explain("Save files and directories of a folder as a zip file. Symbolic links are left out.")
+    parser.explain("Save files and directories of a folder as a zip archive, without symbolic links.")
     parser.example(
         "carrel vfolder zip data:runs/7 run-7.zip", "carrel vfolder zip data - | ssh host 'cat > data.zip'"
     )
@@ -151,7 +154,7 @@ def archive(args: argparse.Namespace, context: Context) -> int:
         for block in blocks:
             write_bytes(block)
         return 0
-    # Under another name until it is whole, so that nobody takes a part for all of it.
+    # Write to a temporary name, so that an incomplete file is never taken for the archive.
     unfinished = f"{args.file}.part"
     size = 0
     try:
@@ -176,25 +179,29 @@ def _options(parser: Arguments) -> None:
     parser.add_argument(
         "--clash",
         choices=("refuse", "replace", "rename", "skip"),
-        help="what becomes of a file whose name another has (default: ask on a terminal, else refuse)",
+        help="what to do with existing files that differ (default: ask on a terminal, otherwise fail)",
     )
     parser.add_argument(
-        "--workers", type=reading(_number), default=4, metavar="N", help="how many at a time (default 4)"
+        "--workers",
+        type=reading(_number),
+        default=4,
+        metavar="N",
+        help="number of parallel transfers (default 4)",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but what went wrong")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
 def _upload_options(parser: Arguments) -> None:
     _options(parser)
-    parser.add_argument("--follow", action="store_true", help="bring what symbolic links lead to")
+    parser.add_argument("--follow", action="store_true", help="follow symbolic links")
     parser.add_argument(
         "--parts",
         type=reading(_number),
         default=1,
         metavar="N",
-        help="send so many pieces of a large file side by side, for lines that are long",
+        help="number of parallel parts of a large file, for connections with high latency",
     )
-    parser.add_argument("--checksum", action="store_true", help="have the server check every piece")
+    parser.add_argument("--checksum", action="store_true", help="verify checksums on the server")
 
 
 def _number(text: str) -> int:
@@ -229,14 +236,14 @@ def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Plac
 
 
 def _up_stream(args: argparse.Namespace, context: Context, sources: list[str], to: Place) -> int:
-    """What comes through a pipe, into one file."""
+    """Upload standard input into one file."""
     path = to.inner.rstrip("/")
     if len(sources) > 1 or not path:
         raise CarrelError(
             "usage",
-            "What comes through a pipe becomes one file, which needs a name.",
+            "Standard input needs a file name.",
             status=422,
-            hint=f"Write - {to.folder}:NAME. A file of this name is ./-",
+            hint=f"Write - {to.folder}:NAME. For a file named -, write ./-",
         )
 
     def bring(clash: Clash, tell: Callable[[Meter], None]) -> Transfer:
@@ -298,7 +305,7 @@ def _watched(
     bring: Callable[[Clash, Callable[[Meter], None]], Transfer],
     verb: str,
 ) -> int:
-    """Do it with a bar on stderr, and tell what became of it."""
+    """Run the transfer with a progress bar on stderr, then print the result."""
     began = time.monotonic()
     with Progress(after_s=_PATIENCE_S) as line:
 
@@ -314,7 +321,7 @@ def _watched(
 
 
 class _Asking:
-    """Asks what becomes of a file whose name is taken, once for all that follow when that is the answer."""
+    """Asks what to do with an existing file; an upper-case answer applies to all following files."""
 
     def __init__(self, line: Progress) -> None:
         self._line = line
@@ -324,8 +331,8 @@ class _Asking:
         while self._for_all is None:
             with self._line.silent():
                 sys.stderr.write(
-                    f"{printable(path)} is there already, another one. [r]eplace, [s]kip, [k]eep both, [n]o; "
-                    "a capital letter for all: "
+                    f"{printable(path)} exists and differs. [r]eplace, [s]kip, [k]eep both, [n]o; "
+                    "upper case for all: "
                 )
                 sys.stderr.flush()
                 text = sys.stdin.readline()
@@ -344,11 +351,11 @@ def _report(args: argparse.Namespace, context: Context, done: Transfer, verb: st
     for name, why in done.skipped[:_SHOWN] if not args.quiet else []:
         say(f"skipped {printable(name)}: {why}")
     if len(done.skipped) > _SHOWN and not args.quiet:
-        say(f"and {len(done.skipped) - _SHOWN:,} more are skipped")
+        say(f"and {len(done.skipped) - _SHOWN:,} more were skipped")
     for name, error in done.failed[:_SHOWN]:
         report(CarrelError(error.code, f"{name}: {error.detail}", status=error.status, hint=error.hint))
     if len(done.failed) > _SHOWN:
-        say(f"and {len(done.failed) - _SHOWN:,} more did not go")
+        say(f"and {len(done.failed) - _SHOWN:,} more failed")
     answer: dict[str, Any] = {
         "files": meter.files,
         "bytes": meter.bytes,
@@ -384,6 +391,4 @@ def _directories_wanted(args: argparse.Namespace, sources: list[str]) -> None:
 
 
 def _directory(where: str) -> CarrelError:
-    return CarrelError(
-        "usage", f"{where} is a directory.", status=422, hint="Give -r to copy all that is in it."
-    )
+    return CarrelError("usage", f"{where} is a directory.", status=422, hint="Use -r to copy a directory.")

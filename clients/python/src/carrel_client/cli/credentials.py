@@ -1,4 +1,4 @@
-"""Commands about what scripts prove themselves with: keypairs and personal tokens; and SSH keys."""
+"""Commands for keypairs, personal tokens and SSH keys."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def keypairs(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_keypair_arguments(parser: Arguments) -> None:
-    parser.add_argument("--name", metavar="N", default="", help="what it is for")
+    parser.add_argument("--name", metavar="N", default="", help="description")
     parser.explain(
-        "Make a keypair for a script. The secret is shown this once. The lines printed can be sourced."
+        "Create a keypair for a script. The secret is shown only once. The output can be sourced by a shell."
     )
     parser.example("carrel keypair create --name ci", "carrel keypair create > ci.env && chmod 600 ci.env")
 
 
 def create_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Make a keypair."""
+    """Create a keypair."""
     made = context.client.keypairs.create(name=args.name)
     context.answer(made, lambda: _export_keypair(context, made["access_key"], made["secret_key"]))
     return 0
@@ -66,16 +66,17 @@ def rotate_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
     yes_argument(parser)
     parser.explain(
-        "Give a keypair of yours another secret, shown this once; what uses the former is refused at once."
+        "Replace the secret of one of your keypairs. The new secret is shown only once; "
+        "the old one stops working immediately."
     )
     parser.example("carrel keypair rotate CK0123456789ABCDEF01")
 
 
 def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Give a keypair another secret, and keep it where this machine uses it."""
+    """Rotate a keypair's secret, and update the local profile that uses it."""
     from carrel_client.profiles import load, names, save
 
-    if not agreed(args, "Give {} another secret?", "keypair", [args.access_key]):
+    if not agreed(args, "Rotate the secret of {}?", "keypair", [args.access_key]):
         return 1
     made = context.client.keypairs.rotate(args.access_key)
     for name in names(os.environ):
@@ -92,15 +93,15 @@ def rotate_keypair(args: argparse.Namespace, context: Context) -> int:
 
 def update_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
-    parser.add_argument("--name", metavar="N", help="what it is for")
+    parser.add_argument("--name", metavar="N", help="description")
     state = parser.add_mutually_exclusive_group()
-    state.add_argument("--activate", action="store_true", help="let it be used again")
-    state.add_argument("--deactivate", action="store_true", help="refuse it until it is activated")
+    state.add_argument("--activate", action="store_true", help="activate it")
+    state.add_argument("--deactivate", action="store_true", help="deactivate it")
     parser.add_argument(
         "--rate-limit",
         metavar="N",
         type=int,
-        help="requests in a quarter of an hour, 0 for the installation's; for administrators",
+        help="requests per 15 minutes, 0 for the installation's default; for administrators",
     )
     parser.example(
         "carrel keypair update CK0123456789ABCDEF01 --deactivate",
@@ -131,7 +132,7 @@ def remove_keypair_arguments(parser: Arguments) -> None:
 
 
 def remove_keypair(args: argparse.Namespace, context: Context) -> int:
-    """Delete keypairs; one that cannot be deleted does not keep the others."""
+    """Delete keypairs; continues after a failure."""
     if not removal_confirmed(args, "keypair", args.access_keys):
         return 1
     return _remove(context, "access_key", args.access_keys, context.client.keypairs.remove)
@@ -161,7 +162,7 @@ def tokens(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_token_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="what it is for")
+    parser.add_argument("name", metavar="NAME", help="description")
     parser.add_argument(
         "--scope",
         metavar="S",
@@ -170,12 +171,12 @@ def create_token_arguments(parser: Arguments) -> None:
         help='an action such as session.read, all on one kind ("session.*"), or "*"; may be repeated',
     )
     parser.add_argument(
-        "--days", metavar="N", type=int, default=90, help="until it expires; 0: never (default: 90)"
+        "--days", metavar="N", type=int, default=90, help="days until it expires; 0: never (default: 90)"
     )
     parser.explain(
-        "Make a personal token for a script: it acts as you, within its scopes, until it expires.\n"
-        "It is shown this once, and used as CARREL_TOKEN or as `Authorization: Bearer`. Which actions\n"
-        "there are is in docs/reference/permissions.md."
+        "Create a personal token for a script: it acts as you, within its scopes, until it expires. It is\n"
+        "shown only once; use it as CARREL_TOKEN or `Authorization: Bearer`. docs/reference/permissions.md\n"
+        "lists the actions."
     )
     parser.example(
         "carrel token create nightly --scope 'session.*' --scope image.read --days 30",
@@ -184,7 +185,7 @@ def create_token_arguments(parser: Arguments) -> None:
 
 
 def create_token(args: argparse.Namespace, context: Context) -> int:
-    """Make a personal token."""
+    """Create a personal token."""
     made = context.client.tokens.create(name=args.name, scopes=args.scope, expires_in_days=args.days or None)
     url = context.client.transport.target.url
     context.answer(made, lambda: _exports(CARREL_URL=url, CARREL_TOKEN=made["token"]))
@@ -198,7 +199,7 @@ def remove_token_arguments(parser: Arguments) -> None:
 
 
 def remove_token(args: argparse.Namespace, context: Context) -> int:
-    """Revoke tokens; one that cannot be revoked does not keep the others."""
+    """Revoke tokens; continues after a failure."""
     if not removal_confirmed(args, "token", args.ids):
         return 1
     return _remove(context, "id", args.ids, context.client.tokens.remove)
@@ -221,12 +222,13 @@ def ssh_keys(args: argparse.Namespace, context: Context) -> int:
 
 
 def add_ssh_key_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="what it is for")
+    parser.add_argument("name", metavar="NAME", help="description")
     parser.add_argument("--file", metavar="PATH", help="a public key; - for standard input")
     parser.explain(
-        "Add a public SSH key. Without --file a pair is made: its private half goes to standard output this once, as\n"
-        "the file that ssh reads, and everything else to standard error. Sessions take no SSH connections yet; keys\n"
-        "are kept for when they do. Until then: carrel session terminal, carrel session exec."
+        "Add a public SSH key. Without --file a pair is generated: the private key is printed once on\n"
+        "standard output, in the format of ssh, and everything else on standard error. Sessions do not accept\n"
+        "SSH connections yet; keys are stored for later. Until then use carrel session terminal or carrel\n"
+        "session exec."
     )
     parser.example(
         "carrel ssh-key add laptop --file ~/.ssh/id_ed25519.pub",
@@ -235,7 +237,7 @@ def add_ssh_key_arguments(parser: Arguments) -> None:
 
 
 def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
-    """Add an SSH key, or make a pair."""
+    """Add an SSH key, or generate a pair."""
     made = context.client.ssh_keys.add(name=args.name, public_key=_content(args.file))
 
     def show() -> None:
@@ -243,7 +245,7 @@ def add_ssh_key(args: argparse.Namespace, context: Context) -> int:
         if made["private_key"]:
             sys.stdout.write(made["private_key"].rstrip("\n") + "\n")
             say(
-                "This was its private key, which nobody can show again. Keep it in a file that only you can read."
+                "This is the private key, which cannot be shown again. Store it in a file that only you can read."
             )
 
     context.answer(made, show)
@@ -257,7 +259,7 @@ def remove_ssh_key_arguments(parser: Arguments) -> None:
 
 
 def remove_ssh_key(args: argparse.Namespace, context: Context) -> int:
-    """Forget SSH keys."""
+    """Delete SSH keys."""
     if not removal_confirmed(args, "SSH key", args.ids):
         return 1
     return _remove(context, "id", args.ids, context.client.ssh_keys.remove)
@@ -276,7 +278,7 @@ def _content(path: str | None) -> str | None:
 
 
 def _exports(**variables: str) -> None:
-    """Lines that a shell can source."""
+    """Lines for a shell to source."""
     sys.stdout.writelines(f"export {name}={value}\n" for name, value in variables.items())
 
 

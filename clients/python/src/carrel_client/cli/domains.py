@@ -1,4 +1,4 @@
-"""Commands about domains."""
+"""Commands for domains."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="unique, whatever the case of its letters")
+    parser.add_argument("name", metavar="NAME", help="unique, case-insensitive")
     _settings(parser)
     parser.example("carrel domain create physics --ceiling cpu=256 --ceiling mem=2t --registry docker.io")
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a domain."""
+    """Create a domain."""
     made = context.client.domains.create(name=args.name, **_wanted(args))
-    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
 
@@ -90,9 +90,9 @@ def update_arguments(parser: Arguments) -> None:
         action="append",
         choices=_PLACES,
         default=[],
-        help="let it use all of these again",
+        help="allow all of these again",
     )
-    parser.explain("Change a domain. What is given replaces what was, ceilings and lists as a whole.")
+    parser.explain("Change a domain. Ceilings and lists are replaced completely.")
     parser.example(
         "carrel domain update physics --description 'Institute of Physics' --ceiling cpu=512",
         "carrel domain update physics --all registries",
@@ -113,19 +113,22 @@ def enable_arguments(parser: Arguments) -> None:
 
 
 def enable(args: argparse.Namespace, context: Context) -> int:
-    """Let people of a domain in again."""
+    """Enable domains."""
     return each(context, args.domains, lambda ref: _switch(context, ref, True))
 
 
 def disable_arguments(parser: Arguments) -> None:
     parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Sign everybody of a domain out at once; it takes no new sessions. Those that run go on.")
+    parser.explain(
+        "Disable domains: sign out their users immediately and accept no new sessions. "
+        "Running sessions continue."
+    )
     parser.example("carrel domain disable physics")
 
 
 def disable(args: argparse.Namespace, context: Context) -> int:
-    """Shut a domain."""
+    """Disable domains."""
     if not agreed(args, "Disable {}?", "domain", args.domains):
         return 1
     return each(context, args.domains, lambda ref: _switch(context, ref, False))
@@ -134,7 +137,7 @@ def disable(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("domains", metavar="DOMAIN", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Remove domains that hold nothing.")
+    parser.explain("Delete empty domains.")
     parser.example("carrel domain rm physics")
 
 
@@ -145,13 +148,13 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.domains.remove(ref)
-        return {"domain": ref, "removed": True}, f"{ref} is removed"
+        return {"domain": ref, "removed": True}, f"{ref} deleted"
 
     return each(context, args.domains, remove)
 
 
 def _settings(parser: Arguments) -> None:
-    parser.add_argument("--description", help="what it is")
+    parser.add_argument("--description", help="description")
     ceiling_argument(parser)
     for option, thing in (
         ("--resource-group", "a group of nodes"),
@@ -159,7 +162,7 @@ def _settings(parser: Arguments) -> None:
         ("--storage-host", "a storage host"),
     ):
         parser.add_argument(
-            option, metavar="NAME", action="append", help=f"{thing} that it may use; else all"
+            option, metavar="NAME", action="append", help=f"{thing} that it may use (default: all)"
         )
 
 

@@ -1,4 +1,4 @@
-"""Commands about engines: what runs containers."""
+"""Commands for engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STATES = {"READY": "green", "DOWN": "red"}
 
 def ls_arguments(parser: Arguments) -> None:
     parser.watches("engine", "node")
-    parser.explain("List the engines, and whether each answers.")
+    parser.explain("List the engines with their state.")
     parser.example(
         "carrel engine ls", "carrel engine ls -o json | jq '.items[] | select(.state == \"DOWN\")'"
     )
@@ -53,12 +53,12 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 
 def kinds_arguments(parser: Arguments) -> None:
-    parser.explain("List the kinds of engines that can be added, and what each is set up with.")
+    parser.explain("List the available engine kinds and their settings.")
     parser.example("carrel engine kinds", "carrel engine kinds -o json | jq '.items[].settings.properties'")
 
 
 def kinds(args: argparse.Namespace, context: Context) -> int:
-    """List the kinds of engines."""
+    """List engine kinds."""
     found = context.client.engine_kinds.list()
     rows = [
         [
@@ -77,7 +77,7 @@ def kinds(args: argparse.Namespace, context: Context) -> int:
 
 def show_arguments(parser: Arguments) -> None:
     _engine(parser)
-    parser.explain("Show how an engine is set up, and how it is. Its secrets are never shown.")
+    parser.explain("Show the settings and state of an engine. Secrets are never shown.")
     parser.example("carrel engine show local")
 
 
@@ -89,17 +89,17 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def add_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="small letters, digits and - between them")
-    parser.add_argument("kind", metavar="KIND", help="such as docker; carrel engine kinds lists them")
+    parser.add_argument("name", metavar="NAME", help="lower-case letters and digits, with - between them")
+    parser.add_argument("kind", metavar="KIND", help="the engine kind; see carrel engine kinds")
     _settings(parser)
-    parser.explain("Add an engine. It must answer; sessions may start on its nodes at once.")
+    parser.explain("Add an engine. It must respond; sessions may start on its nodes immediately.")
     parser.example("carrel engine add rack2 docker --set url=unix:///run/rack2/docker.sock")
 
 
 def add(args: argparse.Namespace, context: Context) -> int:
     """Add an engine."""
     made = context.client.engines.create(kind=args.kind, name=args.name, settings=_given(args))
-    context.answer(made, lambda: print_line(f"{made['name']} is added ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
     return 0
 
 
@@ -108,11 +108,15 @@ def edit_arguments(parser: Arguments) -> None:
     parser.add_argument("--name", help="another name")
     _settings(parser)
     parser.add_argument(
-        "--unset", metavar="SETTING", action="append", default=[], help="as usual again; again for more"
+        "--unset",
+        metavar="SETTING",
+        action="append",
+        default=[],
+        help="reset this setting to its default; repeatable",
     )
     parser.explain(
-        "Change an engine while it runs. With other settings it must answer, and have what runs on it; its secrets "
-        "are given again together with them."
+        "Change an engine while it runs. With new settings it must respond and have the "
+        "running containers; secrets must be set again together with other settings."
     )
     parser.example("carrel engine edit rack2 --name rack-2", "carrel engine edit rack2 --unset addresses")
 
@@ -129,12 +133,12 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 def check_arguments(parser: Arguments) -> None:
     _engine(parser)
-    parser.explain("Ask an engine now. Exits with 1 when it does not answer.")
+    parser.explain("Check the connection to an engine. Exit code 1 if it does not respond.")
     parser.example("carrel engine check rack2")
 
 
 def check(args: argparse.Namespace, context: Context) -> int:
-    """Ask an engine whether it answers."""
+    """Check the connection to an engine."""
     found = context.client.engines.check(args.engine)
     nodes = f" Its nodes: {', '.join(found['nodes'])}." if found["nodes"] else ""
     context.answer(found, lambda: print_line(found["sentence"] + nodes))
@@ -144,7 +148,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("engines", metavar="ENGINE", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Remove engines that hold no container, with their nodes.")
+    parser.explain("Remove engines without containers, with their nodes.")
     parser.example("carrel engine rm rack2")
 
 
@@ -155,7 +159,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.engines.remove(ref)
-        return {"engine": ref, "removed": True}, f"{ref} is removed"
+        return {"engine": ref, "removed": True}, f"{ref} removed"
 
     return each(context, args.engines, remove)
 
@@ -171,10 +175,10 @@ def _settings(parser: Arguments) -> None:
         action="append",
         default=[],
         dest="settings",
-        help="a setting of its kind; lists as JSON; again for more",
+        help="a setting of the kind; lists as JSON; repeatable",
     )
     parser.add_argument(
-        "--secret-stdin", metavar="SETTING", help="read this setting, a secret, from standard input"
+        "--secret-stdin", metavar="SETTING", help="read this secret setting from standard input"
     )
 
 
@@ -185,11 +189,11 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         if not equals:
             raise CarrelError(
                 "invalid.setting",
-                f"{pair} is no SETTING=VALUE.",
+                f"{pair} is not SETTING=VALUE.",
                 status=0,
                 hint="Write --set url=unix:///...",
             )
-        # What is no list is for the server to read.
+        # The server parses everything but lists.
         given[name] = json.loads(value) if value.startswith(("[", "{")) else value
     if args.secret_stdin:
         given[args.secret_stdin] = sys.stdin.readline().rstrip("\r\n")

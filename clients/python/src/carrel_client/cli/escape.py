@@ -1,4 +1,4 @@
-"""The way out of a terminal whose every key belongs to the other side: Enter, tilde, dot, as in ssh."""
+"""The escape sequence of a raw terminal: Enter, tilde, dot, as in ssh."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ _TILDE, _DOT = b"~", b"."
 
 
 class Escape:
-    """Watches keys go by and finds the escape, which may come in pieces."""
+    """Detects the escape sequence in the input, also across chunks."""
 
     def __init__(self) -> None:
         self._line_is_new = True
         self._tilde_held = False
 
     def feed(self, typed: bytes) -> tuple[bytes, bool]:
-        """What to pass on, and whether the person leaves. A tilde at a line's start is held until the next key."""
+        """The bytes to forward, and whether the user leaves.
+
+        A tilde at the start of a line is held until the next key.
+        """
         passed = bytearray()
         for number in typed:
             key = bytes((number,))

@@ -1,4 +1,4 @@
-"""What the commands about folders share: places in them, and waiting for what takes long."""
+"""Shared code of folder commands: FOLDER:PATH arguments, and waiting for tasks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOING = {
 
 
 class Place:
-    """A path in a folder, as FOLDER:PATH. path: as written, without a slash before it; "" is all of the folder."""
+    """A path in a folder, as FOLDER:PATH. path: as written, without a leading slash; "" is the whole folder."""
 
     __slots__ = ("folder", "path")
 
@@ -38,46 +38,46 @@ class Place:
 
     @property
     def inner(self) -> str:
-        """The path without slashes at its ends."""
+        """The path without leading and trailing slashes."""
         return self.path.strip("/")
 
 
 def place(text: str) -> Place | None:
-    """The place that is meant; None for what is no FOLDER:PATH, such as ./a:b."""
+    """The parsed FOLDER:PATH; None for other text, such as ./a:b."""
     found = _FOLDER.fullmatch(text)
     return Place(*found.groups()) if found else None
 
 
 def inside(text: str) -> Place:
-    """The place in a folder that is meant. Raises: CarrelError for what is none."""
+    """The parsed FOLDER:PATH. Raises: CarrelError for other text."""
     found = place(text)
     if found is None:
         raise CarrelError(
-            "usage", f"{text} is no place in a folder.", status=422, hint=f"Write FOLDER:PATH, as {text}:."
+            "usage", f"{text} is not a path in a folder.", status=422, hint=f"Write FOLDER:PATH, as {text}:."
         )
     return found
 
 
 def of_one_folder(texts: list[str]) -> tuple[str, list[Place]]:
-    """Places that must be in one folder. Raises: CarrelError when they are in several."""
+    """The paths, which must be in one folder. Raises: CarrelError if they are not."""
     places = [inside(text) for text in texts]
     if len({each.folder for each in places}) > 1:
         raise CarrelError(
-            "usage", "These are in several folders.", status=422, hint="Give those of one folder at a time."
+            "usage", "These are in several folders.", status=422, hint="Give paths of one folder at a time."
         )
     return places[0].folder, places
 
 
 def waiting_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "--no-wait", action="store_true", help="return at once; carrel vfolder tasks tells how far it is"
+        "--no-wait", action="store_true", help="do not wait; see carrel vfolder tasks for the progress"
     )
 
 
 def until_done(context: Context, task: models.TaskView) -> models.TaskView:
-    """The task when it has ended, with its progress on stderr meanwhile.
+    """Wait for the task to end, with its progress on stderr.
 
-    Raises: CarrelError when it did not do what it was for.
+    Raises: CarrelError if the task failed.
     """
     pause_s = _FASTEST_S
     with Progress(after_s=1.0) as line:
@@ -97,7 +97,7 @@ def until_done(context: Context, task: models.TaskView) -> models.TaskView:
 
 
 def fraction(task: models.TaskView) -> float | None:
-    """How much of it is done; None while nobody knows."""
+    """The completed fraction; None if unknown."""
     for done, total in (
         (task["done_bytes"], task["total_bytes"]),
         (task["done_files"], task["total_files"]),

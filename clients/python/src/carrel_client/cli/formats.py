@@ -1,4 +1,4 @@
-"""How an answer is written for programs: JSON, YAML, or what a JSONPath template takes from it."""
+"""Structured output: JSON, YAML, or a JSONPath template."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def output_format(text: str) -> str:
 
         Template(text.removeprefix(JSONPATH))
     elif text not in OUTPUTS:
-        raise ValueError(f"{text!r} is none of table, json, yaml and jsonpath=TEMPLATE")
+        raise ValueError(f"{text!r} is not one of table, json, yaml and jsonpath=TEMPLATE")
     return text
 
 
 class Writer:
-    """Writes the answers of one command to standard output, in the format that -o named."""
+    """Writes the responses of one command to standard output, in the format of -o."""
 
     def __init__(self, output: str) -> None:
         self._write: Callable[[object], str] = _indented
@@ -42,11 +42,11 @@ class Writer:
             self._write = self._write_line = lambda answer: _ended(template.render(answer))
 
     def write(self, answer: object) -> None:
-        """One answer, which may be one of several."""
+        """Write one response of one or more."""
         self._put(self._write(answer))
 
     def write_line(self, answer: object) -> None:
-        """One answer of a stream, at once: JSON on one line."""
+        """Write one response of a stream immediately: JSON on one line."""
         self._put(self._write_line(answer))
         sys.stdout.flush()
 
@@ -64,7 +64,7 @@ def _compact(answer: object) -> str:
 
 
 def _yaml(answer: object) -> str:
-    import yaml  # costs twenty milliseconds, which only those who ask for it pay
+    import yaml  # importing it takes twenty milliseconds
 
     text: str = yaml.safe_dump(answer, allow_unicode=True, sort_keys=False, width=sys.maxsize)
     return text.removesuffix("...\n")

@@ -1,4 +1,4 @@
-"""Commands about resource groups."""
+"""Commands for resource groups."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="unique, whatever the case of its letters")
+    parser.add_argument("name", metavar="NAME", help="unique, case-insensitive")
     _settings(parser)
-    parser.explain("Make a resource group. Nodes come into it by carrel node edit.")
+    parser.explain("Create a resource group. Add nodes with carrel node edit.")
     parser.example(
         "carrel group create gpu --private --scheduler fair_share --placement concentrated",
         "carrel group create teaching --kind interactive --pending-timeout 2h",
@@ -82,9 +82,9 @@ def create_arguments(parser: Arguments) -> None:
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a resource group."""
+    """Create a resource group."""
     made = context.client.groups.create(name=args.name, **_wanted(args))
-    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
 
@@ -99,9 +99,9 @@ def edit_arguments(parser: Arguments) -> None:
             dest="active",
             action="store_const",
             const=state,
-            help="let it take new sessions again" if state else "take no new sessions; what runs goes on",
+            help="accept new sessions again" if state else "accept no new sessions; running ones continue",
         )
-    parser.explain("Change a resource group. What is given replaces what was, lists as a whole.")
+    parser.explain("Change a resource group. Lists are replaced completely.")
     parser.example(
         "carrel group edit gpu --patience 10m --half-life 14d",
         "carrel group edit gpu --on-node-loss reschedule --node-loss 5m",
@@ -119,34 +119,34 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("groups", metavar="GROUP", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Remove resource groups that hold no node and never held a session.")
+    parser.explain("Delete resource groups that have no nodes and never had a session.")
     parser.example("carrel group rm teaching")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
-    """Remove resource groups."""
+    """Delete resource groups."""
     if not removal_confirmed(args, "resource group", args.groups):
         return 1
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.groups.remove(ref)
-        return {"group": ref, "removed": True}, f"{ref} is removed"
+        return {"group": ref, "removed": True}, f"{ref} deleted"
 
     return each(context, args.groups, remove)
 
 
 def access_arguments(parser: Arguments) -> None:
     _group(parser)
-    for option, words in (("--allow", "let it use the group"), ("--deny", "no longer")):
+    for option, words in (("--allow", "allow it to use the group"), ("--deny", "no longer")):
         parser.add_argument(
             option,
             metavar="KIND=NAME",
             action="append",
             type=reading(_scope),
             default=[],
-            help=f"{words}: domain=physics, project=vision or user=ada@example.org; again for another",
+            help=f"{words}: domain=physics, project=vision or user=ada@example.org; repeatable",
         )
-    parser.explain("Show or change who may use a group that is not public.")
+    parser.explain("Show or change the access list of a group that is not public.")
     parser.example(
         "carrel group access gpu",
         "carrel group access gpu --allow domain=physics --allow user=ada@example.org --deny project=vision",
@@ -154,7 +154,7 @@ def access_arguments(parser: Arguments) -> None:
 
 
 def access(args: argparse.Namespace, context: Context) -> int:
-    """Show or change who may use a group."""
+    """Show or change the access list of a group."""
     groups = context.client.groups
     if args.allow or args.deny:
         wanted = _by_kind({**dict.fromkeys(args.deny, False), **dict.fromkeys(args.allow, True)})
@@ -175,7 +175,7 @@ def weights_arguments(parser: Arguments) -> None:
         type=reading(_weight),
         default=[],
         dest="weights",
-        help="how much, beside the others of the same place: project=vision:3; again for another",
+        help="weight relative to siblings: project=vision:3; repeatable",
     )
     parser.add_argument(
         "--unset",
@@ -183,9 +183,9 @@ def weights_arguments(parser: Arguments) -> None:
         action="append",
         type=reading(_scope),
         default=[],
-        help="as much as everybody else, which is 1",
+        help="reset to the default weight 1",
     )
-    parser.explain("Show or change the weights of a group's fair share.")
+    parser.explain("Show or change the fair-share weights of a group.")
     parser.example(
         "carrel group weights gpu",
         "carrel group weights gpu --set domain=physics:2 --set user=ada@example.org:0.5",
@@ -193,7 +193,7 @@ def weights_arguments(parser: Arguments) -> None:
 
 
 def weights(args: argparse.Namespace, context: Context) -> int:
-    """Show or change the weights of a group's fair share."""
+    """Show or change the fair-share weights of a group."""
     groups = context.client.groups
     if args.weights or args.unset:
         wanted = _by_kind({**dict.fromkeys(args.unset), **dict(args.weights)})
@@ -219,53 +219,61 @@ def _group(parser: Arguments) -> None:
 
 def _settings(parser: Arguments) -> None:
     time = reading(_seconds)
-    parser.add_argument("--description", help="what it is")
+    parser.add_argument("--description", help="description")
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--public", action="store_const", const=True, help="everybody may use it")
+    either.add_argument("--public", action="store_const", const=True, help="open to everybody")
     either.add_argument(
         "--private",
         dest="public",
         action="store_const",
         const=False,
-        help="only those of carrel group access",
+        help="open only to the access list (carrel group access)",
     )
     parser.add_argument(
-        "--kind", dest="session_kinds", action="append", choices=_KINDS, help="of sessions that it takes"
+        "--kind", dest="session_kinds", action="append", choices=_KINDS, help="kinds of sessions it accepts"
     )
-    parser.add_argument("--scheduler", choices=_ORDERS, help="who comes first among those of one priority")
-    parser.add_argument("--placement", choices=_PLACEMENTS, help="which node among those with room")
+    parser.add_argument("--scheduler", choices=_ORDERS, help="queue order within a priority")
+    parser.add_argument("--placement", choices=_PLACEMENTS, help="choice among nodes with room")
     parser.add_argument(
         "--slot-priority",
         metavar="SLOT",
         action="append",
-        help="compare nodes by this slot first; again for the next",
+        help="compare nodes by this slot first; repeatable",
     )
     parser.add_argument(
         "--pending-timeout",
         dest="pending_timeout_s",
         metavar="TIME",
         type=reading(_seconds_or_never),
-        help='cancel who waits longer than 2h, or "never"',
+        help='cancel sessions pending longer than this, as 2h, or "never"',
     )
     parser.add_argument(
         "--patience",
         dest="patience_s",
         metavar="TIME",
         type=time,
-        help="how long others may overtake one who waits",
+        help="how long a pending session may be overtaken",
     )
     parser.add_argument(
-        "--half-life", dest="half_life_s", metavar="TIME", type=time, help="after which past use counts half"
+        "--half-life",
+        dest="half_life_s",
+        metavar="TIME",
+        type=time,
+        help="half-life of past usage in the fair share",
     )
     parser.add_argument(
         "--on-node-loss",
         choices=("end", "reschedule"),
-        help="what becomes of sessions whose node is gone for long",
+        help="what to do with sessions whose node is gone",
     )
     parser.add_argument(
-        "--node-loss", dest="node_loss_s", metavar="TIME", type=time, help="how long it must be gone for that"
+        "--node-loss",
+        dest="node_loss_s",
+        metavar="TIME",
+        type=time,
+        help="how long the node must be gone before that",
     )
-    parser.add_argument("--app-address", metavar="URL", help="where its apps are reached")
+    parser.add_argument("--app-address", metavar="URL", help="address of its apps")
     for option, emptied in (("slot-priority", []), ("app-address", "")):
         parser.add_argument(
             f"--no-{option}",
@@ -327,7 +335,7 @@ def _administered(there: Any, ref: str) -> Any:
     if there is None:
         raise CarrelError(
             "policy.forbidden",
-            f"Who may use {ref} is for superadmins to see.",
+            f"Only superadmins can see the access list of {ref}.",
             status=403,
             hint="Ask an administrator.",
         )
@@ -340,7 +348,7 @@ def _named(there: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 
 
 def _by_kind(scopes: Mapping[tuple[str, str], object]) -> dict[str, Any]:
-    """What is said of each, by the plural of its kind."""
+    """The entries by the plural of their kind."""
     found: dict[str, dict[str, object]] = {plural: {} for plural in _SCOPES.values()}
     for (kind, ref), said in scopes.items():
         found[_SCOPES[kind]][ref] = said
@@ -373,7 +381,7 @@ def _print(group: models.GroupView) -> None:
             ("id", group["id"]),
             ("state", _state(group)),
             ("description", group["description"]),
-            ("open to", "all" if group["public"] else "those whom carrel group access names"),
+            ("open to", "all" if group["public"] else "its access list (carrel group access)"),
             ("named", ", ".join(_called(row) for row in _named(access).values()) if access else ""),
             ("session kinds", ", ".join(group["session_kinds"])),
             ("order", group["scheduler"]),
@@ -384,8 +392,8 @@ def _print(group: models.GroupView) -> None:
             ("half-life", format_duration(group["half_life_s"])),
             ("on node loss", f"{group['on_node_loss']} after {format_duration(group['node_loss_s'])}"),
             ("app address", group["app_address"] or ""),
-            ("nodes", f"{group['nodes']}, {group['ready_nodes']} take new sessions"),
-            ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them wait"),
+            ("nodes", f"{group['nodes']}, {group['ready_nodes']} accept new sessions"),
+            ("sessions", f"{group['live_sessions']} live, {group['waiting_sessions']} of them pending"),
             ("used", used_text(group["used"], group["capacity"])),
             ("capacity", slots_text(group["capacity"])),
             ("created", local_time(group["created_at"])),

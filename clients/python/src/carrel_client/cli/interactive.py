@@ -20,26 +20,26 @@ from carrel_client.execution import STDERR, STDOUT, Output, Terminal
 
 _BLOCK = 65536
 _BACKLOG_LIMIT = 1 << 20
-# The server keeps a terminal for five minutes after its connection broke.
+# The server keeps a disconnected terminal for five minutes.
 _REJOIN_FOR_S = 300.0
 _CTRL_C = b"\x03"
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def execute_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument("-i", "--stdin", action="store_true", help="pass standard input to the command")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument("-i", "--stdin", action="store_true", help="forward standard input to the command")
     parser.add_argument(
-        "-t", "--tty", action="store_true", help="give the command a terminal; with -i, this one"
+        "-t", "--tty", action="store_true", help="allocate a terminal; with -i, attach this one"
     )
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
     container_argument(parser)
     parser.followed_by_command()
     parser.explain(
-        "Run a command in a session. Its output and errors go to standard output and error, and its exit code is the\n"
-        "exit code. Standard input is read only with -i; without it the command's input is empty, so that a loop in a\n"
-        "script keeps its own. With -it, Enter ~ . leaves a command that hangs. What goes wrong before the command\n"
-        "starts has the exit codes of carrel."
+        "Run a command in a session. Its output and errors go to standard output and error, and its exit code\n"
+        "is returned. Standard input is forwarded only with -i, so that a command in a shell loop does not\n"
+        "consume the loop's input. With -it, Enter ~ . leaves a command that hangs. Errors before the command\n"
+        "starts use the exit codes of carrel."
     )
     parser.example(
         "carrel session exec train-3 -- nproc",
@@ -49,15 +49,13 @@ def execute_arguments(parser: Arguments) -> None:
 
 
 def execute(args: argparse.Namespace, context: Context) -> int:
-    """Run a command; its exit code is ours."""
+    """Run a command and return its exit code."""
     env = dict(variable.partition("=")[::2] for variable in args.env)
     if args.tty:
         env.setdefault("TERM", os.environ.get("TERM", "xterm-256color"))
     tty = _size() if args.tty else None
     if args.tty and args.stdin and not sys.stdin.isatty():
-        raise no_terminal(
-            "-it needs a terminal, and standard input is none.", "Give -i alone to pass a pipe."
-        )
+        raise no_terminal("-it needs a terminal, but standard input is not one.", "Use -i alone for a pipe.")
     with (
         context.client.sessions.exec(
             args.id, args.command, env=env, tty=tty, container=args.container
@@ -71,23 +69,23 @@ def execute(args: argparse.Namespace, context: Context) -> int:
 
 
 def terminal_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument("--attach", metavar="TERMINAL", help="come back to a terminal that was left")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument("--attach", metavar="TERMINAL", help="reattach to a terminal")
     container_argument(parser)
     parser.without_output()
     parser.explain(
-        "Work in a session. The terminal follows the size of yours, and comes back by itself after a break of the\n"
-        "network. Enter ~ . leaves it; the shell goes on for five minutes, in which --attach finds it again.\n"
-        "Enter ~ ~ types a tilde. The exit code is the shell's, and 0 when you leave."
+        "Open a terminal in a session. It follows the size of your terminal and reconnects after a network\n"
+        "failure. Enter ~ . leaves it; the shell keeps running for five minutes, in which --attach\n"
+        "reconnects. Enter ~ ~ types a tilde. The exit code is the shell's, or 0 when you leave."
     )
     parser.example("carrel session terminal train-3")
 
 
 def terminal(args: argparse.Namespace, context: Context) -> int:
-    """Work in a session until the shell ends or the person leaves."""
+    """Run a terminal until the shell ends or the user leaves."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise no_terminal(
-            "A shell needs a terminal, and this is none.",
+            "This command needs a terminal.",
             f"For a script: carrel session exec {args.id} -- CMD",
         )
     cols, rows = _size()
@@ -107,7 +105,7 @@ def terminal(args: argparse.Namespace, context: Context) -> int:
 
 
 class Peer(Protocol):
-    """A program at the other end."""
+    """A remote process."""
 
     exit_code: int | None
 
@@ -128,7 +126,7 @@ class Peer(Protocol):
 class Keyboard:
     """Standard input as a source: raw while in use when a terminal asks for it, and aware of its size.
 
-    resized: a descriptor that becomes readable when the window has another size. used: whether it is read at all.
+    resized: a descriptor that becomes readable when the window is resized. used: read standard input at all.
     """
 
     def __init__(self, *, raw: bool, used: bool = True) -> None:
@@ -147,7 +145,7 @@ class Keyboard:
             signal.signal(signal.SIGWINCH, self._note_size)
             for number in _ENDINGS:
                 signal.signal(number, _end)
-            tty.setraw(0, termios.TCSADRAIN)  # keeps what was typed while we connected
+            tty.setraw(0, termios.TCSADRAIN)  # keeps input typed while connecting
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -161,7 +159,7 @@ class Keyboard:
         os.close(self._wake)
 
     def watched(self, backlog: int) -> tuple[int, ...]:
-        """What to wait for: no more input while too much of it is still unsent."""
+        """Descriptors to wait for; no input while too much of it is unsent."""
         reads = self.open and backlog < _BACKLOG_LIMIT
         return (0, self.resized) if reads else (self.resized,)
 
@@ -169,7 +167,7 @@ class Keyboard:
         os.write(self._wake, b"w")
 
     def read(self) -> bytes:
-        """What was typed or piped; nothing at its end, which also closes the source."""
+        """Read input; empty at the end, which closes the source."""
         try:
             content = os.read(0, _BLOCK)
         except OSError:
@@ -179,7 +177,7 @@ class Keyboard:
 
 
 def _shuttle(peer: Peer, keys: Keyboard) -> int | None:
-    """Carry bytes both ways until the program ends: its exit code; None when the person leaves first.
+    """Forward bytes both ways until the process ends. Returns its exit code, or None if the user leaves first.
 
     Raises: Broken, CarrelError.
     """
@@ -205,7 +203,7 @@ def _shuttle(peer: Peer, keys: Keyboard) -> int | None:
 
 
 def _work(shell: Terminal, keys: Keyboard) -> int | None:
-    """Like `_shuttle`, across breaks of the network."""
+    """Like `_shuttle`, with reconnects."""
     while True:
         try:
             return _shuttle(shell, keys)
@@ -216,7 +214,7 @@ def _work(shell: Terminal, keys: Keyboard) -> int | None:
 
 
 def _rejoined(shell: Terminal, keys: Keyboard) -> bool:
-    """Whether the terminal is connected again; no when the person leaves meanwhile."""
+    """Reconnect the terminal; False if the user leaves meanwhile."""
     began = time.monotonic()
     pause_s = 0.5
     while True:
@@ -236,7 +234,7 @@ def _rejoined(shell: Terminal, keys: Keyboard) -> bool:
 
 
 def _leaves_within(pause_s: float, keys: Keyboard) -> bool:
-    """Wait, and say whether the person gave up. What else is typed meanwhile has nowhere to go."""
+    """Wait; True if the user gave up. Other input is discarded."""
     import select
 
     ends_at = time.monotonic() + pause_s
@@ -250,12 +248,12 @@ def _leaves_within(pause_s: float, keys: Keyboard) -> bool:
 
 
 def _end(number: int, _: object) -> None:
-    """Leave by way of `finally`, so that the terminal is not left raw."""
+    """Exit through `finally`, so that the terminal is reset."""
     raise SystemExit(128 + number)
 
 
 def _note(text: str) -> None:
-    """A line from carrel itself on a raw terminal."""
+    """Print a message on a raw terminal."""
     os.write(STDERR, f"\r\n[carrel: {text}]\r\n".encode())
 
 

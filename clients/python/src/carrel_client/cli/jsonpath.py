@@ -1,13 +1,13 @@
-"""The subset of JSONPath that `-o jsonpath=TEMPLATE` takes, in the form that kubectl gave it.
+"""The JSONPath subset of `-o jsonpath=TEMPLATE`, as in kubectl.
 
 A template is text with expressions in braces; without braces it is one expression.
 
-    .a.b  ['a b']  [0]  [-1]  [1:3]  [*]  .*  ..name      steps of a path; $ and @ in front may be left out
+    .a.b  ['a b']  [0]  [-1]  [1:3]  [*]  .*  ..name      steps of a path; a leading $ or @ is optional
     "\\n"  "\\t"                                           a text
-    {range .items[*]}...{end}                             its inside once for each value, which is then @
+    {range .items[*]}...{end}                             the body once per value, which is @
 
-Several values of one path come with a space between. A text stands as it is, everything else as JSON. What is not
-there gives nothing. Filters, scripts and functions are no part of it.
+Several values of one path are separated by a space. Strings are printed as they are, everything else as JSON. Missing
+values print nothing. Filters, scripts and functions are not supported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Template:
             raise ValueError("{end} without {range}")
 
     def render(self, answer: object) -> str:
-        """What the template says of an answer."""
+        """Render the template for a response."""
         return "".join(part.render(answer) for part in self._parts)
 
 
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
 
 
 def _nested(pieces: Iterator[tuple[str, str]], *, closed: bool) -> list[_Part]:
-    """The parts up to {end} where one must come, else to the end of the template."""
+    """The parts up to {end} if required, otherwise to the end of the template."""
     parts: list[_Part] = []
     for kind, piece in pieces:
         word, _, rest = piece.partition(" ")
@@ -129,12 +129,14 @@ def _unquoted(piece: str) -> str:
 
 def _steps(path: str) -> Iterator[re.Match[str]]:
     at = 1 if path[:1] in ("$", "@") else 0
-    if path == ".":  # the value itself, as kubectl has it
+    if path == ".":  # the value itself, as in kubectl
         return
     while at < len(path):
         step = _STEP.match(path, at)
         if step is None:
-            raise ValueError(f"{path[at:]!r} is no step of a path; write .name, ['name'], [0], [1:3] or [*]")
+            raise ValueError(
+                f"{path[at:]!r} is not a valid path step; write .name, ['name'], [0], [1:3] or [*]"
+            )
         yield step
         at = step.end()
     if not path:
@@ -142,7 +144,7 @@ def _steps(path: str) -> Iterator[re.Match[str]]:
 
 
 def _below(value: object, step: re.Match[str]) -> Iterable[object]:
-    """What a step leads to from a value."""
+    """The values that a step selects."""
     name = step["name"] or step["key"]
     if step["all"] or (name == "*" and not step["key"]):
         return _children(value)

@@ -1,4 +1,4 @@
-"""Commands about what is held, and who would be over a limit."""
+"""Commands for allocations and for checks of new limits."""
 
 from __future__ import annotations
 
@@ -21,20 +21,18 @@ _BY = ("node", "group", "user", "keypair", "project", "domain")
 
 
 def held_arguments(parser: Arguments) -> None:
-    parser.add_argument("--by", choices=_BY, required=True, help="whose sums to show")
+    parser.add_argument("--by", choices=_BY, required=True, help="what to group by")
     parser.add_argument("--domain", metavar="DOMAIN", help="only sessions of this domain")
     parser.add_argument("--project", metavar="PROJECT", help="only sessions of this project")
     list_arguments(parser, "label", "sessions")
-    parser.explain(
-        "Show what sessions hold now, of those that you may see: added up, nothing counted separately."
-    )
+    parser.explain("Show the current allocations of the sessions that you may see, as sums.")
     parser.example(
         "carrel held --by project", "carrel held --by user --sort=-sessions", "carrel held --by node -o json"
     )
 
 
 def held(args: argparse.Namespace, context: Context) -> int:
-    """Show what is held."""
+    """Show allocations."""
 
     def page(**wanted: Any) -> models.HeldList:
         return context.client.held.list(by=args.by, domain=args.domain, project=args.project, **wanted)
@@ -55,7 +53,7 @@ def domain_over_arguments(parser: Arguments) -> None:
 
 
 def domain_over(args: argparse.Namespace, context: Context) -> int:
-    """Say where a domain would be over its ceilings."""
+    """Check new ceilings of a domain."""
     return print_over(context, context.client.domains.over(args.domain, **{"ceilings": {}, **ceilings(args)}))
 
 
@@ -66,18 +64,18 @@ def project_over_arguments(parser: Arguments) -> None:
 
 
 def project_over(args: argparse.Namespace, context: Context) -> int:
-    """Say where a project would be over its ceilings."""
+    """Check new ceilings of a project."""
     return print_over(
         context, context.client.projects.over(args.project, **{"ceilings": {}, **ceilings(args)})
     )
 
 
 def print_over(context: Context, found: models.OverList) -> int:
-    """Say who is over; the exit code is 1 when somebody is."""
+    """Print holders over a limit; exit code 1 if there are any."""
 
     def show() -> None:
         if not found["items"]:
-            print_line("nobody would be over")
+            print_line("nobody would exceed the limits")
             return
         columns = [Column(title) for title in ("OVER", "WHO", "SLOT", "AT MOST", "NOW")]
         print_table(columns, [_row(one) for one in found["items"]])
@@ -105,6 +103,6 @@ def _amount(slot: str, amount: int) -> str:
 def _ceilings(parser: Arguments, what: str) -> None:
     ceiling_argument(parser)
     parser.explain(
-        f"Say where a {what} would be over its ceilings now, were they these. Nothing is changed. Exit code 1 when it"
-        " would be."
+        f"Check the usage of a {what} against new ceilings. Changes nothing. Exit code 1 "
+        f"if a ceiling would be exceeded."
     )

@@ -1,4 +1,4 @@
-"""The entry point of `carrel`: finds the command, runs it, and turns what happened into an exit code."""
+"""The entry point of `carrel`: finds the command, runs it, and maps the result to an exit code."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone; the interpreter must not complain when it flushes at the end.
+        # The reader of the pipe is gone; the interpreter must not fail when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
 
 
 def _occupy_standard_streams() -> None:
-    """Open what the caller closed, so that no socket of ours becomes standard input, output or error."""
+    """Open closed standard descriptors, so that no socket becomes standard input, output or error."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -117,15 +117,15 @@ def _run(words: list[str]) -> int:
 
 
 def _operate(words: list[str]) -> int:
-    """Hand over to the server's package, before anything heavy is imported here."""
+    """Run a command of the server's package, before heavy imports."""
     try:
         from carrel.server.command import main as operate
     except ModuleNotFoundError as missing:
         if missing.name not in ("carrel", "carrel.server", "carrel.server.command"):
             raise
         sys.stderr.write(
-            f"error: `carrel {words[0]}` belongs to the server, and only the client is installed here (usage)\n"
-            "hint: on the machine that shall run it, install the server from a checkout: ./carrel up\n"
+            f"error: `carrel {words[0]}` is a server command, but only the client is installed (usage)\n"
+            "hint: on the server's machine, install it from a checkout: ./carrel up\n"
         )
         return 2
     code: int = operate(words)
@@ -155,7 +155,7 @@ def _lost(words: list[str]) -> int:
 
 
 def _options_in_front(words: list[str]) -> tuple[list[str], list[str]]:
-    """The words from the command on, and the options that stood in front of it."""
+    """The words from the command on, and the options before it."""
     at = 0
     while at < len(words) and words[at].split("=")[0] in _BEFORE:
         at += 1 if "=" in words[at] else 2
@@ -167,8 +167,8 @@ def _with_options(words: list[str], moved: list[str]) -> list[str]:
     from carrel_client.cli.commands import GROUPS
 
     if not words:
-        return moved  # no command, which is then said of the option
-    # Right behind the command, because everything after a -- belongs to another program.
+        return moved  # no command; report the option
+    # Directly after the command, because everything after -- belongs to another program.
     depth = 2 if words[0] in GROUPS else 1
     return [*words[:depth], *moved, *words[depth:]]
 

@@ -1,4 +1,4 @@
-"""Commands about nodes."""
+"""Commands for nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "seen_at")
     parser.watches("node", "session")
     parser.explain(
-        "List nodes. Others than superadmins see those of groups that they may use, where the installation shows them."
+        "List nodes. Users other than superadmins see the nodes of their groups, if the "
+        "installation makes nodes visible."
     )
     parser.example("carrel node ls", "carrel node ls --group gpu --state DOWN")
 
@@ -66,7 +67,7 @@ def show_arguments(parser: Arguments) -> None:
 
 
 def show(args: argparse.Namespace, context: Context) -> int:
-    """Show one node, and the sessions on it that you may see."""
+    """Show one node and the sessions on it that you may see."""
     node = context.client.nodes.show(args.node)
     context.answer(node, lambda: _print(node))
     return 0
@@ -82,17 +83,17 @@ def edit_arguments(parser: Arguments) -> None:
         action="append",
         type=reading(parse_slot),
         dest="reserved",
-        help="keep so much for the system: mem=2g; again for another slot",
+        help="reserve this much for the system: mem=2g; repeatable",
     )
-    either.add_argument("--no-reserve", action="store_true", help="keep nothing for the system")
+    either.add_argument("--no-reserve", action="store_true", help="reserve nothing for the system")
     parser.add_argument(
         "--overcommit",
         metavar="N",
         type=float,
         dest="cpu_overcommit",
-        help="offer N CPU for each that there is, 1 to 100",
+        help="offer N CPUs for each physical one, 1 to 100",
     )
-    parser.explain("Change a node. Sessions that run there stay as they are.")
+    parser.explain("Change a node. Running sessions are unaffected.")
     parser.example(
         "carrel node edit gpu-1 --group gpu", "carrel node edit gpu-1 --reserve mem=4g --overcommit 2"
     )
@@ -110,23 +111,23 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 def cordon_arguments(parser: Arguments) -> None:
     parser.add_argument("nodes", metavar="NODE", nargs="+", help="names or ids")
-    parser.explain("Place nothing new on nodes. What runs there goes on.")
+    parser.explain("Cordon nodes: place no new sessions on them. Running sessions continue.")
     parser.example("carrel node cordon gpu-1")
 
 
 def cordon(args: argparse.Namespace, context: Context) -> int:
-    """Place nothing new on nodes."""
+    """Cordon nodes."""
     return each(context, args.nodes, lambda ref: _switch(context, ref, True))
 
 
 def uncordon_arguments(parser: Arguments) -> None:
     parser.add_argument("nodes", metavar="NODE", nargs="+", help="names or ids")
-    parser.explain("Place sessions on nodes again, and empty them no longer.")
+    parser.explain("Uncordon nodes: place sessions on them again, and stop draining.")
     parser.example("carrel node uncordon gpu-1")
 
 
 def uncordon(args: argparse.Namespace, context: Context) -> int:
-    """Place sessions on nodes again."""
+    """Uncordon nodes."""
     return each(context, args.nodes, lambda ref: _switch(context, ref, False))
 
 
@@ -136,25 +137,25 @@ def drain_arguments(parser: Arguments) -> None:
         "--how",
         choices=("wait", "end", "move"),
         default="wait",
-        help="for what runs to end by itself (default), end it, or start it again elsewhere",
+        help="wait until running sessions end (default), end them, or move them to other nodes",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would become of each session")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would happen to each session")
     yes_argument(parser)
     parser.explain(
-        "Empty a node: it takes nothing new, and each session on it is dealt with. What becomes of each is said first."
-        " Files of a session outside mounted folders are lost when it ends or moves."
+        "Drain a node: cordon it and wait for, end or move its sessions. Shows first "
+        "what happens to each. Files of a session outside mounted folders are lost when it ends or moves."
     )
     parser.example("carrel node drain gpu-1 --dry-run --how move", "carrel node drain gpu-1 --how end --yes")
 
 
 def drain(args: argparse.Namespace, context: Context) -> int:
-    """Empty a node."""
+    """Drain a node."""
     how: Literal["wait", "end", "move"] = args.how
     said = context.client.nodes.drain(args.node, how=how, dry_run=True)
     losing = [each for each in said["sessions"] if each["becomes"] in ("ends", "moves")]
     if not args.dry_run:
         if losing and not args.yes and not _sure(said):
-            say("Nothing is done.")
+            say("Nothing was changed.")
             return _REFUSED
         said = context.client.nodes.drain(args.node, how=how)
     context.answer(said, lambda: _print_drain(said))
@@ -165,34 +166,32 @@ def forget_arguments(parser: Arguments) -> None:
     _node(parser)
     yes_argument(parser)
     parser.explain(
-        "Give up a node that is DOWN and never comes back: the sessions on it end, or start again elsewhere, as its"
-        " resource group says of lost nodes, and it is not listed any more. Should the engine name it again, it is"
-        " back."
+        "Forget a node that is DOWN for good: its sessions end or restart elsewhere, by "
+        "the node-loss rule of its resource group, and it is no longer listed. "
+        "If the engine reports it again, it returns."
     )
     parser.example("carrel node forget gpu-1")
 
 
 def forget(args: argparse.Namespace, context: Context) -> int:
-    """Give up a node."""
+    """Forget a node."""
     if not args.yes:
         require_terminal()
     node = context.client.nodes.show(args.node)
     say(f"{node['name']} is {_state(node)}, with {counted(node['live_sessions'], 'live session')} on it")
     if not retyped(node["name"], yes=args.yes):
-        raise CarrelError("client.unconfirmed", f"{node['name']} is not forgotten.", status=409)
+        raise CarrelError("client.unconfirmed", f"{node['name']} was not forgotten.", status=409)
     gone = context.client.nodes.forget(node["id"], confirm=node["name"])
     lost = counted(len(gone["sessions"]), "session")
-    context.answer(gone, lambda: print_line(f"{gone['name']} is forgotten, with {lost} on it"))
+    context.answer(gone, lambda: print_line(f"{gone['name']} forgotten, with {lost} on it"))
     return 0
 
 
 def _sure(said: models.DrainView) -> bool:
-    require_terminal(
-        "Give --yes to go on without being asked, or --dry-run to see what becomes of each session."
-    )
+    require_terminal("Use --yes to skip the confirmation, or --dry-run to see what happens to each session.")
     _print_drain(said)
     sys.stdout.flush()
-    return confirmed("Files outside mounted folders are lost. Go on?", yes=False)
+    return confirmed("Files outside mounted folders are lost. Continue?", yes=False)
 
 
 def _print_drain(said: models.DrainView) -> None:
@@ -209,9 +208,9 @@ def _print_drain(said: models.DrainView) -> None:
         ]
         print_table([Column(t) for t in ("SESSION", "OWNER", "STATE", "IT", "WHAT BECOMES OF IT")], rows)
     if said["dry_run"]:
-        print_line(f"{said['node']['name']} would be closed to new sessions")
+        print_line(f"{said['node']['name']} would be cordoned")
     else:
-        print_line(f"{said['node']['name']} takes no new sessions and is being emptied")
+        print_line(f"{said['node']['name']} is cordoned and draining")
 
 
 def _node(parser: Arguments) -> None:
@@ -220,7 +219,7 @@ def _node(parser: Arguments) -> None:
 
 def _switch(context: Context, ref: str, cordoned: bool) -> tuple[object, str]:
     changed = context.client.nodes.update(ref, cordoned=cordoned)
-    return changed, f"{changed['name']} takes {'no ' if cordoned else ''}new sessions"
+    return changed, f"{changed['name']} accepts {'no ' if cordoned else ''}new sessions"
 
 
 def _state(node: models.NodeView) -> str:

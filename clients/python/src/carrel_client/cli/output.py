@@ -1,4 +1,4 @@
-"""Tables, colours, JSON and errors: how answers look."""
+"""Terminal output: tables, colours, JSON and errors."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class _Paint:
 
 
 def state_column() -> Column:
-    """The column of a session's state: green runs, red failed, yellow is on its way, dim has ended."""
+    """The state column: green is running, red failed, yellow in transition, dim ended."""
     return Column("STATE", _STATES, otherwise="yellow")
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """The rows under their titles; on a terminal cut to its width, elsewhere whole."""
+    """Print a table; truncated to the width of a terminal, otherwise complete."""
     cells = [[printable(cell) for cell in row] for row in rows]
     titles = [column.title for column in columns]
     widths = [
@@ -65,7 +65,7 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Names and values, one pair to a line; pairs without a value are left out."""
+    """Print names and values, one pair per line; pairs without a value are omitted."""
     shown = [(name, printable(value)) for name, value in facts if value]
     width = max((len(name) for name, _ in shown), default=0)
     coloured = colours(sys.stdout)
@@ -76,7 +76,7 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def sentences(*parts: str | None) -> str:
-    """The parts that there are, one behind the other; a single one stays as it is."""
+    """Join the non-empty parts."""
     given = [part.strip() for part in parts if part and part.strip()]
     if len(given) < 2:
         return "".join(given)
@@ -102,20 +102,20 @@ def print_line(text: str) -> None:
 
 
 def write_bytes(content: bytes, descriptor: int = 1) -> None:
-    """All of it, at once and as it is. Raises: BrokenPipeError when nobody reads any more."""
+    """Write all of it unchanged and flush. Raises: BrokenPipeError."""
     left = memoryview(content)
     while left:
         left = left[os.write(descriptor, left) :]
 
 
 def say(text: str) -> None:
-    """A line for the person, beside the answer."""
+    """Print a message on stderr."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
 def report(error: CarrelError) -> None:
-    """The error and what to do about it, on stderr."""
+    """Print an error and its hint on stderr."""
     coloured = colours(sys.stderr)
     where = f" [{error.field}]" if error.field else ""
     say(f"{_painted('error:', 'red' if coloured else '')} {printable(error.detail)}{where} ({error.code})")
@@ -124,7 +124,7 @@ def report(error: CarrelError) -> None:
 
 
 def colours(stream: TextIO) -> bool:
-    """Whether to use them: on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
+    """True on a terminal, unless NO_COLOR is set or TERM is dumb."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -140,14 +140,14 @@ def terminal_width() -> int:
 
 
 def printable(text: str) -> str:
-    """The text on one line and without anything that could command the terminal: it may come from anywhere."""
+    """The text on one line without control characters, because it may be untrusted."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def display_width(text: str) -> int:
-    """How many columns a terminal gives to the text: two for wide letters, none for combining ones."""
+    """The display width of the text: two columns for wide characters, none for combining ones."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -156,7 +156,7 @@ def display_width(text: str) -> int:
 
 
 def _narrow(widths: list[int], limit: int) -> None:
-    """Take from the widest column until all fit, or all are as narrow as they may be."""
+    """Shrink the widest columns until all fit or are at their minimum."""
     while sum(widths) + 2 * (len(widths) - 1) > limit:
         widest = max(range(len(widths)), key=lambda index: widths[index])
         if widths[widest] <= _NARROWEST:

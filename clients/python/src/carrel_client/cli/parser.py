@@ -1,4 +1,4 @@
-"""From a command's words to its arguments, and the help that says which there are."""
+"""Argument parsing and help."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 USAGE = 2
 _WIDEST = 100
 _NEAR = 0.75
-"""How alike two words are (1 is the same) when one may be a slip for the other."""
+"""Similarity (1 is equal) from which a word is suggested for a typo."""
 EXIT_CODES = (
     (0, "it worked"),
-    (1, "the server said no, or a session did not become what was waited for"),
-    (2, "the command was not understood, or it needs a terminal and there is none"),
-    (3, "you are not signed in, or may not"),
-    (4, "there is no such thing"),
-    (5, "the server cannot be reached, is not ready, or took too long"),
+    (1, "the server rejected the request, or a session did not reach the expected state"),
+    (2, "usage error, or a terminal is required"),
+    (3, "not signed in, or not permitted"),
+    (4, "not found"),
+    (5, "the server is unreachable, not ready, or timed out"),
     (130, "interrupted"),
 )
 
@@ -39,7 +39,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Arguments(argparse.ArgumentParser):
-    """What may follow a command's words. Examples and explanation are shown by --help and in the reference."""
+    """The arguments of a command. --help and the reference show the explanation and examples."""
 
     def __init__(self, command: Command) -> None:
         super().__init__(
@@ -55,38 +55,40 @@ class Arguments(argparse.ArgumentParser):
         self.watched: tuple[str, ...] = ()
 
     def explain(self, text: str) -> None:
-        """More than the one line of the table."""
+        """Set the description, beyond the one-line summary."""
         self.explanation = text
 
     def example(self, *lines: str) -> None:
-        """Command lines that work as they stand."""
+        """Add complete example command lines."""
         self.examples += lines
 
     def without_output(self) -> None:
-        """This command prints what another program writes, so that -o means nothing to it."""
+        """The command prints raw output, so it has no -o option."""
         self.takes_output = False
 
     def watches(self, *kinds: str) -> None:
-        """Let this list be followed. kinds: of the events after which it may look different, "session".
-
-        Without any it is asked for every few seconds.
+        """Add --watch. kinds: events that may change the list, such as "session"; without any it polls every few
+        seconds.
         """
         self.watched = kinds
         self.add_argument(
-            "-w", "--watch", action="store_true", help="show the list again whenever it changes, until Ctrl-C"
+            "-w",
+            "--watch",
+            action="store_true",
+            help="print the list again whenever it changes, until Ctrl-C",
         )
 
     def followed_by_command(self) -> None:
-        """Behind a -- comes a command with options of its own, which are none of ours: `args.command`."""
+        """A command with its own options follows after --: `args.command`."""
         self.takes_command = True
         self.add_argument("command", metavar="-- CMD", nargs="*", help="the command and its arguments")
         self.without_output()
 
     def read(self, words: list[str]) -> argparse.Namespace:
-        """The arguments of a command line, in whatever order options and other words stand. Raises: SystemExit.
+        """Parse a command line with options and positional arguments in any order. Raises: SystemExit.
 
-        argparse gives a list such as SETTING... the words before the next option and no others, so options are read
-        first, from what stands before a --, and the other words afterwards.
+        argparse assigns to a list argument only the words before the next option, so options before -- are parsed
+        first and positional arguments afterwards.
         """
         cut = words.index("--") if "--" in words else len(words)
         before, behind = words[:cut], words[cut + 1 :]
@@ -100,30 +102,30 @@ class Arguments(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         if self.takes_command:
             if args.command or not behind:
-                self.error("the command comes behind a --")
+                self.error("the command must follow after --")
             args.command = behind
         return args
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
-        """All of it, also while only a part of the arguments is read."""
+        """The full usage, also while only part of the arguments is parsed."""
         self._actions = self._every
         super().print_help(file)
 
     def _read_only(
         self, actions: list[argparse.Action], words: list[str], args: argparse.Namespace | None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """What these arguments take of the words, and the words that they leave."""
+        """Parse these arguments; returns the remaining words."""
         groups = self._mutually_exclusive_groups
         self._actions = actions
         if args is not None:
-            self._mutually_exclusive_groups = []  # they were looked at when the options were read
+            self._mutually_exclusive_groups = []  # checked when the options were parsed
         try:
             return self.parse_known_args(words, args)
         finally:
             self._actions, self._mutually_exclusive_groups = self._every, groups
 
     def finish(self) -> None:
-        """Add what every command has, and put the help together."""
+        """Add the common options and build the help."""
         if self.takes_output:
             self.add_argument(
                 "-o",
@@ -131,17 +133,17 @@ class Arguments(argparse.ArgumentParser):
                 type=reading(_output_format),
                 default="table",
                 metavar="FORMAT",
-                help="how to print the answer: table (default), json, yaml or jsonpath=TEMPLATE",
+                help="output format: table (default), json, yaml or jsonpath=TEMPLATE",
             )
         self.add_argument("--profile", help="the profile to use, see carrel login")
-        self.add_argument("-h", "--help", action="help", help="show this and stop")
+        self.add_argument("-h", "--help", action="help", help="show this help")
         self._every = self._actions
         self.description = self.explanation
         if self.examples:
             self.epilog = "examples:\n" + "\n".join(f"  {line}" for line in self.examples)
 
     def error(self, message: str) -> NoReturn:
-        """Say what was not understood, and stop with the exit code for it."""
+        """Print a usage error and exit with its code."""
         say(f"error: {message} (usage)")
         say(f"hint: {self.prog} --help")
         raise SystemExit(USAGE)
@@ -158,7 +160,7 @@ def arguments_of(command: Command) -> tuple[Arguments, Callable[[argparse.Namesp
 
 
 def reading(parse: Callable[[str], object]) -> Callable[[str], object]:
-    """A parser of values for argparse whose own words are shown when it refuses one."""
+    """A value parser for argparse whose own error message is shown."""
 
     def read(text: str) -> object:
         try:
@@ -178,7 +180,7 @@ def _output_format(text: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """A number from 0 up. Raises: ValueError."""
+    """A number of at least 0. Raises: ValueError."""
     if not text.isdigit():
         raise ValueError(f"{text!r} is not a whole number")
     return int(text)
@@ -191,11 +193,11 @@ def overview() -> str:
         [
             "usage: carrel COMMAND ...",
             "",
-            "Sessions on shared machines: ask for one, work in it, leave it.",
+            "Run and manage compute sessions on shared machines.",
             "",
             *_section("commands", {**{f"{name} ...": text for name, text in GROUPS.items()}, **singles}),
             "",
-            *_section("for the one who runs the server", OPERATOR),
+            *_section("server administration", OPERATOR),
             "",
             *_section("exit codes", {str(code): meaning for code, meaning in EXIT_CODES}),
             "",
@@ -224,14 +226,14 @@ def _section(title: str, entries: dict[str, str]) -> list[str]:
 
 
 def fail_unknown(words: list[str]) -> int:
-    """Say that there is no such command, and which there is that looks like it."""
+    """Report an unknown command and suggest a similar one."""
     from difflib import get_close_matches
 
     tried = " ".join(words[:2]) if words[0] in GROUPS else words[0]
     group = f"{words[0]} " if words[0] in GROUPS else ""
     members = [known.removeprefix(group) for known in COMMANDS if known.startswith(group)]
     known = members if group else [*members, *GROUPS, *OPERATOR]
-    # A word of a group, such as ls, is known although it stands in the wrong place.
+    # A subcommand, such as ls, in the wrong place.
     near = [] if group else [known for known in COMMANDS if known.endswith(f" {tried}")]
     near += [group + word for word in get_close_matches(tried.removeprefix(group), known, n=1, cutoff=_NEAR)]
     say(f"error: there is no command {tried!r} (usage)")
@@ -240,7 +242,7 @@ def fail_unknown(words: list[str]) -> int:
 
 
 def container_argument(parser: Arguments) -> None:
-    """Which of several is meant."""
+    """Add --container."""
     parser.add_argument(
         "--container", metavar="NAME", help="container of the session, such as sub1; default: main"
     )

@@ -1,4 +1,4 @@
-"""What the commands about domains, projects and users share: arguments, whole lists, one after another."""
+"""Shared code of commands for domains, projects and users."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ _PAGE = 200
 
 
 def list_arguments(parser: Arguments, *sorts: str) -> None:
-    """Search, order and length of a list."""
-    parser.add_argument("--search", metavar="TEXT", help="only those whose name has this part")
-    parser.add_argument(
-        "--sort", metavar="FIELD", help=f"{', '.join(sorts)}; with - before it, the other way"
-    )
-    parser.add_argument("--limit", type=reading(whole_number), default=100, help="at most so many; 0 for all")
+    """Add --search, --sort and --limit."""
+    parser.add_argument("--search", metavar="TEXT", help="part of the name")
+    parser.add_argument("--sort", metavar="FIELD", help=f"{', '.join(sorts)}; prefix - for descending order")
+    parser.add_argument("--limit", type=reading(whole_number), default=100, help="maximum number; 0 for all")
 
 
 def listed(args: argparse.Namespace, page: Callable[..., Any]) -> dict[str, Any]:
-    """As many pages as the limit asks for, as if they were one. page: takes sort, q, limit and cursor."""
+    """The pages up to the limit as one list. page: takes sort, q, limit and cursor."""
     wanted = args.limit or sys.maxsize
     items: list[Any] = []
     cursor = None
@@ -44,9 +42,9 @@ def listed(args: argparse.Namespace, page: Callable[..., Any]) -> dict[str, Any]
 
 
 def each(context: Context, refs: Iterable[str], act: Callable[[str], tuple[object, str]]) -> int:
-    """Do it to each, whatever becomes of the others; gives the worst exit code.
+    """Apply to each, continuing after failures. Returns the worst exit code.
 
-    act: gives the answer for JSON and the sentence for people.
+    act: returns the response for JSON and the sentence for people.
     """
     from carrel_client.cli.main import exit_code
 
@@ -70,9 +68,9 @@ def ceiling_argument(parser: Arguments) -> None:
         action="append",
         type=reading(parse_slot),
         dest="ceilings",
-        help="the most that its sessions hold together, as cpu=64 or mem=512g; again for another slot",
+        help="most that its sessions may hold in total, as cpu=64 or mem=512g; repeatable",
     )
-    either.add_argument("--no-ceilings", action="store_true", help="take all of its limits away")
+    either.add_argument("--no-ceilings", action="store_true", help="remove all ceilings")
 
 
 def ceilings(args: argparse.Namespace) -> dict[str, Any]:
@@ -83,11 +81,9 @@ def ceilings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def sessions_argument(parser: Arguments) -> None:
-    parser.add_argument(
-        "--sessions", choices=("keep", "end"), help="what becomes of sessions that are still live"
-    )
+    parser.add_argument("--sessions", choices=("keep", "end"), help="what to do with live sessions")
 
 
 def given(args: argparse.Namespace, *fields: str) -> dict[str, Any]:
-    """Those of the arguments that were given, as fields of a request."""
+    """The given arguments as request fields."""
     return {field: getattr(args, field) for field in fields if getattr(args, field) is not None}

@@ -1,4 +1,4 @@
-"""Commands about resource policies: what limits keypairs, people and projects."""
+"""Commands for resource policies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _FULL: dict[str, dict[str, Any]] = {
     },
     "project": {"folders": UNLIMITED, "folder_bytes": UNLIMITED},
 }
-"""What a new policy has where nothing else is said."""
+"""Defaults of a new policy."""
 
 
 def ls_arguments(parser: Arguments) -> None:
@@ -74,14 +74,12 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 
 def mine_arguments(parser: Arguments) -> None:
-    parser.explain(
-        "Show what limits you: as a person, with each keypair and without one, and in your projects."
-    )
+    parser.explain("Show your limits: as a user, with each keypair and without one, and in your projects.")
     parser.example("carrel policy mine")
 
 
 def mine(args: argparse.Namespace, context: Context) -> int:
-    """Show what limits you."""
+    """Show your limits."""
     found = context.client.policies.mine()
     columns = [Column(title) for title in ("LIMITS", "WHICH", "POLICY", "TO AT MOST")]
     rows = [
@@ -110,13 +108,13 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="unique among those of its kind")
-    parser.add_argument("--kind", choices=_KINDS, required=True, help="what it is for")
-    parser.add_argument("--description", help="what it is for, in words")
+    parser.add_argument("name", metavar="NAME", help="unique within its kind")
+    parser.add_argument("--kind", choices=_KINDS, required=True, help="what the policy limits")
+    parser.add_argument("--description", help="description")
     _limit_arguments(parser)
     parser.explain(
-        "Make a resource policy. What is not limited is unlimited. With --slot, slots that are not named cannot be"
-        " used at all; name the rest as '*'."
+        "Create a resource policy. Limits that are not given are unlimited. With --slot, "
+        "slots that are not named cannot be used; use '*' for all others."
     )
     parser.example(
         "carrel policy create students --kind keypair --slot cpu=8 --slot mem=32g --slot cuda.shares=0.5"
@@ -127,25 +125,26 @@ def create_arguments(parser: Arguments) -> None:
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a policy."""
+    """Create a policy."""
     made = context.client.policies.create(
         kind=args.kind,
         name=args.name,
         limits={**_FULL[args.kind], **_limits(args)},  # type: ignore[arg-type]
         **given(args, "description"),
     )
-    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
 
 def edit_arguments(parser: Arguments) -> None:
     _policy(parser)
     parser.add_argument("--name", help="another name")
-    parser.add_argument("--description", help="what it is for, in words")
+    parser.add_argument("--description", help="description")
     _limit_arguments(parser)
     parser.explain(
-        "Change a resource policy. Limits that are not named stay; slots are replaced as a whole. It holds from the"
-        " next decision on and ends nothing; `carrel policy over` says first who would be over it."
+        "Change a resource policy. Other limits keep their values; slots are replaced "
+        "completely. Takes effect at the next scheduling decision and ends no session; "
+        "`carrel policy over` shows beforehand who would exceed it."
     )
     parser.example(
         "carrel policy edit students --sessions 4", "carrel policy edit students --lifetime unlimited"
@@ -166,34 +165,34 @@ def over_arguments(parser: Arguments) -> None:
     _policy(parser)
     _limit_arguments(parser)
     parser.explain(
-        "Say who would be over a policy now, were its limits these; without any, who is over it as it is. Nothing"
-        " is changed. Exit code 1 when somebody is."
+        "Show who would exceed a policy with these limits; without limits, who exceeds "
+        "it now. Changes nothing. Exit code 1 if somebody does."
     )
     parser.example("carrel policy over students --slot cpu=4 --slot mem=16g --sessions 1")
 
 
 def over(args: argparse.Namespace, context: Context) -> int:
-    """Say who would be over a policy."""
+    """Check new limits of a policy."""
     return print_over(context, context.client.policies.over(args.policy, limits=_limits(args)))  # type: ignore[arg-type]
 
 
 def copy_arguments(parser: Arguments) -> None:
     _policy(parser)
-    parser.add_argument("name", metavar="NAME", help="of the copy")
+    parser.add_argument("name", metavar="NAME", help="name of the copy")
     parser.example("carrel policy copy students thesis")
 
 
 def copy(args: argparse.Namespace, context: Context) -> int:
-    """Make another policy with the same limits."""
+    """Copy a policy."""
     made = context.client.policies.copy(args.policy, name=args.name)
-    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("policies", metavar="POLICY", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Remove resource policies that nobody has.")
+    parser.explain("Delete resource policies without holders.")
     parser.example("carrel policy rm thesis")
 
 
@@ -204,7 +203,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.policies.remove(ref)
-        return {"policy": ref, "removed": True}, f"{ref} is removed"
+        return {"policy": ref, "removed": True}, f"{ref} deleted"
 
     return each(context, args.policies, remove)
 
@@ -213,7 +212,7 @@ def assign_arguments(parser: Arguments) -> None:
     _policy(parser)
     for option, field, what in (
         ("--keypair", "access_keys", "an access key"),
-        ("--sign-in", "sign_ins", "somebody, for what they do without a keypair, and for their new keypairs"),
+        ("--sign-in", "sign_ins", "a user, for use without a keypair and for new keypairs"),
         ("--user", "users", "an id or e-mail"),
         ("--project", "projects", "an id or name"),
     ):
@@ -223,10 +222,10 @@ def assign_arguments(parser: Arguments) -> None:
             metavar=option.lstrip("-").upper(),
             action="append",
             default=[],
-            help=f"{what}; again for another",
+            help=f"{what}; repeatable",
         )
     parser.explain(
-        "Give a policy to keypairs, people or projects, in place of what they had: to all, or to none."
+        "Assign a policy to keypairs, users or projects, replacing their current one. All or nothing."
     )
     parser.example(
         "carrel policy assign staff --user ada@example.org --user grace@example.org",
@@ -235,7 +234,7 @@ def assign_arguments(parser: Arguments) -> None:
 
 
 def assign(args: argparse.Namespace, context: Context) -> int:
-    """Give a policy to somebody."""
+    """Assign a policy."""
     policy = context.client.policies.assign(
         args.policy,
         keypairs=args.access_keys,
@@ -244,13 +243,13 @@ def assign(args: argparse.Namespace, context: Context) -> int:
         projects=args.projects,
     )
     context.answer(
-        policy, lambda: print_line(f"{policy['name']} is used by {_used_by(policy) or 'nobody'} now")
+        policy, lambda: print_line(f"{policy['name']} is now used by {_used_by(policy) or 'nobody'}")
     )
     return 0
 
 
 def _policy(parser: Arguments) -> None:
-    parser.add_argument("policy", metavar="POLICY", help="its id, or its name if only one kind has it")
+    parser.add_argument("policy", metavar="POLICY", help="id, or name if unique among all kinds")
 
 
 def _limit_arguments(parser: Arguments) -> None:
@@ -261,8 +260,8 @@ def _limit_arguments(parser: Arguments) -> None:
         metavar="SLOT=MOST",
         action="append",
         type=slot,
-        help="most that sessions hold together: cpu=64, mem=512g, cuda.shares=0.5, or SLOT=unlimited; '*' is any"
-        " slot that is not named; again for another",
+        help="most that sessions may hold in total: cpu=64, mem=512g, cuda.shares=0.5, or "
+        "SLOT=unlimited; '*' is any other slot; repeatable",
     )
     parser.add_argument(
         "--pending-slot",
@@ -270,14 +269,14 @@ def _limit_arguments(parser: Arguments) -> None:
         metavar="SLOT=MOST",
         action="append",
         type=slot,
-        help="most that sessions wait for together, as --slot",
+        help="most that pending sessions may request in total, as --slot",
     )
     numbers = reading(partial(_or_unlimited, whole_number))
     for field, option, meaning in (
-        ("sessions", "--sessions", "how many at once"),
-        ("pending_sessions", "--pending-sessions", "how many may wait at once"),
-        ("containers_per_session", "--containers", "how many containers one session may have"),
-        ("folders", "--folders", "how many folders"),
+        ("sessions", "--sessions", "most live sessions"),
+        ("pending_sessions", "--pending-sessions", "most pending sessions"),
+        ("containers_per_session", "--containers", "most containers per session"),
+        ("folders", "--folders", "most folders"),
     ):
         parser.add_argument(option, dest=field, metavar="N", type=numbers, help=f'{meaning}, or "unlimited"')
     parser.add_argument(
@@ -285,22 +284,22 @@ def _limit_arguments(parser: Arguments) -> None:
         dest="lifetime_s",
         metavar="TIME",
         type=reading(partial(_or_unlimited, _seconds)),
-        help='how long one session may run, as 12h or 3d, or "unlimited"',
+        help='longest run time of a session, as 12h or 3d, or "unlimited"',
     )
     parser.add_argument(
         "--idle-timeout",
         dest="idle_timeout_s",
         metavar="TIME",
         type=reading(partial(_or_unlimited, _seconds)),
-        help='a session ends when no app, terminal or command of it was used for so long, as 1h, or "unlimited"',
+        help='end a session after this long without app, terminal or command traffic, as 1h, or "unlimited"',
     )
     parser.add_argument(
         "--idle-use",
         metavar="USE",
         type=reading(_idle_use),
-        help="a session ends when, for a whole window, it used less than these percentages of what it holds:"
-        " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m, those that shall be looked at; grace"
-        ' is how long after its start nothing counts; or "unlimited"',
+        help="end a session that used less than these percentages of its slots for a whole window:"
+        " cpu=5,mem=10,accelerator=5,accelerator_mem=5,window=1h,grace=10m; omit measures to ignore them; grace is"
+        ' the time after the start that is not checked; or "unlimited"',
     )
     parser.add_argument(
         "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
@@ -310,20 +309,19 @@ def _limit_arguments(parser: Arguments) -> None:
         dest="storage_hosts",
         metavar="NAME",
         action="append",
-        help='a storage host that new folders may be kept on; again for another; "unlimited": any that is open to'
-        " them, '': none",
+        help="a storage host for new folders; repeatable; \"unlimited\": any accessible one, '': none",
     )
     parser.add_argument(
         "--folder-size",
         dest="folder_bytes",
         metavar="SIZE",
         type=reading(partial(_or_unlimited, parse_size)),
-        help='how much all folders hold together, as 500g, or "unlimited"',
+        help='total size of all folders, as 500g, or "unlimited"',
     )
 
 
 def _limits(args: argparse.Namespace) -> dict[str, Any]:
-    """The limits that were given."""
+    """The given limits."""
     limits = given(args, *{field for full in _FULL.values() for field in full})
     for slots in limits.keys() & {"slots", "pending_slots"}:
         limits[slots] = dict(limits[slots])
@@ -341,7 +339,7 @@ def _seconds(text: str) -> int:
 
 
 def _idle_use(text: str) -> dict[str, object] | str:
-    """What counts as little use, as in "cpu=5,window=1h,grace=10m"."""
+    """An idle rule, such as "cpu=5,window=1h,grace=10m"."""
     if text == UNLIMITED:
         return UNLIMITED
     use: dict[str, Any] = {"window_s": 0, "grace_s": 0, "below": {}}
@@ -353,10 +351,10 @@ def _idle_use(text: str) -> dict[str, object] | str:
             use["below"][name] = int(value.rstrip("%"))
         else:
             raise ValueError(
-                f"{part!r} is none of {', '.join(_MEASURES)} with a percentage, window and grace"
+                f"{part!r} is not one of {', '.join(_MEASURES)} with a percentage, window and grace"
             )
     if not use["window_s"] or not use["below"]:
-        raise ValueError(f"{text!r} needs a window and something to look at, as cpu=5,window=1h")
+        raise ValueError(f"{text!r} needs a window and at least one measure, as cpu=5,window=1h")
     return use
 
 
@@ -368,7 +366,7 @@ def _slot_limit(text: str) -> tuple[str, int | str]:
 
 
 def _limits_text(limits: Mapping[str, Any]) -> str:
-    """Everything that is limited; "unlimited" when nothing is."""
+    """All limits; "unlimited" if there are none."""
     named = {
         "slots": "",
         "sessions": "sessions",
@@ -413,7 +411,7 @@ def _idle_use_text(use: Mapping[str, Any]) -> str:
 
 
 def _plain(seconds: int) -> str:
-    """ "1h", "90m", "45s": the largest unit of which it is a whole number."""
+    """ "1h", "90m", "45s": the largest unit that divides it."""
     for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds and seconds % size == 0:
             return f"{seconds // size}{unit}"

@@ -1,4 +1,4 @@
-"""Commands about presets."""
+"""Commands for presets."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 
 def ls_arguments(parser: Arguments) -> None:
-    parser.add_argument("--group", metavar="GROUP", help="only what is offered in this resource group")
+    parser.add_argument("--group", metavar="GROUP", help="only presets of this resource group")
     parser.watches("preset")
-    parser.explain(
-        "List presets: named sets of slots to start sessions with. carrel session check says which fit now."
-    )
+    parser.explain("List presets: named sets of slots. carrel session check shows which fit now.")
     parser.example("carrel preset ls", "carrel preset ls --group gpu -o json | jq '.items[].slots'")
 
 
@@ -35,8 +33,8 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="unique in its group, whatever the case of its letters")
-    parser.add_argument("--group", metavar="GROUP", help="offer it only in this resource group")
+    parser.add_argument("name", metavar="NAME", help="unique within its group, case-insensitive")
+    parser.add_argument("--group", metavar="GROUP", help="limit it to this resource group")
     _slots(parser, required=True)
     parser.example(
         "carrel preset create small --slot cpu=1 --slot mem=2g",
@@ -45,20 +43,20 @@ def create_arguments(parser: Arguments) -> None:
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a preset."""
+    """Create a preset."""
     made = context.client.presets.create(name=args.name, group=args.group, slots=dict(args.slots))
     context.answer(made, lambda: print_line(_sentence(made)))
     return 0
 
 
 def edit_arguments(parser: Arguments) -> None:
-    parser.add_argument("preset", metavar="PRESET", help="its id, or its name if only one has it")
+    parser.add_argument("preset", metavar="PRESET", help="id, or name if unique")
     parser.add_argument("--name", help="another name")
     places = parser.add_mutually_exclusive_group()
-    places.add_argument("--group", metavar="GROUP", help="offer it only in this resource group")
-    places.add_argument("--everywhere", action="store_true", help="offer it in all groups")
+    places.add_argument("--group", metavar="GROUP", help="limit it to this resource group")
+    places.add_argument("--everywhere", action="store_true", help="make it available in all groups")
     _slots(parser, required=False)
-    parser.explain("Change a preset. Slots are replaced as a whole.")
+    parser.explain("Change a preset. Slots are replaced completely.")
     parser.example(
         "carrel preset edit small --slot cpu=2 --slot mem=4g", "carrel preset edit half-gpu --everywhere"
     )
@@ -77,9 +75,9 @@ def edit(args: argparse.Namespace, context: Context) -> int:
 
 
 def rm_arguments(parser: Arguments) -> None:
-    parser.add_argument("presets", metavar="PRESET", nargs="+", help="ids, or names that only one has")
+    parser.add_argument("presets", metavar="PRESET", nargs="+", help="ids, or unique names")
     yes_argument(parser)
-    parser.explain("Remove presets. Sessions that were started with them stay.")
+    parser.explain("Delete presets. Existing sessions are unaffected.")
     parser.example("carrel preset rm small")
 
 
@@ -90,7 +88,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.presets.remove(ref)
-        return {"preset": ref, "removed": True}, f"{ref} is removed"
+        return {"preset": ref, "removed": True}, f"{ref} deleted"
 
     return each(context, args.presets, remove)
 
@@ -103,7 +101,7 @@ def _slots(parser: Arguments, *, required: bool) -> None:
         type=reading(parse_slot),
         dest="slots",
         required=required,
-        help="cpu=4, mem=16g, cuda.device=1, cuda.shares=0.5; again for another",
+        help="cpu=4, mem=16g, cuda.device=1, cuda.shares=0.5; repeatable",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a person sees while something takes its time."""
+"""Progress display on stderr."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PLAIN_EVERY_S = 5.0
 
 
 class Progress:
-    """One moving line on a terminal's stderr; elsewhere a plain line for each stage, and now and then one between.
+    """A live line on a terminal; otherwise a plain line per stage, with occasional updates.
 
-    Use as a context manager; inside another one's block it shows nothing.
-    after_s: show nothing before that, and no plain line for a stage: for what is mostly quick.
+    Use as a context manager; nested inside another one it shows nothing.
+    after_s: show nothing before that, and no plain lines; for mostly fast operations.
     """
 
     _in_use = False
@@ -39,7 +39,7 @@ class Progress:
         self._drawing = threading.Lock()
 
     def update(self, text: str, fraction: float | None = None, *, stage: str = "") -> None:
-        """Show this from now on. fraction: how much of it is done, None when nobody knows."""
+        """Update the display. fraction: completed, None if unknown."""
         changed, next_stage = printable(text) != self._text, stage != self._stage or not self._text
         self._text, self._fraction, self._stage = printable(text), fraction, stage
         now = time.monotonic()
@@ -51,7 +51,7 @@ class Progress:
             sys.stderr.flush()
 
     def silent(self) -> AbstractContextManager[None]:
-        """A block in which the line is away, because somebody is asked something."""
+        """Hide the line in the block, for a prompt."""
         return _Silent(self)
 
     def __enter__(self) -> Progress:

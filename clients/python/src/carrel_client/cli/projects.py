@@ -1,4 +1,4 @@
-"""Commands about projects and who is in them."""
+"""Commands for projects and their members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
     parser.add_argument("--archived", action="store_true", help="only those that are archived")
     parser.watches("project")
-    parser.explain("List the projects that you are in, or administer.")
+    parser.explain("List the projects that you are a member of or administer.")
     parser.example("carrel project ls", "carrel project ls --archived --domain physics")
 
 
@@ -77,28 +77,28 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="unique in its domain")
-    parser.add_argument("--domain", metavar="DOMAIN", help="its domain; yours when left out")
-    parser.add_argument("--description", help="what it is for")
+    parser.add_argument("name", metavar="NAME", help="unique within its domain")
+    parser.add_argument("--domain", metavar="DOMAIN", help="its domain (default: yours)")
+    parser.add_argument("--description", help="description")
     ceiling_argument(parser)
     parser.example("carrel project create vision --ceiling cpu=64 --ceiling mem=512g")
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a project."""
+    """Create a project."""
     made = context.client.projects.create(
         name=args.name, **given(args, "domain", "description"), **ceilings(args)
     )
-    context.answer(made, lambda: print_line(f"{made['name']} is made ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
 
 def update_arguments(parser: Arguments) -> None:
     _project(parser)
     parser.add_argument("--name", help="another name")
-    parser.add_argument("--description", help="what it is for")
+    parser.add_argument("--description", help="description")
     ceiling_argument(parser)
-    parser.explain("Change a project. Ceilings replace what was as a whole.")
+    parser.explain("Change a project. Ceilings are replaced completely.")
     parser.example("carrel project update vision --name sight --ceiling cpu=128")
 
 
@@ -115,8 +115,8 @@ def archive_arguments(parser: Arguments) -> None:
     _project(parser)
     sessions_argument(parser)
     parser.explain(
-        "Take no new sessions in a project; its people and its past stay. When sessions in it are live,\n"
-        "they are named, and --sessions says whether they go on or end."
+        "Archive a project: it accepts no new sessions; members and history stay. If it has live sessions,\n"
+        "they are listed and --sessions is required to keep or end them."
     )
     parser.example("carrel project archive vision", "carrel project archive vision --sessions end")
 
@@ -136,14 +136,14 @@ def restore_arguments(parser: Arguments) -> None:
 def restore(args: argparse.Namespace, context: Context) -> int:
     """Restore a project."""
     changed = context.client.projects.restore(args.project)
-    context.answer(changed, lambda: print_line(f"{changed['name']} takes sessions again"))
+    context.answer(changed, lambda: print_line(f"{changed['name']} accepts sessions again"))
     return 0
 
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("projects", metavar="PROJECT", nargs="+", help="ids, or names of yours")
     yes_argument(parser)
-    parser.explain("Remove projects that never held a session. Others are archived.")
+    parser.explain("Delete projects that never had a session. Archive others instead.")
     parser.example("carrel project rm vision")
 
 
@@ -154,7 +154,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.projects.remove(ref)
-        return {"project": ref, "removed": True}, f"{ref} is removed"
+        return {"project": ref, "removed": True}, f"{ref} deleted"
 
     return each(context, args.projects, remove)
 
@@ -168,7 +168,7 @@ def members_arguments(parser: Arguments) -> None:
 
 
 def members(args: argparse.Namespace, context: Context) -> int:
-    """List who is in a project."""
+    """List the members of a project."""
 
     def page(**wanted: Any) -> models.MemberList:
         return context.client.project_members.list(args.project, admin=args.admins or None, **wanted)
@@ -185,13 +185,13 @@ def members(args: argparse.Namespace, context: Context) -> int:
 
 def enrol_arguments(parser: Arguments) -> None:
     _project(parser)
-    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of people of its domain")
+    parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of users of its domain")
     parser.add_argument("--admin", action="store_true", help="make them administrators of the project")
     parser.example("carrel project enrol vision ada@example.org grace@example.org")
 
 
 def enrol(args: argparse.Namespace, context: Context) -> int:
-    """Put people in a project."""
+    """Add members to a project."""
     added = context.client.project_members.add(args.project, users=args.users, admin=args.admin)
 
     def show() -> None:
@@ -200,7 +200,7 @@ def enrol(args: argparse.Namespace, context: Context) -> int:
                 say(f"error: {item['problem']['detail']} ({item['problem']['code']})")
             else:
                 print_line(
-                    f"{item['user']} is {'in it already' if item['status'] == 'already' else 'in it now'}"
+                    f"{item['user']} is {'already a member' if item['status'] == 'already' else 'now a member'}"
                 )
 
     context.answer(added, show)
@@ -210,13 +210,13 @@ def enrol(args: argparse.Namespace, context: Context) -> int:
 def appoint_arguments(parser: Arguments) -> None:
     _project(parser)
     parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of members")
-    parser.add_argument("--revoke", action="store_true", help="make them plain members again")
-    parser.explain("Make members administrators of a project, who may enrol others and see its sessions.")
+    parser.add_argument("--revoke", action="store_true", help="revoke the administrator role")
+    parser.explain("Make members administrators of a project, who may add members and see its sessions.")
     parser.example("carrel project appoint vision ada@example.org")
 
 
 def appoint(args: argparse.Namespace, context: Context) -> int:
-    """Make members administrators of a project, or no more."""
+    """Grant or revoke the administrator role in a project."""
 
     def change(user: str) -> tuple[object, str]:
         member = context.client.project_members.update(args.project, user, admin=not args.revoke)
@@ -229,28 +229,26 @@ def expel_arguments(parser: Arguments) -> None:
     _project(parser)
     parser.add_argument("users", metavar="USER", nargs="+", help="e-mails or ids of members")
     yes_argument(parser)
-    parser.explain("Take people out of a project. Their sessions in it go on.")
+    parser.explain("Remove members from a project. Their sessions in it continue.")
     parser.example("carrel project expel vision ada@example.org")
 
 
 def expel(args: argparse.Namespace, context: Context) -> int:
-    """Take people out of a project."""
+    """Remove members from a project."""
     from carrel_client.cli.vfolders import still_mounted
 
-    if not agreed(args, f"Take {{}} out of {args.project}?", "user", args.users):
+    if not agreed(args, f"Remove {{}} from {args.project}?", "user", args.users):
         return 1
 
     def remove(user: str) -> tuple[object, str]:
         still_mounted(context.client.project_members.remove(args.project, user)["still_mounted"])
-        return {"user": user, "removed": True}, f"{user} is out of it"
+        return {"user": user, "removed": True}, f"{user} removed"
 
     return each(context, args.users, remove)
 
 
 def _project(parser: Arguments) -> None:
-    parser.add_argument(
-        "project", metavar="PROJECT", help="its id, or its name when only one of yours has it"
-    )
+    parser.add_argument("project", metavar="PROJECT", help="id, or name if unique among yours")
 
 
 def _state(project: models.ProjectView) -> str:

@@ -1,4 +1,4 @@
-"""Commands about identity providers."""
+"""Commands for identity providers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 def show_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
-    parser.explain("Show how a provider is set up. Its secret is never shown.")
+    parser.explain("Show the configuration of a provider. The secret is never shown.")
     parser.example("carrel provider show corp", "carrel provider show corp -o json | jq .mapping")
 
 
@@ -66,16 +66,16 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def add_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="small letters, digits and -; part of addresses")
-    parser.add_argument("kind", choices=("oidc", "ldap"), help="an OpenID provider, or a directory")
+    parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and -; used in URLs")
+    parser.add_argument("kind", choices=("oidc", "ldap"), help="OpenID provider or LDAP directory")
     parser.add_argument("settings", metavar="SETTING=VALUE", nargs="*", help="see the examples")
-    parser.add_argument("--domain", required=True, help="where people who come for the first time are made")
-    parser.add_argument("--off", action="store_true", help="offer it to nobody yet")
+    parser.add_argument("--domain", required=True, help="domain in which new users are created")
+    parser.add_argument("--off", action="store_true", help="do not offer it for sign-in yet")
     _shared_arguments(parser)
     parser.explain(
-        "Set an identity provider up. Lists are written with commas, switches as on or off. For an OpenID\n"
-        "provider issuer and client_id are needed, for a directory host and user_base. All settings are\n"
-        "explained in the how-to about single sign-on; carrel provider test says whether they work."
+        "Add an identity provider. Separate list items with commas, write switches as on or off. An OpenID\n"
+        "provider needs issuer and client_id, a directory host and user_base. See the how-to on single\n"
+        "sign-on for all settings, and test them with carrel provider test."
     )
     parser.example(
         "pass show sso | carrel provider add corp oidc issuer=https://login.example.org client_id=carrel "
@@ -88,7 +88,7 @@ def add_arguments(parser: Arguments) -> None:
 
 
 def add(args: argparse.Namespace, context: Context) -> int:
-    """Set an identity provider up."""
+    """Add an identity provider."""
     wanted = {
         "name": args.name,
         "domain": args.domain,
@@ -107,14 +107,16 @@ def update_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "settings", metavar="SETTING=VALUE", nargs="*", help="as carrel provider show names them"
     )
-    parser.add_argument("--domain", help="where people who come for the first time are made")
+    parser.add_argument("--domain", help="domain in which new users are created")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--on", action="store_true", help="offer it")
-    state.add_argument("--off", action="store_true", help="offer it to nobody, and sign out who came by it")
+    state.add_argument(
+        "--off", action="store_true", help="disable it, and sign out users who signed in with it"
+    )
     _shared_arguments(parser)
-    parser.add_argument("--no-secret", action="store_true", help="forget its secret")
-    parser.add_argument("--no-map", action="store_true", help="let its groups give nothing")
-    parser.explain("Change an identity provider. With any --map, all rules are replaced by those given.")
+    parser.add_argument("--no-secret", action="store_true", help="delete its secret")
+    parser.add_argument("--no-map", action="store_true", help="remove all group mappings")
+    parser.explain("Change an identity provider. Any --map replaces all mappings.")
     parser.example(
         "carrel provider update corp label='Our company' trusted_email_domains=example.org",
         "carrel provider update corp --off",
@@ -137,9 +139,7 @@ def update(args: argparse.Namespace, context: Context) -> int:
     if args.no_map or (rules := _rules(args)):
         wanted["mapping"] = [] if args.no_map else rules
     if not wanted:
-        raise CarrelError(
-            "usage", "Nothing was given to change.", status=422, hint="carrel provider update --help"
-        )
+        raise CarrelError("usage", "Nothing to change.", status=422, hint="carrel provider update --help")
     changed = context.client.providers.update(args.provider, **wanted)
     context.answer(changed, lambda: _print(changed))
     return 0
@@ -147,13 +147,13 @@ def update(args: argparse.Namespace, context: Context) -> int:
 
 def test_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
-    parser.add_argument("--login", metavar="NAME", help="somebody to search a directory for")
-    parser.explain("Try an identity provider out, step by step; exit code 1 when a step fails.")
+    parser.add_argument("--login", metavar="NAME", help="a user to search for in the directory")
+    parser.explain("Test an identity provider step by step; exit code 1 if a step fails.")
     parser.example("carrel provider test corp", "carrel provider test office --login ada")
 
 
 def test(args: argparse.Namespace, context: Context) -> int:
-    """Try an identity provider out."""
+    """Test an identity provider."""
     result = context.client.providers.test(args.provider, **({"login": args.login} if args.login else {}))
     columns = [Column("STEP"), Column("RESULT", _STEPS), Column("WHAT")]
     rows = [[step["name"], "ok" if step["ok"] else "failed", step["sentence"]] for step in result["steps"]]
@@ -165,8 +165,8 @@ def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("providers", metavar="PROVIDER", nargs="+", help="names or ids")
     yes_argument(parser)
     parser.explain(
-        "Remove identity providers. Who is signed in by one (carrel provider show says how many) is signed out at\n"
-        "once. Accounts that came from them stay; who has no other way to sign in cannot."
+        "Remove identity providers. Users signed in with them (see carrel provider show) are signed out\n"
+        "immediately. Their accounts stay, but need another way to sign in."
     )
     parser.example("carrel provider rm corp")
 
@@ -178,7 +178,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.providers.remove(ref)
-        return {"removed": ref}, f"{ref} is removed"
+        return {"removed": ref}, f"{ref} removed"
 
     return each(context, args.providers, remove)
 
@@ -191,21 +191,21 @@ def _shared_arguments(parser: Arguments) -> None:
         metavar="GROUP=PROJECT",
         action="append",
         default=[],
-        help="the group's people are in the project",
+        help="members of the group join the project",
     )
     parser.add_argument(
         "--map-admin",
         metavar="GROUP=PROJECT",
         action="append",
         default=[],
-        help="they administer the project",
+        help="they join the project as administrators",
     )
     parser.add_argument(
         "--map-role",
         metavar="GROUP=ROLE",
         action="append",
         default=[],
-        help="they are domain_admin or superadmin",
+        help="they become domain_admin or superadmin",
     )
 
 
@@ -215,10 +215,10 @@ def _settings(given: Iterable[str]) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
-            raise CarrelError("usage", f"{text} is no setting.", status=422, hint="Write SETTING=VALUE.")
+            raise CarrelError("usage", f"{text} is not NAME=VALUE.", status=422, hint="Write SETTING=VALUE.")
         if name in _SWITCHES:
             if value.lower() not in _ON + _OFF:
-                raise CarrelError("usage", f"{name} is on or off.", status=422)
+                raise CarrelError("usage", f"{name} must be on or off.", status=422)
             found[name] = value.lower() in _ON
         elif name in _LISTS:
             found[name] = [part for part in value.split(",") if part]
@@ -254,11 +254,11 @@ def _rules(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    """Group and what it gives; the names of groups may have = in them. Raises: CarrelError."""
+    """Group and mapping; group names may contain =. Raises: CarrelError."""
     group, equals, given = text.rpartition("=")
     if not equals:
         raise CarrelError(
-            "usage", f"{text} is no rule.", status=422, hint="Write GROUP=PROJECT or GROUP=ROLE."
+            "usage", f"{text} is not a mapping.", status=422, hint="Write GROUP=PROJECT or GROUP=ROLE."
         )
     return group, given
 
@@ -284,7 +284,7 @@ def _print(provider: models.ProviderView) -> None:
     facts += [(f"group {rule['group']}", _gives(rule)) for rule in provider["mapping"]]
     print_facts(facts)
     if not provider["secret_set"]:
-        print_line("It has no secret; give one with --secret-stdin where its server wants one.")
+        print_line("It has no secret; set one with --secret-stdin if the server requires it.")
 
 
 def _said(value: object) -> str:

@@ -27,7 +27,9 @@ def api_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "method", metavar="METHOD", type=reading(_method), help="GET, POST, PUT, PATCH, DELETE ..."
     )
-    parser.add_argument("path", metavar="PATH", help="below /api/v1, as /sessions or sessions?state=all")
+    parser.add_argument(
+        "path", metavar="PATH", help="relative to /api/v1, as /sessions or sessions?state=all"
+    )
     parser.add_argument(
         "-f",
         "--field",
@@ -36,7 +38,7 @@ def api_arguments(parser: Arguments) -> None:
         type=reading(_field),
         default=[],
         dest="fields",
-        help="a field of the JSON body, or of the query where a request has no body; again for more",
+        help="a field of the JSON body, or of the query if the request has no body; repeatable",
     )
     parser.add_argument(
         "-F",
@@ -46,19 +48,17 @@ def api_arguments(parser: Arguments) -> None:
         type=reading(_json_field),
         default=[],
         dest="json_fields",
-        help="the same for numbers, true, false, null, lists and objects",
+        help="as -f, for numbers, true, false, null, lists and objects",
     )
     parser.add_argument("--input", metavar="FILE", help="send this file as the body; - for standard input")
+    parser.add_argument("--paginate", action="store_true", help="fetch all pages of a list as one")
     parser.add_argument(
-        "--paginate", action="store_true", help="fetch all pages of a list, and print them as one"
-    )
-    parser.add_argument(
-        "-i", "--include", action="store_true", help="print status and headers of the answer first"
+        "-i", "--include", action="store_true", help="print the response status and headers first"
     )
     parser.explain(
-        "Send a request to the HTTP API and print the answer. What other commands do and do not do yet can be done\n"
-        "with it; openapi.json and the page /api/docs name all operations. The answer is printed as JSON, or as -o\n"
-        "says; an answer that is no JSON is printed as it is. A refusal has the exit code that other commands have."
+        "Send a request to the HTTP API and print the response. It reaches every operation; see openapi.json\n"
+        "and the page /api/docs. The response is printed as JSON or in the format of -o; a response that is\n"
+        "not JSON is printed as it is. Errors have the same exit codes as in other commands."
     )
     parser.example(
         "carrel api GET sessions",
@@ -75,9 +75,7 @@ def api(args: argparse.Namespace, context: Context) -> int:
     path = args.path if args.path.startswith(f"{_ROOT}/") else f"{_ROOT}/{args.path.lstrip('/')}"
     fields = {**dict(args.fields), **dict(args.json_fields)}
     if args.input and (fields or args.method in _IN_QUERY):
-        raise CarrelError(
-            "usage", "--input is the whole body.", status=422, hint="Leave -f out, and send a body."
-        )
+        raise CarrelError("usage", "--input replaces the body.", status=422, hint="Remove -f.")
     if args.paginate and args.method != "GET":
         raise CarrelError("usage", "Only a GET has pages.", status=422)
     if args.paginate:
@@ -121,7 +119,7 @@ def _print(args: argparse.Namespace, context: Context, answered: Response) -> No
 
 
 def _all_pages(args: argparse.Namespace, context: Context, path: str, fields: dict[str, Any]) -> object:
-    """The list with the items of all its pages."""
+    """The list with the items of all pages."""
     found: dict[str, Any] = {}
     cursor = None
     while True:
@@ -133,7 +131,7 @@ def _all_pages(args: argparse.Namespace, context: Context, path: str, fields: di
         page = json.loads(text)
         if not isinstance(page, dict) or "items" not in page:
             raise CarrelError(
-                "usage", f"{args.path} is no list of pages.", status=422, hint="Leave --paginate out."
+                "usage", f"{args.path} is not a paginated list.", status=422, hint="Remove --paginate."
             )
         found = {**page, "items": [*found.get("items", []), *page["items"]]}
         cursor = page.get("next_cursor")
@@ -154,7 +152,7 @@ def _content(path: str) -> bytes:
 def _method(text: str) -> str:
     """Raises: ValueError."""
     if text.upper() not in _METHODS:
-        raise ValueError(f"{text!r} is not a method; write one of {', '.join(_METHODS)}")
+        raise ValueError(f"{text!r} is not a method; use one of {', '.join(_METHODS)}")
     return text.upper()
 
 

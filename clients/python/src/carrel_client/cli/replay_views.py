@@ -1,4 +1,4 @@
-"""How the report of a replay looks: figures, a table of projects, and use over time as a row of bars."""
+"""Print the report of a replay: figures, a table of projects, and usage over time as bars."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _STRETCHES = 40
 
 
 def as_json(report: Report) -> dict[str, object]:
-    """Everything that the report has, as JSON has it."""
+    """The full report, for JSON."""
     return {**asdict(report), "begins": report.begins.isoformat()}
 
 
 def print_report(report: Report) -> None:
-    """The report, for a person."""
+    """Print the report."""
     from carrel.core.units import format_duration
 
     fates = {fate: count for fate, count in report.sessions.items() if fate != "all" and count}

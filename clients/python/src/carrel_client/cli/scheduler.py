@@ -1,6 +1,6 @@
-"""Commands that replay: a trace under a policy, in virtual time.
+"""Commands for replays of a trace under a policy, in virtual time.
 
-The replay runs the scheduler's own code, which the server's package has; the other commands need only the client.
+The replay runs the scheduler's own code from the server package; the other commands need only the client.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ def simulate_arguments(parser: Arguments) -> None:
         "--trace",
         metavar="FILE",
         required=True,
-        help="who asked for what and when: JSON lines, or Standard Workload Format (may be packed with gzip); "
-        "- for standard input",
+        help="trace of session requests: JSON lines or Standard Workload Format (optionally "
+        "gzip); - for standard input",
     )
     parser.add_argument(
         "--policy",
         metavar="FILE",
-        help="nodes, resource groups and ceilings: JSON or TOML (default: those of the installation)",
+        help="nodes, resource groups and ceilings: JSON or TOML (default: the installation's)",
     )
-    parser.add_argument("--picture", metavar="FILE", type=reading(_drawing), help="draw it too, as SVG")
-    parser.add_argument("--first", metavar="N", type=reading(_count), help="replay only so many sessions")
+    parser.add_argument("--picture", metavar="FILE", type=reading(_drawing), help="also draw an SVG chart")
+    parser.add_argument("--first", metavar="N", type=reading(_count), help="replay only the first N sessions")
     parser.add_argument(
         "--container-cores",
         metavar="N",
         type=reading(_count),
-        help="split larger jobs of a Standard Workload file into containers of so many cores",
+        help="split larger jobs of a Standard Workload file into containers with this many cores",
     )
     parser.explain(
-        "Replay a trace in virtual time with the code that places real sessions, and print how long people waited,\n"
-        "how much was in use, and how fairly the projects fared. Without --policy it asks the server for the present\n"
-        "one, for superadmins. The trace and the policy called campus ship, to try it with."
+        "Replay a trace in virtual time with the real scheduler, and print wait times, utilisation and\n"
+        "fairness between projects. Without --policy it fetches the current policy from the server, for\n"
+        "superadmins. The bundled trace and policy named campus are samples."
     )
     parser.example(
         "carrel scheduler simulate --trace campus --policy campus --picture campus.svg",
@@ -83,14 +83,14 @@ def simulate(args: argparse.Namespace, context: Context) -> int:
 def policy_arguments(parser: Arguments) -> None:
     parser.without_output()
     parser.explain(
-        "Print nodes, resource groups with their weights, and ceilings as they are now, as JSON that\n"
-        "carrel scheduler simulate reads. For superadmins."
+        "Print the current nodes, resource groups with weights, and ceilings, as JSON for carrel scheduler\n"
+        "simulate. For superadmins."
     )
     parser.example("carrel scheduler policy > now.json")
 
 
 def policy(args: argparse.Namespace, context: Context) -> int:
-    """Print the present policy."""
+    """Print the current policy."""
     print_json(context.client.scheduler.policy())
     return 0
 
@@ -100,20 +100,22 @@ def trace_arguments(parser: Arguments) -> None:
         "--since",
         metavar="TIME",
         type=reading(_moment),
-        help="so long ago, as 30d, or from a time on (default 30d)",
+        help="start: a duration ago, as 30d, or a time (default 30d)",
     )
-    parser.add_argument("--until", metavar="TIME", type=reading(_moment), help="the same (default: now)")
+    parser.add_argument(
+        "--until", metavar="TIME", type=reading(_moment), help="end: as --since (default: now)"
+    )
     parser.without_output()
     parser.explain(
-        "Print the sessions that were asked for in that time and held resources, as JSON lines that\n"
-        "carrel scheduler simulate reads: when, what, for how long, and the ids of user, project and domain, without\n"
-        "their names. For superadmins. The export is noted in the audit trail."
+        "Print the sessions created in that period that held resources, as JSON lines for carrel scheduler\n"
+        "simulate: time, request, duration, and the ids of user, project and domain, without names. For\n"
+        "superadmins. The export is recorded in the audit trail."
     )
     parser.example("carrel scheduler trace --since 30d > month.jsonl")
 
 
 def trace(args: argparse.Namespace, context: Context) -> int:
-    """Print the past as a trace."""
+    """Print past sessions as a trace."""
     for block in context.client.scheduler.trace(since=args.since, until=args.until):
         write_bytes(block)
     return 0
@@ -121,34 +123,36 @@ def trace(args: argparse.Namespace, context: Context) -> int:
 
 def synth_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "--users", metavar="N", type=reading(_count), default=20, help="how many (default 20)"
+        "--users", metavar="N", type=reading(_count), default=20, help="number of users (default 20)"
     )
     parser.add_argument(
-        "--projects", metavar="N", type=reading(_count), default=5, help="that they are in (default 5)"
+        "--projects", metavar="N", type=reading(_count), default=5, help="number of projects (default 5)"
     )
     parser.add_argument(
-        "--days", metavar="N", type=reading(_count), default=2, help="from a Monday on (default 2)"
+        "--days",
+        metavar="N",
+        type=reading(_count),
+        default=2,
+        help="number of days, starting on a Monday (default 2)",
     )
     parser.add_argument(
         "--per-day",
         metavar="N",
         type=reading(_count),
         default=6,
-        help="how often each asks on a working day, on average (default 6)",
+        help="mean number of sessions per user and working day (default 6)",
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=reading(whole_number), default=1, help="another, another trace"
-    )
+    parser.add_argument("--seed", metavar="N", type=reading(whole_number), default=1, help="random seed")
     parser.without_output()
     parser.explain(
-        "Print a trace that nobody made: people come by day, some far more often than others; most sessions are\n"
+        "Generate a synthetic trace: users are active by day, some far more than others; most sessions are\n"
         "short, and a few take most of the time. The same seed gives the same trace."
     )
     parser.example("carrel scheduler synth --users 20 --days 2 --seed 1 > made-up.jsonl")
 
 
 def synth(args: argparse.Namespace, context: Context) -> int:
-    """Print a trace that nobody made."""
+    """Generate a synthetic trace."""
     with _servers_code():
         from carrel.simulator.synthesis import Habits, synthesize
         from carrel.simulator.traces import line
@@ -185,7 +189,7 @@ def _replayed(arrivals: list[TraceEntry], installation: SimulatedInstallation) -
 
 @contextmanager
 def _servers_code() -> Iterator[None]:
-    """Around what needs the server's package. Raises: CarrelError, also for what that package refuses."""
+    """Guards code that needs the server package. Raises: CarrelError, also for that package's errors."""
     try:
         from carrel.core import errors
     except ModuleNotFoundError as missing:
@@ -193,7 +197,7 @@ def _servers_code() -> Iterator[None]:
             raise
         raise CarrelError(
             "client.no_server_code",
-            "A replay runs the scheduler's own code, and only the client is installed here.",
+            "A replay needs the scheduler of the server package, but only the client is installed.",
             status=422,
             hint="Run it where the server is installed, for example in its checkout: ./carrel scheduler simulate",
         ) from None
@@ -229,7 +233,7 @@ def _count(text: str) -> int:
 
 
 def _moment(text: str) -> str:
-    """A time, from a time or from how long ago it was. Raises: ValueError."""
+    """A time, given as a time or a duration ago. Raises: ValueError."""
     if text[:4].isdigit() and text[4:5] == "-":
         return text
     return (datetime.now(UTC) - timedelta(seconds=parse_duration(text))).isoformat()

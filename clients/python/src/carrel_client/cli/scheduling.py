@@ -1,4 +1,4 @@
-"""Commands that ask the scheduler: why, what if, sooner or later."""
+"""Commands that query the scheduler: why, check, priority, queue, shares."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PAGE = 1000
 
 
 def why_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.explain(
-        "Say why a session waits: its place in the queue, what is in the way, and what would start it now."
+        "Explain why a session is pending: its queue position, what blocks it, and what would start it now."
     )
     parser.example("carrel session why train-3", "carrel session why train-3 -o json | jq .changes")
 
 
 def why(args: argparse.Namespace, context: Context) -> int:
-    """Say why a session waits."""
+    """Explain why a session is pending."""
     found = context.client.sessions.why(args.id)
 
     def show() -> None:
@@ -46,11 +46,11 @@ def why(args: argparse.Namespace, context: Context) -> int:
 
 
 def check_arguments(parser: Arguments) -> None:
-    parser.add_argument("--image", help="name in carrel image ls, for the least that it needs")
+    parser.add_argument("--image", help="image name, for its minimum slots; see carrel image ls")
     scheduling_arguments(parser)
     parser.explain(
-        "Say what would happen to such a session, and what is left for you. Nothing is started."
-        " Exit code 0 when it would start, 1 when it would wait or never start."
+        "Check a session request and show your remaining capacity. Creates nothing. Exit "
+        "code 0 if it would start now, 1 if it would wait or never start."
     )
     parser.example(
         "carrel session check --cpu 16 --mem 64g",
@@ -59,7 +59,7 @@ def check_arguments(parser: Arguments) -> None:
 
 
 def check(args: argparse.Namespace, context: Context) -> int:
-    """Say what would happen to a session."""
+    """Check a session request."""
     request: models.CheckRequest = {**check_request(args), "image": args.image}
     found = context.client.sessions.check(**request)
     context.answer(found, lambda: _print_check(found))
@@ -68,7 +68,7 @@ def check(args: argparse.Namespace, context: Context) -> int:
 
 def _print_check(found: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
-    # What is refused at admission may be possible later: when fewer wait, or by somebody else.
+    # A refusal at admission may be temporary, or specific to this user.
     verdict = "would be refused" if found["code"] else verdicts[found["verdict"]]
     facts = [("verdict", verdict), ("why", found["reason"]), ("group", found["group"]["name"])]
     if found["position"]:
@@ -98,7 +98,13 @@ def _print_check(found: models.CheckView) -> None:
 def _rest(changes: Sequence[models.ChangeView], expected: str | None) -> list[tuple[str, str]]:
     facts = [("would start it", change["text"]) for change in changes]
     if expected:
-        facts.append(("expected", f"{local_time(expected)}, if nobody comes before and all use their time"))
+        facts.append(
+            (
+                "expected",
+                f"{local_time(expected)}, if no session is added before it and all use their full "
+                f"time limits",
+            )
+        )
     return facts
 
 
@@ -123,19 +129,17 @@ def _numbers(limit: models.LimitView) -> tuple[int, int, int]:
 
 
 def priority_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument(
-        "priority", metavar="N", type=reading(whole_number), help="0 to 100, the highest goes first"
-    )
-    parser.explain("Let a waiting session start sooner or later, beside the others in its queue.")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument("priority", metavar="N", type=reading(whole_number), help="0 to 100, highest first")
+    parser.explain("Change the priority of a pending session in its queue.")
     parser.example("carrel session priority train-3 20", "carrel session priority urgent 90")
 
 
 def priority(args: argparse.Namespace, context: Context) -> int:
-    """Let a waiting session start sooner or later."""
+    """Change the priority of a pending session."""
     session = context.client.sessions.prioritise(args.id, priority=args.priority)
     context.answer(
-        session, lambda: print_line(f"{session['name']} waits with priority {session['priority']} now.")
+        session, lambda: print_line(f"{session['name']} is pending with priority {session['priority']}.")
     )
     return 0
 
@@ -143,15 +147,15 @@ def priority(args: argparse.Namespace, context: Context) -> int:
 def queue_arguments(parser: Arguments) -> None:
     _group_argument(parser)
     parser.add_argument(
-        "--limit", type=reading(whole_number), default=50, help="at most so many (default 50); 0 for all"
+        "--limit", type=reading(whole_number), default=50, help="maximum number (default 50); 0 for all"
     )
     parser.watches("session")
-    parser.explain("Show who waits in a resource group, in the order in which they are looked at.")
+    parser.explain("Show the pending sessions of a resource group in queue order.")
     parser.example("carrel scheduler queue", "carrel scheduler queue --group gpu -o json")
 
 
 def queue(args: argparse.Namespace, context: Context) -> int:
-    """Show who waits."""
+    """Show the queue of a resource group."""
     wanted = args.limit or sys.maxsize
     found = context.client.scheduler.queue(group=args.group, limit=min(wanted, _PAGE))
     while found["next_cursor"] and len(found["items"]) < wanted:
@@ -178,7 +182,7 @@ def queue(args: argparse.Namespace, context: Context) -> int:
         ]
         print_table(columns, rows)
         if found["length"] > len(rows):
-            say(f"These are the first {len(rows)} of {found['length']}; see more with --limit.")
+            say(f"These are the first {len(rows)} of {found['length']}; use --limit for more.")
 
     context.answer(found, show)
     return 0
@@ -187,14 +191,14 @@ def queue(args: argparse.Namespace, context: Context) -> int:
 def shares_arguments(parser: Arguments) -> None:
     _group_argument(parser)
     parser.explain(
-        "Show what domains, projects and users have and have had of a resource group, beside what their weight entitles"
-        " them to. Under the fair share, the smallest level goes next."
+        "Show current and past usage of a resource group by domain, project and user, "
+        "with their entitled shares. Under fair share, the lowest level goes next."
     )
     parser.example("carrel scheduler shares --group gpu")
 
 
 def shares(args: argparse.Namespace, context: Context) -> int:
-    """Show who has had how much."""
+    """Show the fair shares of a resource group."""
     found = context.client.scheduler.shares(group=args.group)
 
     def show() -> None:

@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 
 def create_arguments(parser: Arguments) -> None:
     session_arguments(parser)
-    parser.add_argument("--wait", action="store_true", help="until it runs; exit code 1 when it ends instead")
+    parser.add_argument(
+        "--wait", action="store_true", help="wait until it runs; exit code 1 if it ends instead"
+    )
     parser.add_argument(
         "--timeout",
         type=reading(parse_duration),
         metavar="TIME",
-        help="wait no longer than this: 90s, 10m, 2h",
+        help="timeout of --wait: 90s, 10m, 2h",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print only the id")
-    parser.explain("Start a session. Without --wait this returns as soon as the session is in the queue.")
+    parser.explain("Start a session. Without --wait the command returns as soon as the session is queued.")
     parser.example(
         "carrel session create --wait",
         "carrel session create --image starter --cpu 2 --mem 4g --name train-3 --env SEED=7 --wait",
@@ -71,7 +73,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 
 def rename_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument("name", metavar="NAME", help="the new name")
     parser.example("carrel session rename k3f train-4")
 
@@ -84,26 +86,24 @@ def rename(args: argparse.Namespace, context: Context) -> int:
 
 
 def keep_arguments(parser: Arguments) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique beginnings of them, or names")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique id prefixes, or names")
     exempt = parser.add_mutually_exclusive_group()
     exempt.add_argument(
         "--always",
         dest="exempt",
         action="store_const",
         const=True,
-        help="let it never count as idle; administrators only",
+        help="exempt it from idle timeouts; administrators only",
     )
     exempt.add_argument(
-        "--no-longer", dest="exempt", action="store_const", const=False, help="let it count as idle again"
+        "--no-longer", dest="exempt", action="store_const", const=False, help="revoke the exemption"
     )
-    parser.explain(
-        "Say that sessions are in use although they look idle: their idle clocks begin anew. Their lifetime stays."
-    )
+    parser.explain("Reset the idle clocks of sessions. Their lifetime is unaffected.")
     parser.example("carrel session keep train-3", "carrel session keep train-3 --always")
 
 
 def keep(args: argparse.Namespace, context: Context) -> int:
-    """Say that sessions are in use."""
+    """Reset the idle clocks of sessions."""
 
     def one(ref: str) -> tuple[object, str]:
         if args.exempt is not None:
@@ -120,22 +120,22 @@ def keep(args: argparse.Namespace, context: Context) -> int:
 
 
 def rm_arguments(parser: Arguments) -> None:
-    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique beginnings of them, or names")
-    parser.add_argument("--force", action="store_true", help="at once, without time for its processes to end")
-    parser.add_argument("--wait", action="store_true", help="until it has ended")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique id prefixes, or names")
+    parser.add_argument("--force", action="store_true", help="kill immediately, without a grace period")
+    parser.add_argument("--wait", action="store_true", help="wait until it has ended")
     parser.add_argument(
         "--timeout",
         type=reading(parse_duration),
         metavar="TIME",
-        help="wait no longer than this: 90s, 10m, 2h",
+        help="timeout of --wait: 90s, 10m, 2h",
     )
     yes_argument(parser)
-    parser.explain("End sessions; one that does not run yet is cancelled. What is inside them is lost.")
+    parser.explain("End sessions; pending ones are cancelled. Their content outside mounted folders is lost.")
     parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
-    """End sessions; one that cannot be ended does not keep the others."""
+    """End sessions; continues after a failure."""
     if not args.yes:
         require_terminal()
     worst = 0
@@ -159,7 +159,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
 def _wait(
     context: Context, session: models.SessionDetail, until: Container[str], timeout_s: float | None
 ) -> models.SessionDetail:
-    """The session when it is in one of these states, with its progress on stderr meanwhile."""
+    """Wait for one of these states, with progress on stderr. Returns the session."""
     from carrel_client.waiting import watch
 
     client = context.client
@@ -172,11 +172,11 @@ def _wait(
                 fraction = (seen["progress"] or {"fraction": None})["fraction"]
                 line.update(f"{seen['name']}: {now}", fraction, stage=seen["state"])
     except KeyboardInterrupt:
-        say(f"\n{session['name']} goes on without you; carrel session rm {session['id']} ends it")
+        say(f"\n{session['name']} keeps running; carrel session rm {session['id']} ends it")
         raise
     raise AssertionError("watching ends only by an error")
 
 
 def _confirmed(session: models.SessionDetail) -> bool:
     about = f"{session['name']} ({session['id']}, {session['state']})"
-    return confirmed(f"End {about}? What is inside it is lost.", yes=False)
+    return confirmed(f"End {about}? Its content outside mounted folders is lost.", yes=False)

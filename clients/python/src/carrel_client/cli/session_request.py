@@ -1,4 +1,4 @@
-"""What people write on the command line to ask for a session, and the request that it makes."""
+"""Command-line arguments of a session request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def scheduling_arguments(parser: Arguments) -> None:
-    """How much, where and how soon: what may also be asked about without asking for it."""
+    """Add the arguments that `session create` and `session check` share."""
     parser.add_argument(
         "--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)"
     )
@@ -30,44 +30,44 @@ def scheduling_arguments(parser: Arguments) -> None:
         type=reading(parse_slot),
         default=[],
         dest="slots",
-        help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a part; again for another",
+        help="an accelerator: cuda.device=1 for a whole one, cuda.shares=0.5 for a fraction; repeatable",
     )
     parser.add_argument(
-        "--group", metavar="GROUP", help="resource group (default: the first that you may use)"
+        "--group", metavar="GROUP", help="resource group (default: the first one you may use)"
     )
     parser.add_argument(
         "--priority",
         metavar="N",
         type=reading(whole_number),
-        help="0 to 100, the highest goes first (default 50)",
+        help="0 to 100, highest first (default 50)",
     )
     parser.add_argument(
         "--time-limit",
         metavar="TIME",
         type=reading(parse_duration),
-        help="end it after 90m, 12h or 3d of running",
+        help="end it after this run time: 90m, 12h, 3d",
     )
-    parser.add_argument("--node", metavar="NODE", help="run there and nowhere else; for administrators")
+    parser.add_argument("--node", metavar="NODE", help="run only on this node; for administrators")
 
 
 def session_arguments(parser: Arguments) -> None:
-    """All that a session can be asked to be."""
+    """Add all arguments of a session request."""
     parser.add_argument(
-        "--image", default="starter", help="name in carrel image ls, or any reference (default starter)"
+        "--image",
+        default="starter",
+        help="name from carrel image ls, or any image reference (default starter)",
     )
     parser.add_argument(
-        "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: a made-up one)"
+        "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: generated)"
     )
-    parser.add_argument(
-        "--description", metavar="TEXT", default="", help="what it is for, for those who see it"
-    )
+    parser.add_argument("--description", metavar="TEXT", default="", help="description")
     parser.add_argument(
         "--env",
         type=reading(_variable),
         action="append",
         default=[],
         metavar="K=V",
-        help="environment variable, may come more than once; K alone takes the value from here",
+        help="environment variable; repeatable; K alone copies the local value",
     )
     parser.add_argument(
         "-v",
@@ -77,13 +77,13 @@ def session_arguments(parser: Arguments) -> None:
         default=[],
         dest="mounts",
         metavar="FOLDER[:SUBPATH][:PATH][:ro]",
-        help="a folder, or a directory of it, and where in the session (default /home/work/FOLDER); again for another",
+        help="mount a folder, or a directory of it, at a path (default /home/work/FOLDER); repeatable",
     )
     scheduling_arguments(parser)
 
 
 def check_request(args: argparse.Namespace) -> models.CheckRequest:
-    """What `scheduling_arguments` were given."""
+    """The request fields of `scheduling_arguments`."""
     return {
         "slots": {"cpu": args.cpu, "mem": args.mem, **dict(args.slots)},
         "project": args.project,
@@ -95,7 +95,7 @@ def check_request(args: argparse.Namespace) -> models.CheckRequest:
 
 
 def session_request(args: argparse.Namespace) -> models.SessionCreate:
-    """What `session_arguments` were given."""
+    """The request fields of `session_arguments`."""
     return {
         **check_request(args),
         "image": args.image,
@@ -109,15 +109,15 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
 def _variable(text: str) -> tuple[str, str]:
     name, given, value = text.partition("=")
     if not name or name[0].isdigit() or not name.replace("_", "a").isalnum() or not name.isascii():
-        raise ValueError(f"{name!r} is not a name for an environment variable")
+        raise ValueError(f"{name!r} is not a valid environment variable name")
     if not given and name not in os.environ:
-        raise ValueError(f"{name} has no value here; write {name}=VALUE")
+        raise ValueError(f"{name} is not set; write {name}=VALUE")
     return name, value if given else os.environ[name]
 
 
 def _mount(text: str) -> models.MountRequest:
-    """FOLDER[:SUBPATH][:PATH][:ro]. Of two in the middle the first is in the folder; a single one is a path in the
-    session when it begins with a slash.
+    """FOLDER[:SUBPATH][:PATH][:ro]. A single middle part is a mount path if it begins with a slash, otherwise a
+    subpath.
     """
     folder, *rest = text.split(":")
     wanted: models.MountRequest = {"folder": folder}

@@ -1,4 +1,4 @@
-"""Commands that look at sessions."""
+"""Commands that show sessions."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _BARS = "▁▂▃▄▅▆▇█"
 def ls_arguments(parser: Arguments) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--all", dest="state", action="store_const", const="all", help="those that have ended too"
+        "--all", dest="state", action="store_const", const="all", help="include ended sessions"
     )
     which.add_argument(
-        "--ended", dest="state", action="store_const", const="ended", help="only those that have ended"
+        "--ended", dest="state", action="store_const", const="ended", help="only ended sessions"
     )
-    which.add_argument("--state", metavar="STATE", help="only those in this state, such as PENDING")
-    parser.add_argument("--search", metavar="TEXT", help="only those with this in their name or image")
+    which.add_argument("--state", metavar="STATE", help="only this state, such as PENDING")
+    parser.add_argument("--search", metavar="TEXT", help="part of name or image")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument(
         "--everyone",
@@ -48,13 +48,13 @@ def ls_arguments(parser: Arguments) -> None:
         action="store_const",
         const="all",
         default="me",
-        help="other people's too, as far as you may see them",
+        help="include other users' sessions that you may see",
     )
-    whose.add_argument("--owner", metavar="USER", help="only this person's, by id or e-mail")
-    parser.add_argument("-q", "--quiet", action="store_true", help="only ids, one to a line")
-    parser.add_argument("--limit", type=reading(whole_number), default=50, help="at most so many; 0 for all")
+    whose.add_argument("--owner", metavar="USER", help="only this user's, by id or e-mail")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only ids, one per line")
+    parser.add_argument("--limit", type=reading(whole_number), default=50, help="maximum number; 0 for all")
     parser.watches("session")
-    parser.explain("List sessions, newest first: those that live, unless told otherwise.")
+    parser.explain("List sessions, newest first; by default only live ones.")
     parser.example(
         "carrel session ls",
         "carrel session ls --ended --limit 10",
@@ -73,14 +73,14 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         else:
             _print_sessions(found["items"])
         if found["next_cursor"] and not args.quiet:
-            say(f"These are the newest {args.limit}; see more with --limit.")
+            say(f"These are the newest {args.limit}; use --limit for more.")
 
     context.answer(found, show)
     return 0
 
 
 def show_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.example("carrel session show train-3", "carrel session show k3f -o json | jq -r .state")
 
 
@@ -99,8 +99,8 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def history_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.explain("Show every change of a session's state, oldest first: when, why, and by whom.")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.explain("Show every state transition of a session, oldest first: time, reason and actor.")
     parser.example("carrel session history train-3")
 
 
@@ -117,9 +117,9 @@ def history(args: argparse.Namespace, context: Context) -> int:
 
 
 def usage_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument(
-        "--minutes", type=reading(whole_number), default=60, help="how far to look back (default 60)"
+        "--minutes", type=reading(whole_number), default=60, help="minutes of history (default 60)"
     )
     parser.example("carrel session usage train-3 --minutes 10")
 
@@ -131,7 +131,7 @@ def usage(args: argparse.Namespace, context: Context) -> int:
     def show() -> None:
         samples = found["samples"]
         if not samples:
-            say("Nothing was measured in that time.")
+            say("There are no samples for that time.")
             return
         cpu = [sample["cpu_millis"] for sample in samples]
         mem = [sample["mem_bytes"] for sample in samples]
@@ -152,12 +152,12 @@ def usage(args: argparse.Namespace, context: Context) -> int:
 
 
 def logs_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique beginning of it, or name")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until the session ends")
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument("-f", "--follow", action="store_true", help="follow until the session ends")
     parser.add_argument("--tail", type=reading(whole_number), metavar="N", help="only the last N lines")
     container_argument(parser)
     parser.explain(
-        "Print what a session wrote. Logs are kept after its end. With -o json: one object for each line."
+        "Print the log of a session. Logs are kept after its end. With -o json: one object per line."
     )
     parser.example("carrel session logs train-3 --tail 100", "carrel session logs train-3 --follow")
 
@@ -179,7 +179,7 @@ def logs(args: argparse.Namespace, context: Context) -> int:
 
 
 def print_session(session: models.SessionDetail) -> None:
-    """Everything about a session that is worth a line."""
+    """Print the details of a session."""
     print_facts(
         [
             ("id", session["id"]),
@@ -210,33 +210,33 @@ def print_session(session: models.SessionDetail) -> None:
 
 
 def rule_text(rule: models.IdleRuleView) -> str:
-    """What a rule leaves a session: "for 12 min of 1 h; ends in 48 min"."""
+    """The idle time by a rule: "for 12 min of 1 h; ends in 48 min"."""
     most = format_duration(rule["limit_s"])
     if rule["since"] is None or rule["ends_at"] is None:
         return f"not now; it ends after {most}"
     now = datetime.now(UTC)
     gone_s = max(0, round((now - datetime.fromisoformat(rule["since"])).total_seconds()))
     left_s = int((datetime.fromisoformat(rule["ends_at"]) - now).total_seconds())
-    # The server looks now and then, and waits a minute for what it does not know yet.
+    # The server checks periodically, and waits a minute for late activity.
     ends = f"in {format_duration(left_s)}" if left_s > 0 else "any moment now"
     return f"for {format_duration(gone_s)} of {most}; ends {ends}"
 
 
 def container_text(container: models.ContainerView) -> str:
-    """What it is and where: "sub1 (abcdefghijkl), RUNNING on node3"."""
+    """State and node of a container: "sub1 (abcdefghijkl), RUNNING on node3"."""
     node = f" on {container['node']}" if container["node"] else ""
     code = f", exit code {container['exit_code']}" if container["exit_code"] is not None else ""
     return f"{container['name']} ({container['id']}), {container['state']}{node}{code}"
 
 
 def mount_text(mount: models.MountView) -> str:
-    """What is mounted where: "data/train at /home/work/data, read-only"."""
+    """A mount: "data/train at /home/work/data, read-only"."""
     what = "/".join(filter(None, [mount["folder_name"], mount["subpath"]]))
     return f"{what} at {mount['path']}{', read-only' if mount['read_only'] else ''}"
 
 
 def progress_text(session: models.SessionView | models.SessionDetail) -> str:
-    """How far a session on its way has come, empty for all others."""
+    """The progress of a session in transition; empty for others."""
     progress = session["progress"]
     if progress:
         fraction = progress["fraction"]
@@ -246,7 +246,7 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 
 
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
-    """As many pages as the limit asks for, as if they were one."""
+    """The pages up to the limit as one list."""
     wanted = args.limit or sys.maxsize
     found: models.SessionList = {"items": [], "next_cursor": None}
     while True:
@@ -284,7 +284,7 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
 
 
 def _sparkline(values: list[int], width: int = 40) -> str:
-    """The course of the values as a row of bars, each the largest of its share."""
+    """The values as a row of bars; each bar is the maximum of its interval."""
     share = max(1, -(-len(values) // width))
     peaks = [max(values[start : start + share]) for start in range(0, len(values), share)]
     top = max(peaks) or 1

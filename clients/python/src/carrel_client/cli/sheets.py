@@ -1,4 +1,4 @@
-"""Sheets of users: CSV in, with whatever spreadsheets do to it, and CSV out, which no spreadsheet may run."""
+"""CSV files of users: tolerant of spreadsheet dialects on input, safe from formula injection on output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Row:
-    """A line of the sheet. line: where it stands in the file."""
+    """A row of the file. line: its line number."""
 
     __slots__ = ("line", "user")
 
@@ -46,7 +46,7 @@ class Row:
 
 
 def template() -> str:
-    """A sheet to begin with."""
+    """A template file."""
     return _written(
         [
             COLUMNS,
@@ -62,7 +62,7 @@ def read(path: str) -> list[Row]:
     except OSError as error:
         raise _refused(f"{path} cannot be read: {error.strerror or error}.") from None
     if len(raw) > _MOST_BYTES:
-        raise _refused(f"{path} is larger than {_MOST_BYTES >> 20} MiB.", "Send it in parts.")
+        raise _refused(f"{path} is larger than {_MOST_BYTES >> 20} MiB.", "Split the file.")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -78,9 +78,9 @@ def _content(path: Path) -> bytes:
 
 def _parsed(text: str) -> list[Row]:
     first = text.split("\n", 1)[0]
-    # Spreadsheets of half the world write semicolons.
+    # Many locales' spreadsheets write semicolons.
     delimiter = ";" if first.count(";") > first.count(",") else ","
-    # The line ends stay as they are, so that those within quotes survive.
+    # Keep line ends, so that those within quotes survive.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[Row] = []
     try:
@@ -89,14 +89,14 @@ def _parsed(text: str) -> list[Row]:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(rows) == MOST_ROWS:
-                raise _refused(f"The sheet has more than {MOST_ROWS} users.", "Send it in parts.")
+                raise _refused(f"The file has more than {MOST_ROWS} users.", "Split the file.")
             rows.append(Row(reader.line_num, _user(names, cells, reader.line_num)))
     except csv.Error as error:
         raise _refused(
-            f"Line {reader.line_num} is no CSV: {error}.", "Look for a quotation mark without a partner."
+            f"Line {reader.line_num} is not valid CSV: {error}.", "Look for an unbalanced quotation mark."
         ) from None
     if not rows:
-        raise _refused("The sheet names no users.", "carrel user import --template shows how one looks.")
+        raise _refused("The file contains no users.", "carrel user import --template prints a template.")
     return rows
 
 
@@ -106,12 +106,12 @@ def _header(cells: Sequence[str]) -> list[str]:
     hint = f"The columns are {', '.join(COLUMNS)}; carrel user import --template writes them."
     for name in names:
         if name not in COLUMNS:
-            raise _refused(f"The sheet has a column {name!r}, which means nothing here.", hint)
+            raise _refused(f"The file has a column {name!r}, which is unknown.", hint)
         if names.count(name) > 1:
-            raise _refused(f"The sheet has the column {name} twice.", hint)
+            raise _refused(f"The file has the column {name} twice.", hint)
     for name in ("email", "name"):
         if name not in names:
-            raise _refused(f"The sheet has no column {name} in its first line.", hint)
+            raise _refused(f"The file has no column {name} in its first line.", hint)
     return names
 
 

@@ -1,4 +1,4 @@
-"""Commands about where people are signed in."""
+"""Commands for sign-ins."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PAGE = 200
 
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "--user", metavar="USER", help="id or e-mail of somebody you administer; else yourself"
+        "--user", metavar="USER", help="id or e-mail of a user that you administer (default: yourself)"
     )
-    parser.explain("List the browsers that are signed in, used last first.")
+    parser.explain("List the signed-in browsers, last used first.")
     parser.watches()
     parser.example("carrel sign-in ls", "carrel sign-in ls --user ada@example.org -o json")
 
@@ -46,9 +46,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="*", help="as carrel sign-in ls shows them")
     parser.add_argument("--everywhere", action="store_true", help="all of them")
-    parser.add_argument("--user", metavar="USER", help="with --everywhere: of somebody you administer")
+    parser.add_argument("--user", metavar="USER", help="with --everywhere: of a user that you administer")
     yes_argument(parser)
-    parser.explain("Sign browsers out. Keypairs and tokens stay.")
+    parser.explain("Sign out browsers. Keypairs and tokens stay valid.")
     parser.example(
         "carrel sign-in rm kq3v7abcdefg",
         "carrel sign-in rm --everywhere",
@@ -57,9 +57,9 @@ def rm_arguments(parser: Arguments) -> None:
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
-    """Sign browsers out."""
+    """Sign out browsers."""
     if bool(args.ids) == args.everywhere:
-        raise CarrelError("usage", "Which sign-ins?", status=422, hint="Give their ids, or --everywhere.")
+        raise CarrelError("usage", "Which sign-ins?", status=422, hint="Specify ids or --everywhere.")
     who = counted(len(args.ids), "browser") if args.ids else f"{args.user or 'yourself'} everywhere"
     if not confirmed(f"Sign out {who}?", yes=args.yes):
         return 1

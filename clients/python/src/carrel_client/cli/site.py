@@ -1,4 +1,4 @@
-"""Commands about the settings of the installation."""
+"""Commands for the settings of the installation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def change_arguments(parser: Arguments) -> None:
         "settings",
         metavar="NAME=VALUE",
         nargs="*",
-        help="as carrel site show names them; nothing behind = empties",
+        help="as in carrel site show; an empty value clears it",
     )
     parser.add_argument(
         "--mail-password-stdin",
@@ -43,8 +43,8 @@ def change_arguments(parser: Arguments) -> None:
         help="read the mail server's password from standard input",
     )
     parser.explain(
-        "Change settings of the installation. Lists are written with commas, switches as on or off.\n"
-        "What each means is in the reference of site settings."
+        "Change settings of the installation. Separate list items with commas, write switches as on or off.\n"
+        "See the reference of site settings."
     )
     parser.example(
         "carrel site set second_factor=administrators lock_minutes=30",
@@ -61,7 +61,7 @@ def change(args: argparse.Namespace, context: Context) -> int:
     if args.mail_password_stdin:
         wanted["mail_password"] = sys.stdin.readline().rstrip("\r\n") or None
     if not wanted:
-        raise CarrelError("usage", "Nothing was given to change.", status=422, hint="carrel site set --help")
+        raise CarrelError("usage", "Nothing to change.", status=422, hint="carrel site set --help")
     changed = context.client.site.update(**wanted)
     context.answer(
         changed, lambda: print_facts([(name, _said(changed.get(name, "changed"))) for name in wanted])
@@ -70,16 +70,16 @@ def change(args: argparse.Namespace, context: Context) -> int:
 
 
 def test_mail_arguments(parser: Arguments) -> None:
-    parser.add_argument("to", metavar="E-MAIL", help="who gets it")
-    parser.explain("Send a letter, and say what the mail server said; exit code 1 when it did not take it.")
+    parser.add_argument("to", metavar="E-MAIL", help="recipient")
+    parser.explain("Send a test e-mail and print the mail server's response; exit code 1 if it was rejected.")
     parser.example("carrel site test-mail ada@example.org")
 
 
 def test_mail(args: argparse.Namespace, context: Context) -> int:
-    """Send a letter."""
+    """Send a test e-mail."""
     result = context.client.site.test_mail(to=args.to)
     context.answer(
-        result, lambda: print_line(result["error"] or f"The mail server took the letter to {args.to}.")
+        result, lambda: print_line(result["error"] or f"The mail server accepted the e-mail to {args.to}.")
     )
     return 0 if result["sent"] else 1
 
@@ -91,16 +91,16 @@ def _said(value: object) -> str:
 
 
 def _read(text: str, now: Mapping[str, Any]) -> tuple[str, Any]:
-    """Name and value, as the setting is now: a switch, a number, a list or a text. Raises: CarrelError."""
+    """Name and value, parsed by the type of the current value: switch, number, list or text. Raises: CarrelError."""
     name, equals, value = text.partition("=")
     if not equals or name not in now:
         raise CarrelError(
-            "usage", f"{text} is no setting.", status=422, hint="Write NAME=VALUE; see carrel site show."
+            "usage", f"{text} is not NAME=VALUE.", status=422, hint="Write NAME=VALUE; see carrel site show."
         )
     before = now[name]
     if isinstance(before, bool):
         if value.lower() not in _YES + _NO:
-            raise CarrelError("usage", f"{name} is on or off.", status=422)
+            raise CarrelError("usage", f"{name} must be on or off.", status=422)
         return name, value.lower() in _YES
     if isinstance(before, int) and value.isdigit():
         return name, int(value)
@@ -110,4 +110,4 @@ def _read(text: str, now: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 _ABSENT = ("mail_sender", "sign_up_domain", "sign_up_project")
-"""Texts that are either there or not; all others may be empty."""
+"""Texts that are null when empty; all others may be empty."""

@@ -1,7 +1,7 @@
-"""Signing in by an identity provider: a browser on this machine does it, and brings a code back.
+"""Sign in with an identity provider through a local browser, which returns a code.
 
-The code comes to a port that only this machine reaches, and is worth nothing without the verifier, which never
-leaves this process (RFC 8252, RFC 7636).
+The code arrives on a loopback port and is useless without the verifier, which never leaves this process (RFC 8252,
+RFC 7636).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DONE = b"<!doctype html><title>Carrel</title><p>Go back to the terminal; this p
 
 
 def sign_in(client: ApiClient, provider: str, *, print_url: bool) -> models.Me:
-    """Who signed in by the provider; this client then acts as them. print_url: open no browser.
+    """The user who signed in; the client then acts as them. print_url: do not open a browser.
 
     Raises: CarrelError.
     """
@@ -42,7 +42,7 @@ def sign_in(client: ApiClient, provider: str, *, print_url: bool) -> models.Me:
         if print_url or not _opened(link):
             say("Open this in a browser on this machine:")
             say(link)
-        say(f"The browser asks at the end, and must show the number {_number(challenge)}.")
+        say(f"The browser asks for confirmation and must show the number {_number(challenge)}.")
         code = mailbox.wait(provider)
     return client.auth.providers_exchange(code=code, verifier=verifier)
 
@@ -52,9 +52,9 @@ def _require_known(client: ApiClient, provider: str) -> None:
     if provider not in known:
         raise CarrelError(
             "provider.not_found",
-            f"{client.transport.target.url} has no provider {provider} to sign in by.",
+            f"{client.transport.target.url} has no identity provider {provider}.",
             status=404,
-            hint=f"It has: {', '.join(known)}." if known else "It has none; leave --sso out.",
+            hint=f"It has: {', '.join(known)}." if known else "It has none; remove --sso.",
         )
 
 
@@ -65,7 +65,7 @@ def _opened(link: str) -> bool:
 
 
 class _Mailbox(HTTPServer):
-    """Waits at a free port of this machine for what the browser brings."""
+    """Waits on a free loopback port for the browser's redirect."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Visit)
@@ -73,10 +73,10 @@ class _Mailbox(HTTPServer):
         self.error = ""
 
     def wait(self, provider: str) -> str:
-        """The code. Raises: CarrelError when there is none, or none comes."""
+        """The code. Raises: CarrelError if the sign-in fails or times out."""
         until = time.monotonic() + _PATIENCE_S
         with Progress() as line:
-            line.update(f"Waiting for the sign-in by {provider} in the browser")
+            line.update(f"Waiting for the sign-in with {provider} in the browser")
             while not self.code and not self.error:
                 self.timeout = until - time.monotonic()
                 if self.timeout <= 0:

@@ -1,4 +1,4 @@
-"""What signing in may ask for beyond a password: a code of a device, and a new password."""
+"""Additional sign-in steps: a second-factor code, and a new password."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CODE_DIGITS = 6
 
 
 def finish(client: ApiClient, me: models.Me, *, password: str, code: str | None) -> models.Me:
-    """The sign-in with all its steps done. code: of the device, or a recovery code; asked for when None.
+    """Complete all steps of a sign-in. code: authenticator or recovery code; prompts if None.
 
     Raises: CarrelError.
     """
@@ -27,15 +27,15 @@ def finish(client: ApiClient, me: models.Me, *, password: str, code: str | None)
     if me["pending"] == "enrol":
         raise CarrelError(
             "auth.pending_enrol",
-            "Your account must have a second factor, which is set up on the page.",
+            "Your account requires a second factor. Set it up on the web page.",
             status=403,
-            hint=f"Sign in at {client.transport.target.url}, and then here again.",
+            hint=f"Sign in at {client.transport.target.url}, then sign in here again.",
         )
     return me
 
 
 def _second_step(client: ApiClient, given: str | None) -> models.Me:
-    code = given or _asked("Code of your device, or a recovery code: ", "Give --code.")
+    code = given or _asked("Authenticator or recovery code: ", "Give --code.")
     digits = "".join(code.split())
     if digits.isdigit() and len(digits) == _CODE_DIGITS:
         return client.auth.factor(code=digits)
@@ -44,15 +44,15 @@ def _second_step(client: ApiClient, given: str | None) -> models.Me:
 
 def _new_password() -> str:
     new = _asked("You must change your password. New password: ", "Sign in on the page to change it.")
-    if _asked("The same once more: ", "") != new:
-        raise CarrelError("usage", "The two are not the same.", status=422, hint="Sign in again.")
+    if _asked("Repeat the password: ", "") != new:
+        raise CarrelError("usage", "The passwords do not match.", status=422, hint="Sign in again.")
     return new
 
 
 def _asked(question: str, otherwise: str) -> str:
-    """What somebody types, unseen. Raises: CarrelError where there is nobody to ask."""
+    """Prompt without echo. Raises: CarrelError without a terminal."""
     if not sys.stdin.isatty():
-        raise no_terminal("There is no terminal to ask on.", otherwise)
+        raise no_terminal("There is no terminal for a prompt.", otherwise)
     from getpass import getpass
 
     return getpass(question)

@@ -1,4 +1,4 @@
-"""Commands about storage hosts: where folders are kept."""
+"""Commands for storage hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEVELS = {"adequate": "green", "caution": "yellow", "insufficient": "red"}
 def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "name", "created_at")
     parser.watches("storage_host")
-    parser.explain("List the storage hosts that you may keep folders on, and how much room they have.")
+    parser.explain("List the storage hosts that you may use, with their free space.")
     parser.example("carrel storage-host ls", "carrel storage-host ls -o json | jq '.items[].free_bytes'")
 
 
@@ -64,12 +64,12 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def kinds_arguments(parser: Arguments) -> None:
-    parser.explain("List the kinds of storage that are installed, and what a host of each is set up with.")
+    parser.explain("List the installed storage kinds and their settings.")
     parser.example("carrel storage-host kinds", "carrel storage-host kinds -o json | jq '.items[].settings'")
 
 
 def kinds(args: argparse.Namespace, context: Context) -> int:
-    """List kinds of storage, with their settings."""
+    """List storage kinds."""
     found = context.client.storage_host_kinds.list()
     rows = [
         [
@@ -94,11 +94,11 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("name", metavar="NAME", help="small letters, digits and _ . - between them")
-    parser.add_argument("root", metavar="ROOT", help="a directory on the server, as /srv/folders")
+    parser.add_argument("name", metavar="NAME", help="lower-case letters and digits, with _ . - between them")
+    parser.add_argument("root", metavar="ROOT", help="a directory on the server, such as /srv/folders")
     parser.add_argument(
         "--backend",
-        help="what kind of storage it is: posix (default), or one that `carrel storage-host kinds` lists",
+        help="storage kind (default: posix); see `carrel storage-host kinds`",
     )
     parser.add_argument(
         "--set",
@@ -107,10 +107,10 @@ def create_arguments(parser: Arguments) -> None:
         type=reading(_setting),
         default=[],
         dest="settings",
-        help="a setting of the kind besides its root; again for another",
+        help="a setting of the kind; repeatable",
     )
     _settings(parser)
-    parser.explain("Add a storage host. Its root is tried first, and what is wrong with it is said.")
+    parser.explain("Add a storage host. Its root is checked first.")
     parser.example("carrel storage-host create fast /srv/nvme --backend btrfs --description 'NVMe, 20 TB'")
 
 
@@ -122,7 +122,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
         settings=dict(args.settings),
         **given(args, "backend", "description", "active", "public"),
     )
-    context.answer(made, lambda: print_line(f"{made['name']} is added ({made['id']})"))
+    context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
     return 0
 
 
@@ -130,7 +130,7 @@ def update_arguments(parser: Arguments) -> None:
     parser.add_argument("host", metavar="HOST", help="its name or id")
     parser.add_argument("--name", help="another name")
     _settings(parser)
-    parser.explain("Change a storage host. Back end and root stay as they are, for folders are there.")
+    parser.explain("Change a storage host. Back end and root cannot be changed.")
     parser.example("carrel storage-host update fast --inactive", "carrel storage-host update fast --closed")
 
 
@@ -146,41 +146,35 @@ def update(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("hosts", metavar="HOST", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Forget storage hosts that keep no folder. What is in their roots stays.")
+    parser.explain("Remove storage hosts without folders. The content of their roots is kept.")
     parser.example("carrel storage-host rm old")
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
-    """Forget storage hosts."""
+    """Remove storage hosts."""
     if not removal_confirmed(args, "storage host", args.hosts):
         return 1
 
     def remove(ref: str) -> tuple[object, str]:
         context.client.storage_hosts.remove(ref)
-        return {"host": ref, "removed": True}, f"{ref} is forgotten"
+        return {"host": ref, "removed": True}, f"{ref} removed"
 
     return each(context, args.hosts, remove)
 
 
 def access_arguments(parser: Arguments) -> None:
     parser.add_argument("host", metavar="HOST", help="its name or id")
-    parser.add_argument(
-        "--domain", metavar="NAME", action="append", help="open to this domain; again for more"
-    )
-    parser.add_argument(
-        "--project", metavar="NAME", action="append", help="open to this project; again for more"
-    )
-    parser.add_argument("--nobody", action="store_true", help="open to nobody")
-    parser.explain(
-        "Show who may use a storage host while it is not public. What is given replaces what was, as a whole."
-    )
+    parser.add_argument("--domain", metavar="NAME", action="append", help="allow this domain; repeatable")
+    parser.add_argument("--project", metavar="NAME", action="append", help="allow this project; repeatable")
+    parser.add_argument("--nobody", action="store_true", help="allow nobody")
+    parser.explain("Show or replace the access list of a storage host, used while it is not public.")
     parser.example(
         "carrel storage-host access fast", "carrel storage-host access fast --domain physics --project vision"
     )
 
 
 def access(args: argparse.Namespace, context: Context) -> int:
-    """Show or say who may use a storage host."""
+    """Show or replace the access list of a storage host."""
     hosts = context.client.storage_hosts
     if args.domain or args.project or args.nobody:
         host = hosts.set_access(args.host, domains=args.domain or [], projects=args.project or [])
@@ -190,7 +184,7 @@ def access(args: argparse.Namespace, context: Context) -> int:
     if there is None:
         raise CarrelError(
             "policy.forbidden",
-            f"Who may use {args.host} is for superadmins to see.",
+            f"Only superadmins can see the access list of {args.host}.",
             status=403,
             hint="Ask an administrator.",
         )
@@ -201,20 +195,20 @@ def access(args: argparse.Namespace, context: Context) -> int:
 
 
 def _settings(parser: Arguments) -> None:
-    parser.add_argument("--description", help="what it is")
+    parser.add_argument("--description", help="description")
     active = parser.add_mutually_exclusive_group()
-    active.add_argument("--active", action="store_const", const=True, help="take new folders")
+    active.add_argument("--active", action="store_const", const=True, help="accept new folders")
     active.add_argument("--inactive", dest="active", action="store_const", const=False, help="take none")
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
-        "--public", action="store_const", const=True, help="open to whoever's domain may use it"
+        "--public", action="store_const", const=True, help="open to every domain that may use it"
     )
     public.add_argument(
         "--closed",
         dest="public",
         action="store_const",
         const=False,
-        help="open to those whom carrel storage-host access names",
+        help="open only to the access list (carrel storage-host access)",
     )
 
 
@@ -225,7 +219,7 @@ def _size(size: int | None) -> str:
 def _open(host: models.StorageHostView) -> str:
     if not host["active"]:
         return "none"
-    return "all" if host["public"] else "of those it is open to"
+    return "all" if host["public"] else "its access list"
 
 
 def _print(host: models.StorageHostView) -> None:
@@ -246,7 +240,7 @@ def _print(host: models.StorageHostView) -> None:
             ("open to", ", ".join(named)),
             (
                 "quotas",
-                "refuses writing past one at once" if host["hard_quota"] else "looked after now and then",
+                "enforced on every write" if host["hard_quota"] else "enforced periodically",
             ),
             ("clones", "at once" if host["instant_clone"] else "by copying"),
             ("checked", local_time(host["checked_at"])),

@@ -1,4 +1,4 @@
-"""Times as people read them: by the clock of this machine, or how long ago. Programs get the API's own, in UTC."""
+"""Times for display: in local time, or as an age. Structured output keeps the API's UTC times."""
 
 from __future__ import annotations
 

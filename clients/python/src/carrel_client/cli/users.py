@@ -1,4 +1,4 @@
-"""Commands about one user, or a list of them. Making many is in `users_many`."""
+"""Commands for single users and lists. `users_many` creates many."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ _COLOURS = {"active": "green", "inactive": "dim", "unverified": "yellow", "purge
 def ls_arguments(parser: Arguments) -> None:
     list_arguments(parser, "email", "name", "created_at", "last_seen_at")
     parser.add_argument("--state", choices=(*STATES, "purged"), help="only those in this state")
-    parser.add_argument(
-        "--role", choices=("user", "project_admin", *ROLES[1:]), help="only those in this office"
-    )
+    parser.add_argument("--role", choices=("user", "project_admin", *ROLES[1:]), help="only this role")
     parser.add_argument("--domain", metavar="DOMAIN", help="only those of this domain")
     parser.add_argument("--project", metavar="ID", help="only those in this project")
     parser.add_argument("-q", "--quiet", action="store_true", help="print e-mails only")
     parser.watches("user")
-    parser.explain("List the users that you administer, newest first; without an office: yourself.")
+    parser.explain("List the users that you administer, newest first; for ordinary users: yourself.")
     parser.example(
         "carrel user ls --search ada",
         "carrel user ls --state inactive --sort last_seen_at",
@@ -89,16 +87,18 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def create_arguments(parser: Arguments) -> None:
-    parser.add_argument("email", metavar="E-MAIL", help="what they sign in with")
+    parser.add_argument("email", metavar="E-MAIL", help="e-mail for signing in")
     parser.add_argument("name", metavar="NAME", help="their name")
     fields(parser)
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--password-stdin", action="store_true", help="read a password from standard input")
-    ways.add_argument("--generate-password", action="store_true", help="make a password and print it once")
+    ways.add_argument(
+        "--generate-password", action="store_true", help="generate a password and print it once"
+    )
     ways.add_argument("--link", action="store_true", help="print a one-time link to set a password")
     parser.explain(
-        "Make a user. They must change a password that you give or generate at the first sign-in, unless\n"
-        "--keep-password is given. Without a password and a link they sign in by an identity provider."
+        "Create a user. They must change the given or generated password at the first sign-in, unless\n"
+        "--keep-password is given. Without a password or link they sign in with an identity provider."
     )
     parser.example(
         "carrel user create ada@example.org 'Ada Lovelace' --project vision --link",
@@ -116,7 +116,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
     )
 
     def show() -> None:
-        print_line(f"{made['email']} is made ({made['id']})")
+        print_line(f"{made['email']} created ({made['id']})")
         if made["password"]:
             print_line(f"password: {made['password']}")
         if made["link"]:
@@ -130,15 +130,15 @@ def update_arguments(parser: Arguments) -> None:
     _user(parser)
     parser.add_argument("--name", help="their name")
     fields(parser)
-    parser.add_argument("--no-projects", action="store_true", help="take them out of all projects")
-    parser.add_argument("--no-addresses", action="store_true", help="let them sign in from anywhere")
+    parser.add_argument("--no-projects", action="store_true", help="remove them from all projects")
+    parser.add_argument("--no-addresses", action="store_true", help="allow sign-in from any address")
     parser.add_argument(
-        "--must-change-password", action="store_true", help="ask for another at the next sign-in"
+        "--must-change-password", action="store_true", help="require a new password at the next sign-in"
     )
     sessions_argument(parser)
     parser.explain(
-        "Change a user. What is given replaces what was, projects and addresses as a whole.\n"
-        "Another domain takes them out of all projects; their live sessions must end."
+        "Change a user. Projects and addresses are replaced completely. Another domain removes them from all\n"
+        "projects; their live sessions must end."
     )
     parser.example(
         "carrel user update ada@example.org --role domain_admin",
@@ -166,14 +166,14 @@ def disable_arguments(parser: Arguments) -> None:
     sessions_argument(parser)
     yes_argument(parser)
     parser.explain(
-        "Sign people out everywhere at once; their keypairs and tokens are refused. When they have live sessions,\n"
-        "those are named, and --sessions says whether they go on or end."
+        "Disable users: sign them out immediately and reject their keypairs and tokens. If they have live\n"
+        "sessions, those are listed and --sessions is required to keep or end them."
     )
     parser.example("carrel user disable ada@example.org --sessions end")
 
 
 def disable(args: argparse.Namespace, context: Context) -> int:
-    """Shut people out."""
+    """Disable users."""
     if not agreed(args, "Disable {}?", "user", args.users):
         return 1
 
@@ -190,7 +190,7 @@ def activate_arguments(parser: Arguments) -> None:
 
 
 def activate(args: argparse.Namespace, context: Context) -> int:
-    """Let people in again."""
+    """Enable users."""
 
     def change(ref: str) -> tuple[object, str]:
         changed = context.client.users.update(ref, state="active")
@@ -200,22 +200,22 @@ def activate(args: argparse.Namespace, context: Context) -> int:
 
 
 def fields(parser: Arguments) -> None:
-    """What a user may be made or changed with."""
+    """Add the arguments of create and update."""
     parser.add_argument("--domain", metavar="DOMAIN", help="name or id of their domain")
     parser.add_argument(
-        "--project", metavar="PROJECT", action="append", help="a project of theirs; again for more"
+        "--project", metavar="PROJECT", action="append", help="a project of theirs; repeatable"
     )
     parser.add_argument("--role", choices=ROLES, help="their office")
-    parser.add_argument("--state", choices=STATES, help="whether they may sign in")
-    parser.add_argument("--description", help="who they are")
+    parser.add_argument("--state", choices=STATES, help="state; only active users may sign in")
+    parser.add_argument("--description", help="description")
     parser.add_argument(
-        "--address", metavar="NETWORK", action="append", help="where they may sign in from; again for more"
+        "--address", metavar="NETWORK", action="append", help="an address or network for sign-in; repeatable"
     )
     parser.add_argument("--keep-password", action="store_true", help="they need not change their password")
 
 
 def fields_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Those of them that were given, as fields of a request."""
+    """The given arguments as request fields."""
     lists = {"projects": args.project, "addresses": args.address}
     return {
         **given(args, "domain", "role", "state", "description"),

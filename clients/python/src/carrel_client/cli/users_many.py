@@ -1,4 +1,4 @@
-"""Commands that make or delete many users."""
+"""Commands that create or delete many users."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _REFUSED = 1
 _CHECKED, _MADE, _PURGED = 200, 20, 20
-"""So many at a time: little enough for a bar that moves."""
+"""Batch size: small enough for a progress bar."""
 _SHOWN = 50
 _MOST_GENERATED = 1000
 _PART = re.compile(r"[A-Za-z0-9._-]{1,30}")
@@ -35,13 +35,13 @@ _PART = re.compile(r"[A-Za-z0-9._-]{1,30}")
 
 def import_users_arguments(parser: Arguments) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="a CSV file in UTF-8; - for standard input")
-    parser.add_argument("--template", action="store_true", help="print a sheet to begin with, and stop")
+    parser.add_argument("--template", action="store_true", help="print a template and exit")
     _making(parser)
     parser.explain(
-        "Make the users of a CSV sheet. Its first line names the columns, in any order and case; email and name\n"
-        f"must be there, and what a line leaves empty is as the options say. At most {sheets.MOST_ROWS} users.\n"
-        "Projects and addresses are separated by semicolons. All lines are checked first; if one is wrong,\n"
-        "nobody is made, unless --skip-invalid is given. Generated passwords and links are printed as CSV."
+        "Create users from a CSV file. Its first line names the columns, in any order and case; email and\n"
+        "name are required, and empty cells take the values of the options. At most {sheets.MOST_ROWS} users.\n"
+        "Projects and addresses are separated by semicolons. All lines are checked first; if one is invalid,\n"
+        "no user is created, unless --skip-invalid is given. Generated passwords and links are printed as CSV."
     )
     parser.example(
         "carrel user import --template > people.csv",
@@ -51,7 +51,7 @@ def import_users_arguments(parser: Arguments) -> None:
 
 
 def import_users(args: argparse.Namespace, context: Context) -> int:
-    """Make the users of a sheet."""
+    """Create users from a file."""
     if args.template:
         sys.stdout.write(sheets.template())
         return 0
@@ -63,18 +63,16 @@ def import_users(args: argparse.Namespace, context: Context) -> int:
 
 
 def generate_arguments(parser: Arguments) -> None:
-    parser.add_argument("--prefix", required=True, help="what stands before the number")
+    parser.add_argument("--prefix", required=True, help="text before the number")
     parser.add_argument(
-        "--suffix", required=True, metavar="@HOST", help="what stands behind it: @example.org"
+        "--suffix", required=True, metavar="@HOST", help="text after the number: @example.org"
     )
     parser.add_argument("--count", required=True, type=reading(whole_number), help="how many")
     parser.add_argument(
         "--start", type=reading(whole_number), default=1, help="the first number (default: 1)"
     )
     _making(parser)
-    parser.explain(
-        "Make users whose e-mails follow a pattern, the numbers filled up with zeros. --dry-run shows them."
-    )
+    parser.explain("Create users with numbered e-mails, padded with zeros. --dry-run shows them.")
     parser.example(
         "carrel user generate --prefix course- --suffix @example.org --count 20 --dry-run",
         "carrel user generate --prefix course- --suffix @example.org --count 20 --generate-password --save new.csv",
@@ -82,7 +80,7 @@ def generate_arguments(parser: Arguments) -> None:
 
 
 def generate(args: argparse.Namespace, context: Context) -> int:
-    """Make users by a pattern."""
+    """Create users by a pattern."""
     host = args.suffix.removeprefix("@")
     if not (_PART.fullmatch(args.prefix) and _PART.fullmatch(host)):
         raise CarrelError(
@@ -92,7 +90,7 @@ def generate(args: argparse.Namespace, context: Context) -> int:
         )
     if not 1 <= args.count <= _MOST_GENERATED:
         raise CarrelError(
-            "client.pattern", f"Between 1 and {_MOST_GENERATED} users are made at once.", status=422
+            "client.pattern", f"Between 1 and {_MOST_GENERATED} users can be created at once.", status=422
         )
     last = args.start + args.count - 1
     width = len(str(last))
@@ -102,18 +100,16 @@ def generate(args: argparse.Namespace, context: Context) -> int:
 
 
 def purge_arguments(parser: Arguments) -> None:
-    parser.add_argument("emails", metavar="E-MAIL", nargs="+", help="whom to delete, by e-mail")
-    parser.add_argument("--sessions", choices=("end",), help="end the sessions that they still have")
+    parser.add_argument("emails", metavar="E-MAIL", nargs="+", help="e-mails of the users to delete")
+    parser.add_argument("--sessions", choices=("end",), help="end their live sessions")
     folders = parser.add_mutually_exclusive_group()
-    folders.add_argument("--folders-to", metavar="E-MAIL", help="who gets the folders that they have")
-    folders.add_argument(
-        "--delete-folders", action="store_true", default=None, help="delete the folders that they have"
-    )
+    folders.add_argument("--folders-to", metavar="E-MAIL", help="new owner of their folders")
+    folders.add_argument("--delete-folders", action="store_true", default=None, help="delete their folders")
     yes_argument(parser)
     parser.explain(
-        "Delete inactive users for good: nothing is left but an id, which past sessions name. This cannot be\n"
-        "undone. Each is named on the command line by e-mail, and you are asked once more. Whoever has folders is\n"
-        "deleted only when you say what becomes of those."
+        "Permanently delete inactive users; only their id stays, in the history of sessions. This cannot be\n"
+        "undone. Name each by e-mail; the command asks for confirmation. For users with folders, --folders-to\n"
+        "or --delete-folders is required."
     )
     parser.example(
         "carrel user disable ada@example.org",
@@ -122,9 +118,9 @@ def purge_arguments(parser: Arguments) -> None:
 
 
 def purge(args: argparse.Namespace, context: Context) -> int:
-    """Delete users for good."""
+    """Permanently delete users."""
     if not _sure(args.emails, yes=args.yes):
-        say("Nobody is deleted.")
+        say("Nobody was deleted.")
         return _REFUSED
     items: list[models.UserPurged] = []
     choices = given(args, "sessions", "folders_to", "delete_folders")
@@ -140,7 +136,7 @@ def purge(args: argparse.Namespace, context: Context) -> int:
             if item["problem"]:
                 say(f"error: {item['user']}: {item['problem']['detail']} ({item['problem']['code']})")
             else:
-                print_line(f"{item['user']} is deleted for good")
+                print_line(f"{item['user']} was permanently deleted")
 
     context.answer({"items": items, "purged": len(items) - failed, "failed": failed}, show)
     return _REFUSED if failed else 0
@@ -156,14 +152,16 @@ def _making(parser: Arguments) -> None:
     ways.add_argument(
         "--password-stdin", action="store_true", help="read a password for all from standard input"
     )
-    ways.add_argument("--generate-password", action="store_true", help="make a password for each")
-    ways.add_argument("--link", action="store_true", help="make a one-time link for each, to set a password")
-    parser.add_argument("--dry-run", action="store_true", help="only check and show what would be made")
+    ways.add_argument("--generate-password", action="store_true", help="generate a password for each")
+    ways.add_argument(
+        "--link", action="store_true", help="generate a one-time link for each, to set a password"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only check and show what would be created")
     parser.add_argument(
-        "--skip-invalid", action="store_true", help="make those that can be, and leave the others"
+        "--skip-invalid", action="store_true", help="create the valid ones and skip the others"
     )
     parser.add_argument(
-        "--save", metavar="FILE", help="write passwords and links there, for you alone to read"
+        "--save", metavar="FILE", help="write passwords and links to this file, readable only by you"
     )
 
 
@@ -173,13 +171,13 @@ def _make(args: argparse.Namespace, context: Context, rows: Sequence[Row]) -> in
     if args.password_stdin:
         defaults["password"] = sys.stdin.readline().rstrip("\r\n")
     _refuse_twins(rows)
-    # 1. look at all of them
+    # 1. check all rows
     checked = _sent(context, rows, defaults, size=_CHECKED, doing="checking users", dry_run=True)
     good = [row for row, answer in checked if answer["status"] == "valid"]
     if args.dry_run or (len(good) < len(rows) and not args.skip_invalid):
         _report(context, checked, args.dry_run)
         return _REFUSED if len(good) < len(rows) else 0
-    # 2. make them; what was made is told whatever happens meanwhile
+    # 2. create them; report what was created even after a failure
     made: list[tuple[Row, models.UserMade]] = [pair for pair in checked if pair[1]["status"] != "valid"]
     try:
         _sent(context, good, defaults, size=_MADE, doing="making users", dry_run=False, into=made)
@@ -190,7 +188,7 @@ def _make(args: argparse.Namespace, context: Context, rows: Sequence[Row]) -> in
 
 
 def _refuse_twins(rows: Sequence[Row]) -> None:
-    """What stands in two parts of the list is not seen by the server, which gets it in parts."""
+    """Find duplicates across batches, which the server cannot see."""
     lines: dict[str, int] = {}
     for row in rows:
         email = (row.user.get("email") or "").lower()
@@ -211,7 +209,7 @@ def _sent(
     dry_run: bool,
     into: list[tuple[Row, models.UserMade]] | None = None,
 ) -> list[tuple[Row, models.UserMade]]:
-    """Each row with what the server says of it. into: grows with every part, to be read after a failure."""
+    """Each row with its result. into: extended with every batch, so that it is available after a failure."""
     answers = [] if into is None else into
     done = 0
     with Progress(after_s=1.0) as progress:
@@ -230,7 +228,7 @@ def _sent(
 def _hand_over(
     args: argparse.Namespace, context: Context, made: Sequence[tuple[Row, models.UserMade]]
 ) -> None:
-    """Print or save passwords and links, which nobody can ask for again."""
+    """Print or save passwords and links, which cannot be shown again."""
     secrets = [
         (answer["email"], answer["password"] or "", answer["link"]["url"] if answer["link"] else "")
         for _, answer in made
@@ -264,18 +262,16 @@ def _report(context: Context, answers: Sequence[tuple[Row, models.UserMade]], dr
                 who = printable(answer["email"]) or "?"
                 say(f"error: line {row.line}, {who}: {problem['detail']} ({problem['code']})")
         if len(failed) > _SHOWN:
-            say(
-                f"and {counted(len(failed) - _SHOWN, 'more line that is wrong', 'more lines that are wrong')}"
-            )
+            say(f"and {counted(len(failed) - _SHOWN, 'more invalid line', 'more invalid lines')}")
         for answer in done[:_SHOWN] if dry_run else []:
             print_line(answer["email"])
         if dry_run and len(done) > _SHOWN:
             print_line(f"and {len(done) - _SHOWN} more")
         made = sum(answer["status"] == "created" for answer in done)
         say(
-            f"{len(done)} can be made, {len(failed)} cannot"
+            f"{len(done)} can be created, {len(failed)} cannot"
             if not made
-            else f"{made} made, {len(failed)} not"
+            else f"{made} created, {len(failed)} failed"
         )
 
     items = [{**answer, "line": row.line} for row, answer in answers]

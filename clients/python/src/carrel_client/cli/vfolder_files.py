@@ -1,4 +1,4 @@
-"""Commands about the files in a folder: listing, finding, reading, making directories, moving and deleting."""
+"""Commands for files in a folder: list, find, print, create directories, move and delete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = {"directory": "cyan", "link": "dim", "other": "dim"}
 
 
 def list_files(args: argparse.Namespace, context: Context) -> int:
-    """What `vfolder ls FOLDER:PATH` prints; a folder alone is all of it."""
+    """Print `vfolder ls FOLDER:PATH`."""
     where = place(args.place) or Place(args.place, "")
     wanted = args.limit or sys.maxsize
     items: list[models.FileView] = []
@@ -42,13 +42,13 @@ def list_files(args: argparse.Namespace, context: Context) -> int:
     answer = {"items": items, "path": where.inner, "total": total}
     context.answer(answer, lambda: _print(items))
     if len(items) < total and not context.structured:
-        say(f"These are {len(items):,} of {total:,}; see more with --limit.")
+        say(f"These are {len(items):,} of {total:,}; use --limit for more.")
     return 0
 
 
 def mkdir_arguments(parser: Arguments) -> None:
-    parser.add_argument("places", metavar="FOLDER:PATH", nargs="+", help="directories to make")
-    parser.explain("Make directories, and those above them.")
+    parser.add_argument("places", metavar="FOLDER:PATH", nargs="+", help="directories to create")
+    parser.explain("Create directories, including missing parents.")
     parser.example("carrel vfolder mkdir data:runs/2026/first")
 
 
@@ -58,7 +58,7 @@ def mkdir(args: argparse.Namespace, context: Context) -> int:
     def make(text: str) -> tuple[object, str]:
         where = inside(text)
         made = context.client.files.make_directory(where.folder, path=where.inner)
-        return made, f"{where.folder}:{made['path']} is made"
+        return made, f"{where.folder}:{made['path']} created"
 
     return each(context, args.places, make)
 
@@ -66,13 +66,11 @@ def mkdir(args: argparse.Namespace, context: Context) -> int:
 def mv_arguments(parser: Arguments) -> None:
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="FOLDER:PATH; or a folder to rename")
     parser.add_argument("to", metavar="TO", help="FOLDER:PATH in the same folder; or the folder's new name")
-    parser.add_argument(
-        "--clash", choices=CLASHES, default="refuse", help="what becomes of a file whose name is taken"
-    )
+    parser.add_argument("--clash", choices=CLASHES, default="refuse", help="what to do if the target exists")
     parser.explain(
-        "Move files and directories within a folder: into a directory when TO is one or ends with a slash, else to\n"
-        "that path. A directory that ends with a slash is made when it is not there. Without colons, give a folder\n"
-        "another name."
+        "Move files and directories within a folder: into TO if it is a directory or ends with a slash,\n"
+        "otherwise to that path. A missing directory with a trailing slash is created. Without colons, rename\n"
+        "a folder."
     )
     parser.example(
         "carrel vfolder mv data:a.csv data:b.csv data:tables/",
@@ -85,7 +83,7 @@ def mv(args: argparse.Namespace, context: Context) -> int:
     """Move files, or rename a folder."""
     if place(args.to) is None and not any(map(place, args.sources)):
         if len(args.sources) > 1:
-            raise CarrelError("usage", "Only one folder can get that name.", status=422)
+            raise CarrelError("usage", "Only one folder can be renamed.", status=422)
         args.folder, args.name = args.sources[0], args.to
         from carrel_client.cli.vfolders import rename
 
@@ -108,8 +106,8 @@ def rm_arguments(parser: Arguments) -> None:
     yes_argument(parser)
     waiting_arguments(parser)
     parser.explain(
-        "Delete files and directories of a folder, with all that is in them. Without a colon, delete a folder in\n"
-        "the trash for good, after its name was typed once more. There is no way back."
+        "Delete files and directories of a folder recursively. Without a colon, permanently delete a trashed\n"
+        "folder after you confirm its name. This cannot be undone."
     )
     parser.example(
         "carrel vfolder rm data:old.csv data:runs/2025",
@@ -118,7 +116,7 @@ def rm_arguments(parser: Arguments) -> None:
 
 
 def rm(args: argparse.Namespace, context: Context) -> int:
-    """Delete files, or folders for good."""
+    """Delete files, or permanently delete folders."""
     places = [text for text in args.places if place(text)]
     if not places:
         from carrel_client.cli.vfolder_life import remove_folders
@@ -127,31 +125,31 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     if len(places) < len(args.places):
         raise CarrelError(
             "usage",
-            "These are files and folders.",
+            "Files and folders cannot be mixed.",
             status=422,
-            hint="Give one kind at a time; with a colon it is a file.",
+            hint="Specify one kind at a time; a file has a colon.",
         )
     folder, found = of_one_folder(places)
     paths = [where.inner for where in found]
     if "" in paths:
         raise CarrelError(
             "usage",
-            f"{folder}: is all of the folder.",
+            f"{folder}: is the whole folder.",
             status=422,
-            hint=f"Name what is in it, or: carrel vfolder trash {folder}",
+            hint=f"Specify paths in it, or run: carrel vfolder trash {folder}",
         )
     shown = places[0] if len(places) == 1 else f"{len(places)} files and directories of {folder}"
-    if not confirmed(f"Delete {shown} for good?", yes=args.yes):
+    if not confirmed(f"Permanently delete {shown}?", yes=args.yes):
         return 1
     done = context.client.files.remove(folder, paths=paths)
-    return _tell(context, done, lambda path: f"{folder}:{path} is deleted")
+    return _tell(context, done, lambda path: f"{folder}:{path} deleted")
 
 
 def find_arguments(parser: Arguments) -> None:
-    parser.add_argument("place", metavar="FOLDER[:PATH]", help="below which directory")
-    parser.add_argument("text", metavar="TEXT", help="part of a name, whatever the case of its letters")
-    parser.add_argument("--limit", type=reading(whole_number), default=200, help="at most so many")
-    parser.explain("Find files and directories by a part of their names.")
+    parser.add_argument("place", metavar="FOLDER[:PATH]", help="directory to search")
+    parser.add_argument("text", metavar="TEXT", help="part of a name, case-insensitive")
+    parser.add_argument("--limit", type=reading(whole_number), default=200, help="maximum number")
+    parser.explain("Find files and directories by part of their names.")
     parser.example("carrel vfolder find data .csv", "carrel vfolder find data:runs checkpoint --limit 1000")
 
 
@@ -164,7 +162,7 @@ def find(args: argparse.Namespace, context: Context) -> int:
         for each_found in found["items"]:
             print_line(f"{where.folder}:{each_found['path']}{_sign(each_found)}")
         if not found["complete"]:
-            say("These are not all; look below a directory, or give --limit.")
+            say("The result is incomplete; search below a directory, or use --limit.")
 
     context.answer(found, show)
     return 0
@@ -172,7 +170,7 @@ def find(args: argparse.Namespace, context: Context) -> int:
 
 def cat_arguments(parser: Arguments) -> None:
     parser.add_argument("places", metavar="FOLDER:PATH", nargs="+", help="files")
-    parser.explain("Print files as they are.")
+    parser.explain("Print the content of files.")
     parser.without_output()
     parser.example("carrel vfolder cat data:notes.md", "carrel vfolder cat data:table.csv | head")
 
@@ -188,7 +186,7 @@ def cat(args: argparse.Namespace, context: Context) -> int:
 
 
 def goes_into(context: Context, to: Place, *, several: bool) -> bool:
-    """Whether a path means the directory that something goes into, and not its new name."""
+    """True if a path names a target directory and not a new name."""
     if several or not to.inner or to.path.endswith("/"):
         return True
     try:
@@ -200,9 +198,9 @@ def goes_into(context: Context, to: Place, *, several: bool) -> bool:
 
 
 def _pages(context: Context, where: Place, *, sort: Any, recursive: bool) -> Iterator[models.FileList]:
-    """What is there, a page at a time, and with `recursive` what is below.
+    """The entries of a directory, page by page; with `recursive` of the whole tree.
 
-    Shape: `total` is 0 but in the first page of a directory.
+    Shape: `total` is 0 except on the first page of a directory.
     """
     waiting = [where.inner]
     while waiting:

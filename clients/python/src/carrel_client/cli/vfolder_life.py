@@ -1,4 +1,4 @@
-"""Commands that copy, move, hand over, throw away and restore folders, and about what that takes."""
+"""Commands that clone, move, transfer, trash and restore folders, and their tasks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STATES = {"done": "green", "failed": "red", "cancelled": "dim"}
 def clone_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     parser.add_argument("name", metavar="NAME", help="the name of the copy")
-    parser.add_argument("--host", help="where to keep the copy (default: where the folder is)")
+    parser.add_argument("--host", help="storage host of the copy (default: the same)")
     whose = parser.add_mutually_exclusive_group()
-    whose.add_argument("--owner", metavar="E-MAIL", help="make it somebody else's, within their limits")
-    whose.add_argument("--project", help="make it a project's, by name or id (default: your own)")
+    whose.add_argument("--owner", metavar="E-MAIL", help="owner of the copy, within their limits")
+    whose.add_argument("--project", help="owning project, by name or id (default: yourself)")
     waiting_arguments(parser)
-    parser.explain("Make a copy of a folder that you can read.")
+    parser.explain("Clone a folder that you can read.")
     parser.example(
         "carrel vfolder clone corpus my-corpus",
         "carrel vfolder clone data data-2 --host fast --no-wait",
@@ -37,17 +37,17 @@ def clone_arguments(parser: Arguments) -> None:
 
 
 def clone(args: argparse.Namespace, context: Context) -> int:
-    """Copy a folder into a new one."""
+    """Clone a folder."""
     place = given(args, "host", "owner", "project")
     return clone_as(context, args.folder, args.name, wait=not args.no_wait, **place)
 
 
 def clone_as(context: Context, folder: str, name: str, *, wait: bool, **place: str) -> int:
-    """The same for whoever has read the command line already."""
+    """Clone with parsed arguments."""
     made = context.client.vfolders.clone(folder, name=name, **place)
     if wait and made["task"]:
         until_done(context, made["task"])
-        made["state"], made["task"] = "READY", None  # somebody else's need not be for us to see
+        made["state"], made["task"] = "READY", None  # another owner's folder may not be visible to us
     doing = "is a copy of" if made["state"] == "READY" else "fills with a copy of"
     context.answer(made, lambda: print_line(f"{made['name']} {doing} {folder} ({made['id']})"))
     return 0
@@ -58,8 +58,8 @@ def move_arguments(parser: Arguments) -> None:
     parser.add_argument("host", metavar="HOST", help="the storage host to move it to, by name or id")
     waiting_arguments(parser)
     parser.explain(
-        "Move a folder to another storage host. It can only be read meanwhile, and must not be mounted in a live\n"
-        "session. To give it another name: carrel vfolder rename; to give it to somebody: carrel vfolder hand-over."
+        "Move a folder to another storage host. It is read-only meanwhile and must not be mounted in a live\n"
+        "session. To rename it use carrel vfolder rename; to transfer it use carrel vfolder hand-over."
     )
     parser.example("carrel vfolder move corpus archive")
 
@@ -78,18 +78,18 @@ def hand_over_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     whose = parser.add_mutually_exclusive_group(required=True)
     whose.add_argument("--user", metavar="E-MAIL", help="to whom")
-    whose.add_argument("--project", help="to which project, by name or id")
+    whose.add_argument("--project", help="the new owning project, by name or id")
     yes_argument(parser)
     parser.explain(
-        "Make a folder somebody else's, within their limits. It must not be mounted in a live session."
+        "Transfer a folder to another owner, within their limits. It must not be mounted in a live session."
     )
     parser.example("carrel vfolder hand-over data --user ada@example.org")
 
 
 def hand_over(args: argparse.Namespace, context: Context) -> int:
-    """Make a folder somebody else's."""
+    """Transfer a folder to another owner."""
     to = args.user or args.project
-    if not agreed(args, f"Give {{}} to {to}?", "folder", [args.folder]):
+    if not agreed(args, f"Transfer {{}} to {to}?", "folder", [args.folder]):
         return 1
     folder = context.client.vfolders.hand_over(args.folder, **given(args, "user", "project"))
     context.answer(folder, lambda: print_line(f"{folder['name']} now belongs to {to}"))
@@ -99,13 +99,13 @@ def hand_over(args: argparse.Namespace, context: Context) -> int:
 def trash_arguments(parser: Arguments) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Put folders in the trash, from where they can be restored until they expire.")
+    parser.explain("Move folders to the trash, where they can be restored until they expire.")
     parser.example("carrel vfolder trash old-data", "carrel vfolder ls --trash")
 
 
 def trash(args: argparse.Namespace, context: Context) -> int:
-    """Put folders in the trash."""
-    if not agreed(args, "Put {} in the trash?", "folder", args.folders):
+    """Move folders to the trash."""
+    if not agreed(args, "Move {} to the trash?", "folder", args.folders):
         return 1
 
     def put(ref: str) -> tuple[object, str]:
@@ -117,23 +117,23 @@ def trash(args: argparse.Namespace, context: Context) -> int:
 
 
 def restore_arguments(parser: Arguments) -> None:
-    parser.add_argument("trashed", metavar="FOLDER", nargs="+", help="ids, or names that no other folder has")
-    parser.explain("Take folders back from the trash.")
+    parser.add_argument("trashed", metavar="FOLDER", nargs="+", help="ids, or unique names")
+    parser.explain("Restore folders from the trash.")
     parser.example("carrel vfolder restore old-data")
 
 
 def restore(args: argparse.Namespace, context: Context) -> int:
-    """Take folders back from the trash."""
+    """Restore folders from the trash."""
 
     def take(ref: str) -> tuple[object, str]:
         folder = context.client.vfolders.restore(ref)
-        return folder, f"{folder['name']} is restored"
+        return folder, f"{folder['name']} restored"
 
     return each(context, args.trashed, take)
 
 
 def remove_folders(context: Context, refs: list[str], *, yes: bool, wait: bool) -> int:
-    """Delete folders in the trash for good; asked for by their names, each typed once more."""
+    """Permanently delete trashed folders, after each name is confirmed."""
     if not yes:
         require_terminal()
 
@@ -142,27 +142,27 @@ def remove_folders(context: Context, refs: list[str], *, yes: bool, wait: bool) 
         if folder["state"] not in ("TRASHED", "FAILED", "DELETING"):
             raise CarrelError(
                 "client.not_in_trash",
-                f"{folder['name']} is not in the trash, and only from there it can be deleted for good.",
+                f"{folder['name']} is not in the trash; only trashed folders can be permanently deleted.",
                 status=409,
                 hint=f"carrel vfolder trash {ref}",
             )
         if not retyped(folder["name"], yes=yes):
-            raise CarrelError("client.unconfirmed", f"{folder['name']} is not deleted.", status=409)
+            raise CarrelError("client.unconfirmed", f"{folder['name']} was not deleted.", status=409)
         task = context.client.vfolders.remove(folder["id"], name=folder["name"])
         if wait:
             task = until_done(context, task)
-        doing = "is deleted for good" if task["ended_at"] else "is being deleted for good"
+        doing = "was permanently deleted" if task["ended_at"] else "is being permanently deleted"
         return task, f"{folder['name']} {doing}"
 
     return each(context, refs, remove)
 
 
 def tasks_arguments(parser: Arguments) -> None:
-    parser.add_argument("--open", action="store_true", default=None, help="only those that have not ended")
+    parser.add_argument("--open", action="store_true", default=None, help="only unfinished tasks")
     parser.add_argument("--folder", help="only those of one folder, by name or id")
     list_arguments(parser, "created_at")
     parser.watches("vfolder_task")
-    parser.explain("List what you had done with folders, newest first: copies, moves, deletions.")
+    parser.explain("List your folder tasks, newest first: copies, moves, deletions.")
     parser.example("carrel vfolder tasks --open")
 
 
@@ -196,13 +196,13 @@ def tasks(args: argparse.Namespace, context: Context) -> int:
 def cancel_arguments(parser: Arguments) -> None:
     parser.add_argument("tasks", metavar="TASK", nargs="+", help="ids, see carrel vfolder tasks")
     yes_argument(parser)
-    parser.explain("End tasks early; what they made so far is taken away again. Deleting cannot be ended.")
+    parser.explain("Cancel tasks and remove their partial results. Deletions cannot be cancelled.")
     parser.example("carrel vfolder cancel t7x2k9m4qp")
 
 
 def cancel(args: argparse.Namespace, context: Context) -> int:
-    """End tasks early."""
-    if not agreed(args, "End {} early?", "task", args.tasks):
+    """Cancel tasks."""
+    if not agreed(args, "Cancel {}?", "task", args.tasks):
         return 1
 
     def end(ref: str) -> tuple[object, str]:
@@ -217,7 +217,7 @@ def cancel(args: argparse.Namespace, context: Context) -> int:
 
 
 def _settled(context: Context, folder: models.VFolderView) -> models.VFolderView:
-    """The folder when what is being done with it is done."""
+    """Wait for the folder's task; returns the folder."""
     if folder["task"]:
         until_done(context, folder["task"])
     return context.client.vfolders.show(folder["id"])

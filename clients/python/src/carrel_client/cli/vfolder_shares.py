@@ -1,4 +1,4 @@
-"""Commands about who has a folder: sharing it, invitations, and everybody who can reach it."""
+"""Commands for folder sharing: shares, invitations and access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STATES = {"accepted": "green", "invited": "yellow"}
 _VIA = {
-    "owner": "it is theirs",
+    "owner": "owner",
     "share": "shared with them",
     "project": "in the project {}",
     "shared_project": "shared with the project {}",
@@ -30,20 +30,25 @@ _VIA = {
 
 def share_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
-    parser.add_argument("users", metavar="E-MAIL", nargs="*", help="whom to invite, or whose share to change")
+    parser.add_argument(
+        "users", metavar="E-MAIL", nargs="*", help="users to invite, or whose share to change"
+    )
     parser.add_argument(
         "--with-project",
         metavar="PROJECT",
         action="append",
         default=[],
-        help="share with a project; again for more",
+        help="share with a project; repeatable",
     )
     parser.add_argument(
-        "--permission", choices=PERMISSIONS, default="ro", help="read, write, or delete as well (default ro)"
+        "--permission",
+        choices=PERMISSIONS,
+        default="ro",
+        help="permission: read, write, or write and delete (default ro)",
     )
     parser.explain(
-        "Invite people to a folder by e-mail, and share it with projects. Who has it already gets the permission;\n"
-        "sessions that have the folder keep it as it was until they end, and are named."
+        "Invite users to a folder by e-mail, and share it with projects. Existing shares get the new\n"
+        "permission; sessions that mount the folder keep their access until they end, and are listed."
     )
     parser.example(
         "carrel vfolder share data ada@example.org bob@example.org --permission rw",
@@ -52,9 +57,9 @@ def share_arguments(parser: Arguments) -> None:
 
 
 def share(args: argparse.Namespace, context: Context) -> int:
-    """Share a folder, or change what somebody may do with it."""
+    """Share a folder, or change a share."""
     if not args.users and not args.with_project:
-        raise CarrelError("usage", "With whom?", status=422, hint="Give e-mails, or --with-project.")
+        raise CarrelError("usage", "With whom?", status=422, hint="Specify e-mails or --with-project.")
     shares = context.client.shares
     have = {_with(there).lower(): there["id"] for there in shares.list(args.folder)["items"]}
     called = [*args.users, *args.with_project]
@@ -85,13 +90,13 @@ def unshare_arguments(parser: Arguments) -> None:
         "users", metavar="WHO", nargs="+", help="e-mails, names of projects, or ids of shares"
     )
     yes_argument(parser)
-    parser.explain("Take a folder back from people and projects, or invitations that nobody has accepted.")
+    parser.explain("Stop sharing a folder with users and projects, or withdraw invitations.")
     parser.example("carrel vfolder unshare data bob@example.org")
 
 
 def unshare(args: argparse.Namespace, context: Context) -> int:
-    """Take a folder back."""
-    if not agreed(args, f"Take {args.folder} back from {{}}?", "holder", args.users):
+    """Stop sharing a folder."""
+    if not agreed(args, f"Stop sharing {args.folder} with {{}}?", "holder", args.users):
         return 1
     worst = 0
     for who in args.users:
@@ -101,7 +106,7 @@ def unshare(args: argparse.Namespace, context: Context) -> int:
             report(error)
             worst = max(worst, exit_code(error))
             continue
-        context.answer(changed, lambda who=who: print_line(f"{who} has it no longer"))  # type: ignore[misc]
+        context.answer(changed, lambda who=who: print_line(f"{who} no longer has access"))  # type: ignore[misc]
         still_mounted(changed["still_mounted"])
     return worst
 
@@ -113,7 +118,7 @@ def shares_arguments(parser: Arguments) -> None:
 
 
 def shares(args: argparse.Namespace, context: Context) -> int:
-    """List with whom a folder is shared."""
+    """List the shares of a folder."""
     found = context.client.shares.list(args.folder)
     columns = [Column("WHO"), Column("PERMISSION"), Column("STATE", _STATES), Column("BY"), Column("SINCE")]
     rows = [
@@ -132,12 +137,12 @@ def shares(args: argparse.Namespace, context: Context) -> int:
 
 def access_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
-    parser.explain("List everybody who can reach the files of a folder, since when, and why.")
+    parser.explain("List everybody with access to the files of a folder, since when, and why.")
     parser.example("carrel vfolder access corpus")
 
 
 def access(args: argparse.Namespace, context: Context) -> int:
-    """List who can reach a folder's files."""
+    """List access to a folder's files."""
     found = context.client.vfolders.access(args.folder)
     columns = [Column(title) for title in ("WHO", "PERMISSION", "SINCE", "WHY")]
     rows = [
@@ -155,7 +160,7 @@ def access(args: argparse.Namespace, context: Context) -> int:
 
 def invitations_arguments(parser: Arguments) -> None:
     parser.watches("invitation")
-    parser.explain("List the folders that others offer you.")
+    parser.explain("List folder invitations.")
     parser.example("carrel vfolder invitations", "carrel vfolder accept corpus")
 
 
@@ -184,12 +189,12 @@ def accept_arguments(parser: Arguments) -> None:
 
 
 def accept(args: argparse.Namespace, context: Context) -> int:
-    """Take folders that others offer."""
+    """Accept folder invitations."""
 
     def take(ref: str) -> tuple[object, str]:
         offer = _offer(context, ref)
         context.client.invitations.accept(offer["id"])
-        return offer, f"you have {offer['folder_name']}: {offer['permission']}"
+        return offer, f"{offer['folder_name']} accepted: {offer['permission']}"
 
     return each(context, args.invitations, take)
 
@@ -201,14 +206,14 @@ def decline_arguments(parser: Arguments) -> None:
 
 
 def decline(args: argparse.Namespace, context: Context) -> int:
-    """Refuse folders that others offer."""
+    """Decline folder invitations."""
     if not agreed(args, "Decline {}?", "folder", args.invitations):
         return 1
 
     def refuse(ref: str) -> tuple[object, str]:
         offer = _offer(context, ref)
         context.client.invitations.decline(offer["id"])
-        return offer, f"{offer['folder_name']} is declined"
+        return offer, f"{offer['folder_name']} declined"
 
     return each(context, args.invitations, refuse)
 
@@ -216,35 +221,35 @@ def decline(args: argparse.Namespace, context: Context) -> int:
 def leave_arguments(parser: Arguments) -> None:
     parser.add_argument("folders", metavar="FOLDER", nargs="+", help="names or ids")
     yes_argument(parser)
-    parser.explain("Give up folders that others share with you.")
+    parser.explain("Leave folders that others share with you.")
     parser.example("carrel vfolder leave corpus")
 
 
 def leave(args: argparse.Namespace, context: Context) -> int:
-    """Give up folders of others."""
-    if not agreed(args, "Give up {}?", "folder", args.folders):
+    """Leave shared folders."""
+    if not agreed(args, "Leave {}?", "folder", args.folders):
         return 1
 
     def give_up(ref: str) -> tuple[object, str]:
         still_mounted(context.client.shares.leave(ref)["still_mounted"])
-        return {"folder": ref, "left": True}, f"you have {ref} no longer"
+        return {"folder": ref, "left": True}, f"you left {ref}"
 
     return each(context, args.folders, give_up)
 
 
 def _offer(context: Context, ref: str) -> models.InvitationView:
-    """The invitation that is meant by its id or by the folder. Raises: CarrelError when it is not the only one."""
+    """The invitation with this id or folder name. Raises: CarrelError if it is not unique."""
     offers = context.client.invitations.list()["items"]
     found = [offer for offer in offers if ref in (offer["id"], offer["folder_id"], offer["folder_name"])]
     if len(found) == 1:
         return found[0]
     if found:
-        say(f"{len(found)} people offer you a folder named {ref}:")
+        say(f"{len(found)} people invite you to a folder named {ref}:")
         for offer in found:
             say(f"  {offer['id']}  from {offer['invited_by']['email'] if offer['invited_by'] else '?'}")
     raise CarrelError(
         "client.no_invitation" if not found else "client.ambiguous",
-        f"Nobody offers you {ref}." if not found else f"Which {ref} is meant?",
+        f"You have no invitation to {ref}." if not found else f"Several invitations match {ref}.",
         status=404 if not found else 409,
         hint="carrel vfolder invitations",
     )

@@ -1,4 +1,4 @@
-"""Commands about folders as a whole: which there are, and making, changing and measuring them."""
+"""Commands for folders: list, create, change, quotas."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _LEVELS = {"adequate": "green", "caution": "yellow", "insufficient": "red"}
 
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "place", metavar="FOLDER:PATH", nargs="?", help="list the files there; left out: list the folders"
+        "place", metavar="FOLDER:PATH", nargs="?", help="list these files (default: list the folders)"
     )
     parser.add_argument(
         "--of",
         choices=("me", "mine", "project", "shared", "all"),
-        help="whose: those you can use (me), your own, your projects', shared with you, all you may see",
+        help="which folders: usable by you (me), your own, your projects', shared with you, all you may see",
     )
-    parser.add_argument("--trash", action="store_true", help="those in the trash")
-    parser.add_argument("--project", help="those of one project, by name or id")
-    parser.add_argument("--host", help="those on one storage host, by name or id")
-    parser.add_argument("--usage-mode", choices=MODES, help="those that are for this")
-    parser.add_argument("-R", "--recursive", action="store_true", help="of files: those below too")
+    parser.add_argument("--trash", action="store_true", help="only trashed folders")
+    parser.add_argument("--project", help="only folders of this project, by name or id")
+    parser.add_argument("--host", help="only folders on this storage host, by name or id")
+    parser.add_argument("--usage-mode", choices=MODES, help="only this usage mode")
+    parser.add_argument("-R", "--recursive", action="store_true", help="with a path: include subdirectories")
     list_arguments(parser, "name", "created_at, used_bytes, trashed_at", "of files name, size, modified")
     parser.watches("vfolder", "files", "vfolder_task")
     parser.explain("List folders; with a folder, the files in it, directories first.")
@@ -97,9 +97,11 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 def create_arguments(parser: Arguments) -> None:
     parser.add_argument(
-        "name", metavar="NAME", help="letters, digits, - _ and .; a dot first mounts it in all your sessions"
+        "name",
+        metavar="NAME",
+        help="letters, digits, - _ and .; a leading dot mounts it in all your sessions",
     )
-    parser.add_argument("--host", help="where to keep it (default: where you have the most room)")
+    parser.add_argument("--host", help="storage host (default: the one with the most free space)")
     parser.add_argument("--project", help="make it a project's, by name or id (default: your own)")
     _settings(parser)
     parser.example(
@@ -110,12 +112,12 @@ def create_arguments(parser: Arguments) -> None:
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
-    """Make a folder."""
+    """Create a folder."""
     made = context.client.vfolders.create(
         name=args.name, **given(args, "host", "project", "usage_mode", "permission")
     )
     context.answer(
-        made, lambda: print_line(f"{made['name']} is made on {made['host']['name']} ({made['id']})")
+        made, lambda: print_line(f"{made['name']} created on {made['host']['name']} ({made['id']})")
     )
     return 0
 
@@ -123,7 +125,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 def update_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     _settings(parser)
-    parser.explain("Change what a folder is for, or what the people of its project may do with it at most.")
+    parser.explain("Change the usage mode of a folder, or the maximum permission of its project's members.")
     parser.example("carrel vfolder update corpus --permission rw --usage-mode model")
 
 
@@ -141,7 +143,7 @@ def rename_arguments(parser: Arguments) -> None:
 
 
 def rename(args: argparse.Namespace, context: Context) -> int:
-    """Give a folder another name."""
+    """Rename a folder."""
     changed = context.client.vfolders.update(args.folder, name=args.name)
     context.answer(changed, lambda: print_line(f"{args.folder} is now {changed['name']}"))
     return 0
@@ -150,7 +152,7 @@ def rename(args: argparse.Namespace, context: Context) -> int:
 def mount_info_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     parser.explain(
-        "Show which live sessions have a folder, where and how. Of a session that you may not see, only that it is."
+        "Show which live sessions mount a folder, where and how. Sessions that you may not see are anonymous."
     )
     parser.example("carrel vfolder mount-info data")
 
@@ -163,16 +165,18 @@ def mount_info(args: argparse.Namespace, context: Context) -> int:
 
 
 def quota_arguments(parser: Arguments) -> None:
-    parser.add_argument("--all", dest="of", action="store_const", const="all", help="of all that you may see")
-    parser.add_argument("--kind", choices=("user", "project"), help="only people, or only projects")
+    parser.add_argument(
+        "--all", dest="of", action="store_const", const="all", help="all quotas that you may see"
+    )
+    parser.add_argument("--kind", choices=("user", "project"), help="only users, or only projects")
     list_arguments(parser, "label", "used_bytes")
     parser.watches("quota", "vfolder", "files")
-    parser.explain("Show how much of the space for folders you and your projects take, and how much you may.")
+    parser.explain("Show the folder usage and quotas of you and your projects.")
     parser.example("carrel vfolder quota", "carrel vfolder quota --all --sort=-used_bytes")
 
 
 def quota(args: argparse.Namespace, context: Context) -> int:
-    """Show space taken."""
+    """Show quotas and usage."""
     found = listed(args, partial(context.client.quotas.list, of=args.of, kind=args.kind))
     columns = [Column(title) for title in ("KIND", "WHO", "FOLDERS", "USED", "OF")]
     columns += [Column("LEVEL", _LEVELS), Column("MEASURED")]
@@ -193,7 +197,7 @@ def quota(args: argparse.Namespace, context: Context) -> int:
 
 
 def print_folder(folder: models.VFolderView) -> None:
-    """Everything about a folder that is worth a line."""
+    """Print the details of a folder."""
     print_facts(
         [
             ("name", folder["name"]),
@@ -205,20 +209,20 @@ def print_folder(folder: models.VFolderView) -> None:
             ("for", folder["usage_mode"]),
             ("you may", folder["my_permission"] or "only administer it"),
             ("members may", folder["permission"] if folder["project"] else ""),
-            ("mounted", "by itself in every session of its owner" if folder["automatic"] else ""),
+            ("mounted", "automatically in every session of its owner" if folder["automatic"] else ""),
             ("size", f"{format_size(folder['used_bytes'])} in {counted(folder['files'], 'file')}"),
             ("measured", local_time(folder["measured_at"])),
             ("shared with", str(folder["shared"] or "")),
             ("in sessions", str(folder["mounted"] or "")),
             ("created", local_time(folder["created_at"])),
             ("in the trash", local_time(folder["trashed_at"])),
-            ("deleted for good", local_time(folder["expires_at"])),
+            ("permanently deleted", local_time(folder["expires_at"])),
         ]
     )
 
 
 def print_mounts(mounts: list[models.MountedIn]) -> None:
-    """Live sessions and where they have a folder."""
+    """Print live sessions and their mount paths."""
     columns = [Column(title) for title in ("SESSION", "NAME", "OWNER", "PATH", "OF IT", "HOW")]
     rows = [
         [
@@ -235,27 +239,27 @@ def print_mounts(mounts: list[models.MountedIn]) -> None:
 
 
 def still_mounted(mounts: list[models.MountedIn]) -> None:
-    """Say which sessions go on as before, after something was taken from somebody."""
+    """Warn about sessions that keep their old access."""
     if mounts:
         sys.stdout.flush()
         names = ", ".join(
             f"{mount['session_name'] or mount['session_id']} of {mount['owner']['email'] if mount['owner'] else '-'}"
             for mount in mounts
         )
-        say(f"until they end, these sessions have it as before: {names}")
+        say(f"these sessions keep their access until they end: {names}")
 
 
 def owner_text(folder: models.VFolderView) -> str:
-    """Whose it is: an e-mail, or a project."""
+    """The owner: an e-mail, or a project."""
     if folder["owner"]:
         return folder["owner"]["email"]
     return f"project {folder['project']['name']}" if folder["project"] else ""
 
 
 def _settings(parser: Arguments) -> None:
-    parser.add_argument("--usage-mode", choices=MODES, help="what it is for (default general)")
+    parser.add_argument("--usage-mode", choices=MODES, help="usage mode (default general)")
     parser.add_argument(
-        "--permission", choices=PERMISSIONS, help="what the people of its project may do (default rw)"
+        "--permission", choices=PERMISSIONS, help="maximum permission of the project's members (default rw)"
     )
 
 

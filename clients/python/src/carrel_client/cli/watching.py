@@ -1,4 +1,4 @@
-"""`--watch`: a list that is shown again whenever events say that it may have changed, or that is asked for anew."""
+"""`--watch`: prints a list again when events announce a change, or polls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carrel_client.cli.context import Context
 from carrel_client.errors import CarrelError
 
 _SETTLE_S = 0.2
-"""Events come in bunches; one look is enough for those that come within this time."""
+"""Events within this time are handled together."""
 _POLL_S = 2.0
 _AWAY = (502, 503, 504)
 _CLEAR = "\033[H\033[2J\033[3J"
@@ -24,9 +24,9 @@ def watch(
     run: Callable[[argparse.Namespace, Context], int],
     kinds: tuple[str, ...],
 ) -> int:
-    """Run a command that answers once, and again after each event of these kinds. Ends by Ctrl-C or an error.
+    """Run a command once, and again after each event of these kinds. Ends by Ctrl-C or an error.
 
-    kinds: none where no event tells of changes; then it is run every few seconds.
+    kinds: empty to poll every few seconds.
     Raises: CarrelError.
     """
     following = _Following(context, kinds) if kinds else _Polling()
@@ -39,14 +39,14 @@ def watch(
         except CarrelError as error:
             if error.status not in _AWAY:
                 raise
-            continue  # it says so when it is back: events begin with hello, and polls go on
+            continue  # a new connection starts with hello, and polls continue
         if code:
             return code
         time.sleep(_SETTLE_S)
 
 
 class _Changed(Context):
-    """Prints an answer only when it is another one than the last."""
+    """Prints a response only if it differs from the last one."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(profile=context.profile, output=context.output)
@@ -54,7 +54,7 @@ class _Changed(Context):
         self._last: object = None
 
     def answer(self, answer: object, show: Callable[[], None]) -> None:
-        """On a terminal in place of the last one; elsewhere below it. JSON is one line for each."""
+        """On a terminal it replaces the last one; otherwise it is appended. JSON is one line each."""
         if answer == self._last:
             return
         if not self.structured:
@@ -64,7 +64,7 @@ class _Changed(Context):
 
 
 class _Following(threading.Thread):
-    """Reads events, so that those which come during a look are not missed."""
+    """Reads events in the background, so that none is missed during a run."""
 
     def __init__(self, context: Context, kinds: tuple[str, ...]) -> None:
         super().__init__(daemon=True)
@@ -76,7 +76,7 @@ class _Following(threading.Thread):
     def run(self) -> None:
         try:
             for event in self._events.follow():
-                # Each connection begins with hello, before which something may have been missed.
+                # Each connection starts with hello; events before it may have been missed.
                 if event["kind"] == "hello" or event["kind"].partition(".")[0] in self._kinds:
                     self._news.set()
         except CarrelError as error:
@@ -84,7 +84,7 @@ class _Following(threading.Thread):
             self._news.set()
 
     def wait(self) -> None:
-        """Return when there is something new. Raises: CarrelError when events end."""
+        """Wait for an event. Raises: CarrelError when the stream ends."""
         self._news.wait()
         self._news.clear()
         if self._error:
@@ -92,7 +92,7 @@ class _Following(threading.Thread):
 
 
 class _Polling:
-    """Stands in for `_Following` where nobody tells of changes."""
+    """Replaces `_Following` where there are no events."""
 
     def __init__(self) -> None:
         self._pause_s = 0.0
