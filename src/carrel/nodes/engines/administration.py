@@ -127,7 +127,7 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
     versions = sorted({info.engine for info in found})
     return EngineCheck(
         ok=True,
-        sentence=f"It responds:  {', '.join(versions) or 'no node'}.",
+        sentence=f"It responds: {', '.join(versions) or 'no node'}.",
         nodes=sorted(info.name for info in found),
     )
 
@@ -187,7 +187,7 @@ def _merged(seal: SecretBox, row: EngineRow, given: Mapping[str, Any]) -> dict[s
         raise Invalid(
             "engine.secrets_again",
             "The secrets belong to the previous settings of the engine.",
-            hint="Set them again together with the change:  " + ", ".join(sorted(secrets)) + ".",
+            hint="Set them again together with the change: " + ", ".join(sorted(secrets)) + ".",
             field="settings." + min(secrets.keys() - given.keys()),
         )
     merged = {**row.settings, **secrets, **given}
