@@ -113,15 +113,18 @@ def the_one(found: Sequence[Node], ref: str) -> Node | None:
     if len(found) > 1:
         if by_id := [node for node in found if node.id == ref]:
             return by_id[0]
+        ids = sorted(str(node.id) for node in found)
+        rest = " ..." if len(ids) > _MOST_IN_HINT else "."
         raise Conflict(
             "node.ambiguous",
             f"Several engines have a node {ref}.",
-            hint="Write NODE@ENGINE, or the node's id: " + ", ".join(sorted(node.id for node in found)) + ".",
-            details={"nodes": sorted(node.id for node in found)},
+            hint=f"Write NODE@ENGINE, or the node's id: {', '.join(ids[:_MOST_IN_HINT])}{rest}",
+            details={"nodes": ids},
         )
     return found[0] if found else None
 
 
+_MOST_IN_HINT = 5
 _ENGINES = table("engines", column("id"), column("name"))
 """Only the name of the engine is needed here."""
 

@@ -21,7 +21,7 @@ from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
 from carrel.sessions.queries import WAITS_SINCE
-from carrel.tables.engines import EngineRow
+from carrel.tables.engines import EngineRow, EngineState
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import IS_KNOWN, Node
@@ -86,6 +86,7 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
     return [
         await _held(tx),
         await _capacity(tx),
+        await _engines(tx),
         await _sessions(tx),
         *await _queue(tx, clock),
         *await _storage(tx),
@@ -121,6 +122,16 @@ async def _capacity(tx: AsyncSession) -> Metric:
     for node, engine in await tx.execute(known.order_by(Node.name, EngineRow.name)):
         for slot, amount in nodes.offered(node).items():
             gauge.add_metric((node.name, engine, slot), amount)
+    return gauge
+
+
+async def _engines(tx: AsyncSession) -> Metric:
+    """As the controllers last saw them."""
+    gauge = GaugeMetricFamily(
+        "carrel_engine_up", "1 while an engine answers, 0 while it does not.", labels=("engine",)
+    )
+    for name, state in await tx.execute(select(EngineRow.name, EngineRow.state).order_by(EngineRow.name)):
+        gauge.add_metric((name,), state == EngineState.READY)
     return gauge
 
 

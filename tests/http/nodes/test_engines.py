@@ -2,10 +2,16 @@
 
 from typing import Any
 
+import pytest
 from installation import Api, Caller
 from people import eventually
 from people_kit import said
 from sqlalchemy import text
+
+from carrel.core.errors import Conflict
+from carrel.core.ids import NodeId
+from carrel.nodes import service as nodes
+from carrel.tables.nodes import Node
 
 FAKE = {"name": "second", "kind": "fake", "settings": {"nodes": 2, "password": "open sesame"}}
 
@@ -75,6 +81,14 @@ async def test_the_local_engine_stays_where_the_start_found_it(api: Api):
     assert said(refused) == (409, "engine.local")
     assert said(await admin.delete("/engines/local")) == (409, "engine.local")
     assert (await admin.patch("/engines/local", {"name": "here"})).json()["local"] is True
+
+
+def test_of_many_nodes_with_one_name_a_few_are_hinted_at():
+    found = [Node(id=NodeId(f"node{number}"), name="rack") for number in range(7)]
+    with pytest.raises(Conflict) as refused:
+        nodes.the_one(found, "rack")
+    assert refused.value.hint.endswith("id: node0, node1, node2, node3, node4 ...")
+    assert len(refused.value.details["nodes"]) == 7
 
 
 async def test_a_check_says_what_answers_and_what_does_not(api: Api):

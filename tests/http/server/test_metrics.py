@@ -184,6 +184,25 @@ async def test_controllers_say_when_they_last_succeeded_and_what_they_decided(li
     )
 
 
+async def test_each_engine_is_up_or_not(living: Api):
+    admin = await living.as_("superadmin")
+    added = await admin.post("/engines", {"name": "second", "kind": "fake", "settings": {}})
+    assert added.status_code == 201, added.text
+
+    async def ups() -> tuple[float, float]:
+        found = await scrape(living)
+        return found.value("carrel_engine_up", engine="local"), found.value(
+            "carrel_engine_up", engine="second"
+        )
+
+    async def are(local: int, second: int) -> bool:
+        return await ups() == (local, second)
+
+    await eventually(lambda: are(1, 1))
+    living.engine.world.go_away()
+    await eventually(lambda: are(0, 1))
+
+
 async def test_the_database_connections_disk_and_build_are_measured(api: Api):
     async with api.database.transaction() as tx:
         await tx.execute(text("SELECT 1"))

@@ -74,3 +74,29 @@ def _label(url: str, *, someone: bool) -> str:
         migrate(url)
         [label] = connection.execute("SELECT label FROM site").fetchone() or ("none",)
     return str(label)
+
+
+def test_nodes_of_one_name_get_others_for_a_version_that_knows_one_engine(postgres: str):
+    nodes = [("a", "local", "rack"), ("b", "e2", "rack"), ("c", "e3", "rack"), ("d", "e2", "alone")]
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO engines (id, name, kind) VALUES ('e2', 'two', 'fake'), ('e3', 'three', 'fake')"
+        )
+        for node in nodes:
+            connection.execute(
+                "INSERT INTO nodes (id, engine_id, name, architecture, engine_version, slots, capabilities,"
+                " state, seen_at) VALUES (%s, %s, %s, 'x86_64', 'Fake 1', '{}', '[]', 'READY', now())",
+                node,
+            )
+        # Those of engines that were removed keep their names, and may share them.
+        connection.execute("UPDATE nodes SET engine_id = NULL, forgotten_at = now() WHERE id = 'c'")
+    engine = create_engine(driver_url(postgres))
+    with engine.begin() as transaction:
+        config = configuration()
+        config.attributes["connection"] = transaction
+        command.downgrade(config, "0027")
+    engine.dispose()
+    with psycopg.connect(postgres) as connection:
+        names = connection.execute("SELECT name FROM nodes ORDER BY id").fetchall()
+    assert [name for [name] in names] == ["rack", "rack@two", "rack@c", "alone"]
+    migrate(postgres)

@@ -50,7 +50,15 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Only while every name of a node is there once: an earlier version knows one engine."""
+    """An earlier version knows one engine: where nodes have one name, those of other engines get another."""
+    op.execute(
+        """
+        UPDATE nodes n
+        SET name = left(n.name, 150) || '@' || coalesce((SELECT e.name FROM engines e WHERE e.id = n.engine_id), n.id)
+        WHERE n.engine_id IS DISTINCT FROM 'local'
+            AND EXISTS (SELECT FROM nodes o WHERE o.name = n.name AND o.id <> n.id)
+        """
+    )
     op.drop_constraint("uq_nodes_engine_id_name", "nodes")
     op.create_unique_constraint("uq_nodes_name", "nodes", ["name"])
     op.drop_constraint("ck_nodes_engine", "nodes")
