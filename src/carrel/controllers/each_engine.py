@@ -1,8 +1,9 @@
 """Work on every engine, side by side: one that is slow, down or hangs holds up nothing but itself."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
+from carrel.controllers.in_hand import InHand
 from carrel.core.ids import EngineId
 from carrel.engines.port import EngineUnavailable
 from carrel.nodes.engines.connections import Engines
@@ -16,8 +17,9 @@ class EachEngine:
     def __init__(self, engines: Engines, work: Callable[[EngineId], Awaitable[None]]) -> None:
         self._engines = engines
         self._work = work
-        self._tasks: dict[EngineId, asyncio.Task[None]] = {}
+        self._hand = InHand[EngineId]()
         self._again: set[EngineId] = set()
+        self._failures: list[Exception] = []
 
     async def step(self) -> None:
         """Begin the work wherever it is not in hand, where it is have it done again, and wait for what was begun, but
@@ -26,41 +28,28 @@ class EachEngine:
         Raises: what work that has ended since the last step raised; that an engine does not answer comes last.
         """
         known = await self._engines.ids()
-        for removed in self._tasks.keys() - known:
-            await _cancel(self._tasks.pop(removed))
-        failures = self._ended()
-        self._again |= self._tasks.keys()
-        begun = {
-            engine: asyncio.create_task(self._until_done(engine)) for engine in known - self._tasks.keys()
-        }
-        self._tasks |= begun
-        if begun:
-            await asyncio.wait(begun.values(), timeout=_PATIENCE_S)
-        failures += self._ended()
+        for engine in self._hand:
+            if engine not in known:
+                await self._hand.stop(engine)
+        self._again.update(self._hand)
+        begun = [engine for engine in known if engine not in self._hand]
+        for engine in begun:
+            self._hand.begin(engine, partial(self._until_done, engine))
+        await self._hand.wait(begun, timeout_s=_PATIENCE_S)
+        failures, self._failures = self._failures, []
         for failure in sorted(failures, key=lambda error: isinstance(error, EngineUnavailable)):
             raise failure
 
     async def close(self) -> None:
         """Stop whatever is in hand."""
-        for task in self._tasks.values():
-            await _cancel(task)
-        self._tasks.clear()
+        await self._hand.close()
 
     async def _until_done(self, engine: EngineId) -> None:
-        while True:
-            self._again.discard(engine)
-            await self._work(engine)
-            if engine not in self._again:
-                return
-
-    def _ended(self) -> list[BaseException]:
-        """Forget the tasks that have ended; what they raised."""
-        ended = {engine: task for engine, task in self._tasks.items() if task.done()}
-        for engine in ended:
-            del self._tasks[engine]
-        return [error for task in ended.values() if not task.cancelled() and (error := task.exception())]
-
-
-async def _cancel(task: "asyncio.Task[None]") -> None:
-    task.cancel()
-    await asyncio.wait([task])
+        try:
+            while True:
+                self._again.discard(engine)
+                await self._work(engine)
+                if engine not in self._again:
+                    return
+        except Exception as error:
+            self._failures.append(error)

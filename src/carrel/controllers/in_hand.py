@@ -1,7 +1,7 @@
 """What a controller has in hand: work that runs beside its steps, at most one task for each key."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -41,6 +41,11 @@ class InHand(Generic[K]):
             task.cancel()
             await asyncio.wait([task])
             self._forget(key, task)
+
+    async def wait(self, keys: Iterable[K], *, timeout_s: float) -> None:
+        """Wait until nothing is in hand for these keys, but no longer than that."""
+        if tasks := [self._tasks[key][0] for key in keys if key in self._tasks]:
+            await asyncio.wait(tasks, timeout=timeout_s)
 
     async def drain(self) -> None:
         """Wait until nothing is in hand."""

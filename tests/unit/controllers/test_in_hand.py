@@ -88,3 +88,15 @@ async def test_closing_ends_all_of_it_side_by_side():
     assert all(job.over.is_set() for job in jobs)
     assert list(in_hand) == []
     await in_hand.close()
+
+
+async def test_what_takes_long_is_waited_for_no_longer_than_asked():
+    in_hand, fast, slow, other = InHand[str](), Job(), Job(), Job()
+    fast.let_go.set()
+    for key, job in (("fast", fast), ("slow", slow), ("other", other)):
+        in_hand.begin(key, job.work)
+    await in_hand.wait(["fast", "unknown"], timeout_s=60)
+    assert (fast.over.is_set(), list(in_hand)) == (True, ["slow", "other"])
+    await in_hand.wait(["fast", "slow"], timeout_s=0.01)
+    assert list(in_hand) == ["slow", "other"]
+    await in_hand.close()
