@@ -18,6 +18,7 @@ PRIVATE_WORDS |= set(
 )
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
+    "controllers/each_engine.py",
     "controllers/loop.py",
     "controllers/launch.py",
     "controllers/reap.py",
