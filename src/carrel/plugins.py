@@ -36,13 +36,13 @@ class Plugin(Generic[Settings, Backend]):
 
     settings: what one is made from; secrets are SecretStr. make: touches neither disk nor network. Raises: Invalid for
     settings with which none could work. title: its name for people; empty: its kind.
-    makes: the class of the back end, which tells what the kind can where nothing is set up; None: nothing is known.
+    makes: the class of the back end, which says what the kind supports before anything is set up; None: unknown.
     """
 
     settings: type[Settings]
     make: Callable[[Settings], Backend]
     title: str = ""
-    makes: type[Backend] | None = None
+    makes: type | None = None
 
     def made(self, **values: object) -> Backend:
         """A back end with these settings; those that it has no use for are left out. Raises: as `make`."""
@@ -57,7 +57,8 @@ class Plugin(Generic[Settings, Backend]):
             return self.settings.model_validate(values)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            raise _wrong(".".join(map(str, first["loc"])), first["msg"]) from None
+            why = first["msg"].removeprefix("Value error, ")
+            raise _wrong(".".join(map(str, first["loc"])), why) from None
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the settings, for forms and command lines.

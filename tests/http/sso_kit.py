@@ -49,9 +49,8 @@ class Sso:
 
     async def change(self, **changes: object) -> None:
         admin = await self.api.as_("superadmin")
-        shown = (await admin.get("/providers/corp")).json()
-        oidc = {**shown["oidc"], **{name: changes.pop(name) for name in [*changes] if name in shown["oidc"]}}
-        answer = await admin.patch("/providers/corp", {"oidc": oidc, **changes})
+        settings = {name: changes.pop(name) for name in [*changes] if name not in ("active", "mapping")}
+        answer = await admin.patch("/providers/corp", {"settings": settings, **changes})
         assert answer.status_code == 200, answer.text
 
     def account(self, who: str, /, **claims: object) -> None:
@@ -69,8 +68,8 @@ async def single_sign_on(api: Api, folder: Path) -> AsyncIterator[Sso]:
         there.accounts["ada"] = dict(ADA)
         there.write()
         admin = await api.as_("superadmin")
-        oidc = {"issuer": there.issuer, "client_id": CLIENT}
-        body = {"name": "corp", "domain": "default", "oidc": oidc, "secret": SECRET}
+        settings = {"issuer": there.issuer, "client_id": CLIENT, "client_secret": SECRET}
+        body = {"name": "corp", "kind": "oidc", "domain": "default", "settings": settings}
         answer = await admin.post("/providers", body)
         assert answer.status_code == 201, answer.text
         assert answer.json()["redirect_uri"] == api.url + CALLBACK

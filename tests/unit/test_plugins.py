@@ -9,7 +9,6 @@ from textwrap import dedent
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
-from carrel import plugins
 from carrel.accelerators.make import make as make_accelerators
 from carrel.accelerators.port import Attachment, DeviceNode
 from carrel.core.errors import Invalid, Unavailable
@@ -17,7 +16,6 @@ from carrel.core.slots import SlotType
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.port import ContainerSpec, NodeInfo
 from carrel.plugins import Plugin, Port, find, kinds, secrets_of
-from carrel.signin.providers.schemas import ProviderKind
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.posix import PosixBackend
@@ -108,12 +106,6 @@ def test_ours_come_by_entry_points_and_nobody_stands_in_for_them(install: Instal
         PosixBackend,
         BtrfsBackend,
     )
-
-
-def test_every_kind_that_the_api_knows_has_its_plugin():
-    entries = plugins.distribution(plugins.DISTRIBUTION).entry_points.select(group=Port.IDENTITY)
-    assert {entry.name for entry in entries} == set(ProviderKind)
-    assert all(find(Port.IDENTITY, kind) for kind in ProviderKind)
 
 
 def test_what_cannot_be_used_says_why(install: Install):

@@ -30,6 +30,7 @@ from carrel.core.errors import Conflict
 from carrel.core.ids import NodeId, new_id
 from carrel.db import revision
 from carrel.db.database import Database, driver_url
+from carrel.db.encryption import SecretBox
 from carrel.db.migrate import configuration, migrate
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
@@ -38,6 +39,8 @@ from carrel.server.backup.database import load
 from carrel.server.metadata import METADATA
 from carrel.server.waiting import require_not_newer
 from carrel.sessions.spec import MountRequest, SessionSpec
+from carrel.signin.providers.setup import opened
+from carrel.tables.providers import Provider
 from carrel.tables.sessions import Session
 
 HERE = Path(__file__).parent
@@ -106,6 +109,44 @@ def test_devices_of_before_serve_whole_ones_and_shares(empty: str) -> None:
     slots = {"cuda.device": 1000, "cuda.shares": 1}
     assert kept == {"fast": [{**one, "slots": slots} for one in devices], "plain": []}
     assert kinds == [("cuda.device", "cuda", "count"), ("cuda.shares", "cuda", "shares")]
+
+
+def test_providers_of_before_keep_their_settings_and_their_secrets(empty: str) -> None:
+    load(empty, DUMPS["0024"], lambda name, count: None)
+    seal = SecretBox(b"k" * 32)
+    settings = {"corp": {"issuer": "https://login.example.org"}, "office": {"host": "ldap.example.org"}}
+    with psycopg.connect(empty, autocommit=True) as connection:
+        for name, kind, secret in (
+            ("corp", "oidc", "one"),
+            ("office", "ldap", "two"),
+            ("open", "ldap", None),
+        ):
+            connection.execute(
+                "INSERT INTO providers (id, name, kind, domain_id, options, secret)"
+                " SELECT %s, %s, %s, id, %s, %s FROM domains LIMIT 1",
+                (
+                    name,
+                    name,
+                    kind,
+                    json.dumps(settings.get(name, {})),
+                    secret and seal.close(secret.encode(), f"provider:{name}"),
+                ),
+            )
+    migrate(empty)
+    engine = create_engine(driver_url(empty))
+    with engine.connect() as kept:
+        rows = {row.name: row for row in kept.execute(select(Provider.__table__))}
+    assert {name: row.settings for name, row in rows.items()} == {**settings, "open": {}}
+    assert {row.server for row in rows.values()} == {"https://login.example.org", "ldap.example.org", ""}
+    secrets = {name: opened(seal, cast(Provider, row), row.secrets) for name, row in rows.items()}
+    assert secrets == {"corp": {"client_secret": "one"}, "office": {"bind_password": "two"}, "open": {}}
+    _bring_to(empty, "0031")
+    with engine.connect() as kept:
+        sealed = {row.name: row.secret for row in kept.execute(text("SELECT name, secret FROM providers"))}
+    engine.dispose()
+    assert seal.open(sealed["corp"], "provider:corp") == b"one"
+    assert seal.open(sealed["office"], "provider:office") == b"two"
+    assert sealed["open"] is None
 
 
 _RUNS = """

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { givenSettings, settingsOf, settingWords } from "@/ui/form/settings";
+import { changedSettings, givenSettings, settingsOf, settingWords } from "@/ui/form/settings";
 
 const SCHEMA = {
   type: "object",
@@ -48,13 +48,17 @@ describe("the settings of a plug-in", () => {
     expect(given).toEqual({ root: "/srv", verify: false });
   });
 
-  test("are in the command line, secrets without their value", () => {
-    expect(settingWords(settings, { token: "hunter2", servers: ["a", "b"] })).toEqual([
-      "--set",
-      "token=...",
-      "--set",
-      "servers=a,b",
-    ]);
+  test("that are others now are sent, and null where one is as usual again", () => {
+    const before = { root: "/srv", stripes: 2, verify: false, servers: ["a"] };
+    const now = { ...before, root: "", stripes: 3, servers: ["a", "b"], token: "" };
+    expect(changedSettings(settings, before, now)).toEqual({ root: null, stripes: 3, servers: ["a", "b"] });
+  });
+
+  test("are options of the command line, secrets without their value", () => {
+    const given = { root: null, token: "hunter2", verify: false, servers: ["a", "b"], stripes: 2 };
+    expect(settingWords(settings, given).join(" ")).toBe(
+      "--unset root --stripes 2 --token - --no-verify --servers a --servers b",
+    );
   });
 
   test("of no schema are none", () => {

@@ -4,11 +4,14 @@ Source: RFC 4511-4516; RFC 4513 5.1.2 for why an empty password proves nothing.
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from typing import Any, TypeVar
 
 import ldap3
@@ -22,13 +25,23 @@ from ldap3.core.exceptions import (
 from ldap3.operation.search import parse_filter
 from ldap3.utils.conv import escape_filter_chars
 from ldap3.utils.dn import parse_dn
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import Field, field_validator
 
 from carrel.core.errors import CarrelError, Invalid
-from carrel.identity.port import TIMEOUT_S, Claims, TestStep, misconfigured, trusting, unreachable
+from carrel.identity.port import (
+    TIMEOUT_S,
+    Claims,
+    ProviderContext,
+    TestStep,
+    misconfigured,
+    trusting,
+    unreachable,
+)
+from carrel.identity.settings import Certificates, GivenText, ProviderSettings, Secret, Text, Word
 from carrel.plugins import Plugin
 
 T = TypeVar("T")
+_HOST = re.compile(r"[A-Za-z0-9.:_-]+$")
 _CONNECT_S = 5
 _PORTS = {"none": 389, "starttls": 389, "tls": 636}
 _THREADS = 8
@@ -36,26 +49,67 @@ _MOST_GROUPS = 1000
 _SUCCESS, _SIZE_LIMIT, _BUSY, _UNAVAILABLE = 0, 4, 51, 52
 
 
-class LdapAccount(BaseModel):
-    """How a directory is reached and searched; as `signin.providers.schemas.LdapOptions` says."""
+class LdapTls(StrEnum):
+    """NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps."""
 
-    model_config = ConfigDict(frozen=True)
+    NONE = "none"
+    STARTTLS = "starttls"
+    TLS = "tls"
 
-    name: str
-    host: str
-    port: int | None
-    tls: str
-    bind_dn: str
-    secret: SecretStr | None
-    user_base: str
-    user_filter: str
-    subject_attribute: str
-    email_attribute: str
-    name_attribute: str
-    groups_attribute: str
-    group_base: str
-    group_filter: str
-    ca: str = ""
+
+class LdapSettings(ProviderSettings):
+    """People type the name and password that they have in the directory."""
+
+    host: GivenText = Field(title="Server", examples=["ldap.example.org"])
+    port: int | None = Field(
+        default=None, ge=1, le=65_535, title="Port", description="Empty: 389, or 636 for TLS."
+    )
+    tls: LdapTls = Field(
+        default=LdapTls.STARTTLS,
+        title="Encryption",
+        description="none: in the open, for a server on this machine.",
+    )
+    bind_dn: Text = Field(
+        default="",
+        title="Who searches",
+        description="A DN; empty: nobody in particular.",
+        examples=["cn=carrel,dc=example,dc=org"],
+    )
+    bind_password: Secret | None = Field(default=None, title="Password of who searches")
+    user_base: GivenText = Field(title="Where people are", examples=["ou=people,dc=example,dc=org"])
+    user_filter: GivenText = Field(
+        default="(&(objectClass=person)(|(uid={login})(mail={login})))",
+        title="Filter for people",
+        description="{login} is what was typed.",
+    )
+    subject_attribute: Word = Field(
+        default="entryUUID",
+        title="Attribute that never changes",
+        description="It is never given to somebody else.",
+    )
+    email_attribute: Word = Field(default="mail", title="Attribute of the e-mail")
+    name_attribute: Word = Field(default="cn", title="Attribute of the name")
+    groups_attribute: Word = Field(default="memberOf", title="Attribute of the groups")
+    group_base: Text = Field(
+        default="", title="Where groups are", description="Empty: groups are not searched for."
+    )
+    group_filter: GivenText = Field(
+        default="(member={dn})",
+        title="Filter for groups",
+        description="{dn} is the person's name in the directory, {uid} their uid.",
+    )
+    ca: Certificates = ""
+
+    @field_validator("host")
+    @classmethod
+    def _require_host(cls, host: str) -> str:
+        if len(host) > 253 or not _HOST.match(host):
+            raise ValueError("A directory's host is a name or an address, such as ldap.example.org")
+        return host
+
+    @property
+    def server(self) -> str:
+        return self.host
 
 
 @dataclass(frozen=True)
@@ -80,13 +134,14 @@ class LdapDirectory:
     Raises: Invalid for filters and certificates that are none.
     """
 
-    def __init__(self, account: LdapAccount) -> None:
-        require_filter(account.user_filter, "user_filter", "{login}")
-        if account.group_base:
-            require_filter(account.group_filter, "group_filter", "{dn}")
-        self._account = account
-        self._port = account.port or _PORTS[account.tls]
-        self._tls = _Verified(trusting(account.ca), account.host)
+    def __init__(self, settings: LdapSettings, context: ProviderContext) -> None:
+        require_filter(settings.user_filter, "user_filter", "{login}")
+        if settings.group_base:
+            require_filter(settings.group_filter, "group_filter", "{dn}")
+        self._settings = settings
+        self._name = context.name
+        self._port = settings.port or _PORTS[settings.tls]
+        self._tls = _Verified(trusting(settings.ca), settings.host)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ldap")
 
     async def prove(self, login: str, password: str) -> Claims | None:
@@ -107,10 +162,10 @@ class LdapDirectory:
         try:
             return await asyncio.wait_for(running, 3 * TIMEOUT_S)
         except TimeoutError as error:
-            raise unreachable(self._account.name, "it takes too long") from error
+            raise unreachable(self._name, "it takes too long") from error
 
     def _prove(self, login: str, password: str) -> Claims | None:
-        account = self._account
+        settings = self._settings
         with self._open() as searching:
             self._bind(searching)
             person = self._find(searching, login)
@@ -120,34 +175,33 @@ class LdapDirectory:
                 if not self._takes(proving, person.dn, password):
                     return None
             groups = self._groups(searching, person)
-        subject = person.text(account.subject_attribute)
+        subject = person.text(settings.subject_attribute)
         if not subject:
-            raise misconfigured(account.name, f"people have no attribute {account.subject_attribute}")
+            raise misconfigured(self._name, f"people have no attribute {settings.subject_attribute}")
         return Claims(
             subject=subject,
-            email=person.text(account.email_attribute).strip() or None,
+            email=person.text(settings.email_attribute).strip() or None,
             email_verified=True,
-            name=person.text(account.name_attribute),
+            name=person.text(settings.name_attribute),
             groups=groups,
+            group_key=group_key,
         )
 
     def _tested(self, login: str | None) -> Iterator[TestStep]:
-        account = self._account
+        settings = self._settings
         step = "connection"
         try:
             with self._open() as searching:
-                encrypted = "in the open" if account.tls == "none" else "encrypted"
-                yield TestStep(step, True, f"{account.host} answers at port {self._port}, {encrypted}.")
+                encrypted = "in the open" if settings.tls == "none" else "encrypted"
+                yield TestStep(step, True, f"{settings.host} answers at port {self._port}, {encrypted}.")
                 step = "bind"
                 self._bind(searching)
-                yield TestStep(step, True, f"It lets {account.bind_dn or 'anybody'} search.")
+                yield TestStep(step, True, f"It lets {settings.bind_dn or 'anybody'} search.")
                 step = "search"
-                found = self._search(searching, account.user_base, "(objectClass=*)", [], most=1)
+                found = self._search(searching, settings.user_base, "(objectClass=*)", [], most=1)
                 if not found:
-                    raise misconfigured(
-                        account.name, f"there is nothing to be seen below {account.user_base}"
-                    )
-                yield TestStep(step, True, f"People are searched for below {account.user_base}.")
+                    raise misconfigured(self._name, f"there is nothing to be seen below {settings.user_base}")
+                yield TestStep(step, True, f"People are searched for below {settings.user_base}.")
                 if login:
                     step = "person"
                     yield self._found(searching, login)
@@ -159,34 +213,34 @@ class LdapDirectory:
         if person is None:
             return TestStep("person", False, f"Nobody, or more than one, is found by {login}.")
         groups = ", ".join(sorted(group for group in self._groups(searching, person) if "=" not in group))
-        email = person.text(self._account.email_attribute) or "no e-mail"
+        email = person.text(self._settings.email_attribute) or "no e-mail"
         return TestStep("person", True, f"{login} is {person.dn}, with {email}; groups: {groups or 'none'}.")
 
     @contextmanager
     def _open(self) -> Iterator[ldap3.Connection]:
         """A connection, encrypted as it shall be. Raises: Unavailable."""
-        account, connection = self._account, None
+        settings, connection = self._settings, None
         try:
             connection = self._connection()
             connection.open(read_server_info=False)
-            if account.tls == "starttls":
+            if settings.tls == "starttls":
                 connection.start_tls(read_server_info=False)
             yield connection
         except LDAPInvalidDnError as error:
-            raise misconfigured(account.name, f"a name in its settings is none ({_short(error)})") from error
+            raise misconfigured(self._name, f"a name in its settings is none ({_short(error)})") from error
         except (LDAPException, OSError) as error:
-            raise unreachable(account.name, _why(error, f"{account.host}:{self._port}")) from error
+            raise unreachable(self._name, _why(error, f"{settings.host}:{self._port}")) from error
         finally:
             if connection:
                 _leave(connection)
 
     def _connection(self) -> ldap3.Connection:
-        account = self._account
+        settings = self._settings
         # Each time anew: one that failed once is not tried again for a while by the same object.
         server = ldap3.Server(
-            account.host,
+            settings.host,
             port=self._port,
-            use_ssl=account.tls == "tls",
+            use_ssl=settings.tls == "tls",
             tls=self._tls,
             get_info=ldap3.NONE,
             connect_timeout=_CONNECT_S,
@@ -201,16 +255,16 @@ class LdapDirectory:
         )
 
     def _bind(self, connection: ldap3.Connection) -> None:
-        account = self._account
-        if account.bind_dn and not account.secret:
-            raise misconfigured(account.name, f"the password of {account.bind_dn} is missing")
-        anonymous = not account.bind_dn
-        secret = account.secret.get_secret_value() if account.secret else None
+        settings = self._settings
+        if settings.bind_dn and not settings.bind_password:
+            raise misconfigured(self._name, f"the password of {settings.bind_dn} is missing")
+        anonymous = not settings.bind_dn
+        secret = settings.bind_password.get_secret_value() if settings.bind_password else None
         connection.authentication = ldap3.ANONYMOUS if anonymous else ldap3.SIMPLE
-        connection.user, connection.password = account.bind_dn or None, secret
+        connection.user, connection.password = settings.bind_dn or None, secret
         if not connection.bind(read_server_info=False):
             said = connection.result["description"]
-            raise misconfigured(account.name, f"it does not let {account.bind_dn or 'anybody'} in ({said})")
+            raise misconfigured(self._name, f"it does not let {settings.bind_dn or 'anybody'} in ({said})")
 
     def _takes(self, connection: ldap3.Connection, dn: str, password: str) -> bool:
         """Whether this is the password of the entry. Raises: Unavailable."""
@@ -221,33 +275,33 @@ class LdapDirectory:
         except LDAPBindError:
             return False
         if connection.result["result"] in (_BUSY, _UNAVAILABLE):
-            raise unreachable(self._account.name, "it is busy")
+            raise unreachable(self._name, "it is busy")
         return taken
 
     def _find(self, connection: ldap3.Connection, login: str) -> _Entry | None:
-        account = self._account
-        wanted = account.user_filter.replace("{login}", escape_filter_chars(login))
+        settings = self._settings
+        wanted = settings.user_filter.replace("{login}", escape_filter_chars(login))
         attributes = [
-            account.subject_attribute,
-            account.email_attribute,
-            account.name_attribute,
-            account.groups_attribute,
+            settings.subject_attribute,
+            settings.email_attribute,
+            settings.name_attribute,
+            settings.groups_attribute,
             "uid",
         ]
-        found = self._search(connection, account.user_base, wanted, attributes, most=2)
+        found = self._search(connection, settings.user_base, wanted, attributes, most=2)
         return found[0] if len(found) == 1 else None
 
     def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
         """Every group of a person, each by its whole name and by the first value of it, see `group_key`."""
-        account = self._account
+        settings = self._settings
         names = [
             value.decode("utf-8", "replace")
-            for value in person.values.get(account.groups_attribute.lower(), [])
+            for value in person.values.get(settings.groups_attribute.lower(), [])
         ]
-        if account.group_base:
-            wanted = account.group_filter.replace("{dn}", escape_filter_chars(person.dn))
+        if settings.group_base:
+            wanted = settings.group_filter.replace("{dn}", escape_filter_chars(person.dn))
             wanted = wanted.replace("{uid}", escape_filter_chars(person.text("uid")))
-            found = self._search(connection, account.group_base, wanted, [], most=_MOST_GROUPS)
+            found = self._search(connection, settings.group_base, wanted, [], most=_MOST_GROUPS)
             names += [entry.dn for entry in found]
         keys = {group_key(name) for name in names}
         return frozenset(keys | {_first_value(key) for key in keys})
@@ -264,7 +318,7 @@ class LdapDirectory:
         )
         if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT):
             said = connection.result["description"]
-            raise misconfigured(self._account.name, f"it does not let {base} be searched ({said})")
+            raise misconfigured(self._name, f"it does not let {base} be searched ({said})")
         return [_entry(each) for each in connection.response or [] if each["type"] == "searchResEntry"]
 
 
@@ -343,4 +397,4 @@ def _short(error: Exception) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-PLUGIN = Plugin(LdapAccount, LdapDirectory)
+PLUGIN = Plugin(LdapSettings, lambda settings: partial(LdapDirectory, settings), "LDAP", LdapDirectory)

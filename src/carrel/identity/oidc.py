@@ -5,10 +5,12 @@ Source: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RFC 7636 (PKCE), RFC 9207 
 
 import asyncio
 import base64
+import re
 import secrets
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -17,7 +19,7 @@ import orjson
 from joserfc import jwt
 from joserfc.errors import ClaimError, InvalidClaimError, JoseError
 from joserfc.jwk import KeySet
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import Field, field_validator
 
 from carrel.core.errors import CarrelError
 from carrel.core.hosts import is_this_machine
@@ -25,6 +27,7 @@ from carrel.identity.port import (
     TIMEOUT_S,
     Claims,
     ProviderCallback,
+    ProviderContext,
     ProviderRedirect,
     TestStep,
     challenge_of,
@@ -34,8 +37,10 @@ from carrel.identity.port import (
     unreachable,
     untrue,
 )
+from carrel.identity.settings import Certificates, GivenText, ProviderSettings, Secret, Word
 from carrel.plugins import Plugin
 
+_ISSUER = re.compile(r"https?://[^\s?#@]+$")
 _SKEW_S = 60
 _KEEP_S = 600.0
 _MAX_BYTES = 1 << 20
@@ -55,29 +60,53 @@ _WRONG = {
 """By claim: which check failed, and why."""
 
 
-class OidcAccount(BaseModel):
-    """How Carrel is known at an OpenID provider."""
+class OidcSettings(ProviderSettings):
+    """People are sent there with their browser, and come back."""
 
-    model_config = ConfigDict(frozen=True)
+    issuer: GivenText = Field(title="Issuer", examples=["https://login.example.org/realms/staff"])
+    client_id: GivenText = Field(title="Client id", examples=["carrel"])
+    client_secret: Secret | None = Field(default=None, title="Secret of the client")
+    scopes: list[Word] = Field(default=["openid", "email", "profile"], max_length=20, title="Scopes")
+    email_claim: Word = Field(default="email", title="Claim of the e-mail")
+    name_claim: Word = Field(default="name", title="Claim of the name")
+    groups_claim: Word = Field(default="groups", title="Claim of the groups")
+    require_verified_email: bool = Field(
+        default=True, title="The provider must say of the e-mail that it is verified"
+    )
+    sign_in_confirms: bool = Field(
+        default=False,
+        title="Coming from it proves who it is, where it does not say when they proved it (auth_time)",
+        description="Dangerous changes are then open for 15 minutes after a sign-in.",
+    )
+    trusted_factors: list[Word] = Field(
+        default=[],
+        max_length=20,
+        title="Counts as a second factor",
+        description="Values of amr or acr, such as mfa: who comes with one is not asked again here.",
+        examples=[["mfa"]],
+    )
+    ca: Certificates = ""
 
-    name: str
-    issuer: str
-    client_id: str
-    secret: SecretStr | None
-    scopes: tuple[str, ...]
-    email_claim: str
-    name_claim: str
-    groups_claim: str
-    wants_groups: bool
-    ca: str = ""
+    @field_validator("issuer")
+    @classmethod
+    def _require_address(cls, issuer: str) -> str:
+        if not _ISSUER.match(issuer):
+            raise ValueError("An issuer is an address such as https://login.example.org, without ? and #")
+        return issuer
+
+    @property
+    def server(self) -> str:
+        return self.issuer
 
 
 class OpenIdProvider:
     """A `Redirecting` provider. Remembers what the provider published for ten minutes."""
 
-    def __init__(self, account: OidcAccount) -> None:
-        self._account = account
-        self._context = trusting(account.ca)
+    def __init__(self, settings: OidcSettings, context: ProviderContext) -> None:
+        self._settings = settings
+        self._name = context.name
+        self._wants_groups = context.wants_groups
+        self._tls = trusting(settings.ca)
         self._published: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
         self._asking = asyncio.Lock()
@@ -87,9 +116,9 @@ class OpenIdProvider:
         nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         asked = {
             "response_type": "code",
-            "client_id": self._account.client_id,
+            "client_id": self._settings.client_id,
             "redirect_uri": redirect_uri,
-            "scope": " ".join(dict.fromkeys(["openid", *self._account.scopes])),
+            "scope": " ".join(dict.fromkeys(["openid", *self._settings.scopes])),
             "state": state,
             "nonce": nonce,
             "code_challenge": challenge_of(verifier),
@@ -104,8 +133,8 @@ class OpenIdProvider:
         published = await self._discover()
         # 1. Who answered: another provider's code must not be spent here.
         expected = bool(published.get("authorization_response_iss_parameter_supported"))
-        if (arrival.issuer or expected) and arrival.issuer != self._account.issuer:
-            raise untrue(self._account.name, "issuer", "another provider sent it")
+        if (arrival.issuer or expected) and arrival.issuer != self._settings.issuer:
+            raise untrue(self._name, "issuer", "another provider sent it")
         # 2. What the code is worth.
         tokens = await self._spend(published, arrival, redirect_uri)
         said = await self._read(str(tokens.get("id_token", "")), arrival.nonce, now)
@@ -119,7 +148,7 @@ class OpenIdProvider:
         steps = []
         try:
             published = await self._discover()
-            steps.append(TestStep("discovery", True, f"{self._account.issuer} describes itself."))
+            steps.append(TestStep("discovery", True, f"{self._settings.issuer} describes itself."))
             keys = await self._key_set(published, fresh=True)
             steps.append(
                 TestStep("keys", True, f"It published {len(keys.keys)} keys that sign what it says.")
@@ -136,7 +165,7 @@ class OpenIdProvider:
         async with self._asking:
             if self._published and self._published[0] > time.monotonic():
                 return self._published[1]
-            issuer = self._account.issuer
+            issuer = self._settings.issuer
             self._require_safe(issuer)
             found = await self._get(issuer.rstrip("/") + "/.well-known/openid-configuration")
             if found.get("issuer") != issuer:
@@ -152,7 +181,7 @@ class OpenIdProvider:
         self, published: Mapping[str, Any], arrival: ProviderCallback, redirect_uri: str
     ) -> dict[str, Any]:
         """The tokens for a code. Raises: Unauthorized, Unavailable."""
-        account = self._account
+        settings = self._settings
         form = {
             "grant_type": "authorization_code",
             "code": arrival.code,
@@ -161,34 +190,37 @@ class OpenIdProvider:
         }
         headers = {}
         ways = published.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-        if account.secret is None:
-            form["client_id"] = account.client_id
+        if settings.client_secret is None:
+            form["client_id"] = settings.client_id
         elif "client_secret_basic" in ways:
             # Each half is form-encoded before they are joined (RFC 6749, 2.3.1).
-            pair = f"{quote_plus(account.client_id)}:{quote_plus(account.secret.get_secret_value())}"
+            pair = f"{quote_plus(settings.client_id)}:{quote_plus(settings.client_secret.get_secret_value())}"
             headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
         else:
-            form |= {"client_id": account.client_id, "client_secret": account.secret.get_secret_value()}
+            form |= {
+                "client_id": settings.client_id,
+                "client_secret": settings.client_secret.get_secret_value(),
+            }
         status, answer = await self._ask("POST", published["token_endpoint"], headers=headers, form=form)
         if status == 200:
             return answer
         reason = str(answer.get("error", f"status {status}"))[:100]
         if reason == "invalid_grant":
-            raise untrue(account.name, "code", "it does not accept its own code")
+            raise untrue(self._name, "code", "it does not accept its own code")
         if status >= 500:
-            raise unreachable(account.name, f"it answers {status}")
+            raise unreachable(self._name, f"it answers {status}")
         raise self._misconfigured(f"it refuses to give tokens ({reason})")
 
     async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
         """What a token of identity says, checked. Raises: Unauthorized, Unavailable."""
-        said, account = await self._verified(token), self._account
+        said, settings = await self._verified(token), self._settings
         several = isinstance(said.get("aud"), list) and len(said["aud"]) > 1
         demanded = jwt.JWTClaimsRegistry(
             int(now.timestamp()),
             _SKEW_S,
-            iss={"essential": True, "value": account.issuer},
-            aud={"essential": True, "value": account.client_id},
-            azp={"essential": several, "value": account.client_id},
+            iss={"essential": True, "value": settings.issuer},
+            aud={"essential": True, "value": settings.client_id},
+            azp={"essential": several, "value": settings.client_id},
             exp={"essential": True},
             iat={"essential": True},
             nonce={"essential": True, "value": nonce},
@@ -201,7 +233,7 @@ class OpenIdProvider:
         except ClaimError as error:
             claim = error.claim.split(",")[0]
             check, why = _WRONG.get(claim, (claim, f"its claim {claim} cannot be read"))
-            raise untrue(account.name, check, why) from error
+            raise untrue(self._name, check, why) from error
         return said
 
     async def _verified(self, token: str) -> dict[str, Any]:
@@ -213,7 +245,7 @@ class OpenIdProvider:
                 return dict(jwt.decode(token, keys, algorithms=_ALGORITHMS).claims)
             except (JoseError, ValueError, TypeError, KeyError) as error:
                 wrong = error
-        raise untrue(self._account.name, "signature", "none of its keys signed it") from wrong
+        raise untrue(self._name, "signature", "none of its keys signed it") from wrong
 
     async def _key_set(self, published: Mapping[str, Any], *, fresh: bool) -> KeySet:
         if self._keys and not fresh and self._keys[0] > time.monotonic():
@@ -231,8 +263,8 @@ class OpenIdProvider:
         return keys
 
     def _lacks(self, said: Mapping[str, Any]) -> bool:
-        account = self._account
-        wanted = [account.email_claim, account.name_claim, *[account.groups_claim] * account.wants_groups]
+        settings = self._settings
+        wanted = [settings.email_claim, settings.name_claim, *[settings.groups_claim] * self._wants_groups]
         return any(claim not in said for claim in wanted)
 
     async def _user_info(
@@ -244,29 +276,32 @@ class OpenIdProvider:
         self._require_safe(at)
         status, found = await self._ask("GET", at, headers={"Authorization": f"Bearer {token}"})
         if status != 200:
-            raise unreachable(self._account.name, f"it answers {status} when asked who somebody is")
+            raise unreachable(self._name, f"it answers {status} when asked who somebody is")
         if found.get("sub") != subject:
-            raise untrue(self._account.name, "subject", "it speaks of two people")
+            raise untrue(self._name, "subject", "it speaks of two people")
         return found
 
     def _claims(self, said: Mapping[str, Any], now: datetime) -> Claims:
-        account = self._account
-        emails = texts(said, account.email_claim)
-        names = texts(said, account.name_claim)
+        settings = self._settings
+        emails = texts(said, settings.email_claim)
+        names = texts(said, settings.name_claim)
         return Claims(
             subject=said["sub"],
             email=emails[0].strip() if emails else None,
-            email_verified=said.get("email_verified") in (True, "true"),
+            email_verified=said.get("email_verified") in (True, "true")
+            or not settings.require_verified_email,
             name=names[0] if names else "",
-            groups=frozenset(texts(said, account.groups_claim)),
-            factors=frozenset([*texts(said, "amr"), *texts(said, "acr")]),
-            proved_at=_time(said.get("auth_time"), now),
+            groups=frozenset(texts(said, settings.groups_claim)),
+            second_factor=not set(settings.trusted_factors).isdisjoint(
+                [*texts(said, "amr"), *texts(said, "acr")]
+            ),
+            proved_at=_time(said.get("auth_time"), now) or (now if settings.sign_in_confirms else None),
         )
 
     async def _get(self, url: str) -> dict[str, Any]:
         status, found = await self._ask("GET", url)
         if status != 200:
-            raise unreachable(self._account.name, f"{url} answers {status}")
+            raise unreachable(self._name, f"{url} answers {status}")
         return found
 
     async def _ask(
@@ -287,7 +322,7 @@ class OpenIdProvider:
                     url,
                     headers={"Accept": "application/json", **(headers or {})},
                     data=form,
-                    ssl=self._context,
+                    ssl=self._tls,
                     allow_redirects=False,
                 ) as answer,
             ):
@@ -295,13 +330,11 @@ class OpenIdProvider:
                 while len(body) <= _MAX_BYTES and (more := await answer.content.read(_MAX_BYTES)):
                     body += more
         except aiohttp.ClientConnectorCertificateError as error:
-            raise unreachable(
-                self._account.name, f"{host} shows a certificate that is not trusted here"
-            ) from error
+            raise unreachable(self._name, f"{host} shows a certificate that is not trusted here") from error
         except TimeoutError as error:
-            raise unreachable(self._account.name, f"{host} took more than {TIMEOUT_S:.0f} s") from error
+            raise unreachable(self._name, f"{host} took more than {TIMEOUT_S:.0f} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise unreachable(self._account.name, f"{host} cannot be reached") from error
+            raise unreachable(self._name, f"{host} cannot be reached") from error
         if len(body) > _MAX_BYTES:
             raise self._misconfigured(f"{host} answers with more than 1 MiB")
         try:
@@ -322,7 +355,7 @@ class OpenIdProvider:
         raise self._misconfigured(f"{url} is not encrypted (https)")
 
     def _misconfigured(self, why: str) -> CarrelError:
-        return misconfigured(self._account.name, why)
+        return misconfigured(self._name, why)
 
 
 def _list(value: object) -> list[Any]:
@@ -345,4 +378,6 @@ def _time(value: object, now: datetime) -> datetime | None:
     return min(datetime.fromtimestamp(value, UTC), now) if 0 <= value <= now.timestamp() + _SKEW_S else None
 
 
-PLUGIN = Plugin(OidcAccount, OpenIdProvider)
+PLUGIN = Plugin(
+    OidcSettings, lambda settings: partial(OpenIdProvider, settings), "OpenID Connect", OpenIdProvider
+)

@@ -2,15 +2,18 @@
 
 Two kinds: one that the person is sent to (`Redirecting`), and one that is asked with a password (`PasswordProvider`).
 Both say for an administrator, step by step, what of them works.
+
+A plug-in is an entry point of the group `carrel.identity`, a `carrel.plugins.Plugin` whose settings are a
+`carrel.identity.settings.ProviderSettings`, that makes a `Connect`, and that names the class of its providers.
 """
 
 import base64
 import hashlib
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from carrel.core.errors import CarrelError, Forbidden, Invalid, Unauthorized, Unavailable
 
@@ -21,9 +24,10 @@ TIMEOUT_S = 10.0
 class Claims:
     """What a provider says of somebody who proved who they are.
 
-    subject: theirs at the provider, never given to another. email: None when the provider says none.
-    factors: by which means they proved it (`amr`, `acr`). proved_at: when they did (`auth_time`), which may be long
-    before they came; None: the provider does not say.
+    subject: theirs at the provider, never given to another. email: None when the provider says none. email_verified:
+    the provider vouches that it is theirs. groups: their keys. second_factor: they proved it by two factors, so that
+    no other is asked for. proved_at: when they did, which may be long before they came; None: the provider does not
+    say. group_key: the one spelling of a group's name that is in `groups`, for a name as an administrator wrote it.
     """
 
     subject: str
@@ -31,8 +35,9 @@ class Claims:
     email_verified: bool
     name: str
     groups: frozenset[str]
-    factors: frozenset[str] = frozenset()
+    second_factor: bool = False
     proved_at: datetime | None = None
+    group_key: Callable[[str], str] = str
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class ProviderCallback:
     verifier: str
 
 
+@runtime_checkable
 class Redirecting(Protocol):
     """A provider that people are sent to."""
 
@@ -86,6 +92,7 @@ class Redirecting(Protocol):
         ...
 
 
+@runtime_checkable
 class PasswordProvider(Protocol):
     """A provider that is asked with what people type."""
 
@@ -100,6 +107,18 @@ class PasswordProvider(Protocol):
     def close(self) -> None:
         """Let go of what it holds. Twice: no-op."""
         ...
+
+
+@dataclass(frozen=True)
+class ProviderContext:
+    """What a provider is made with besides its settings. name: for messages. wants_groups: groups give something."""
+
+    name: str
+    wants_groups: bool = True
+
+
+Connect = Callable[[ProviderContext], Redirecting | PasswordProvider]
+"""Makes a provider; touches neither disk nor network."""
 
 
 def unreachable(name: str, why: str) -> Unavailable:

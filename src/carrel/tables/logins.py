@@ -29,7 +29,7 @@ class Login(Table):
 
     token_hash: SHA-256 of the cookie's token. renewal_due, offered, former_hash, former_until: see `renewals`.
 
-    method: how they proved it: "password", "password+totp", "passkey", "oidc:<provider>", "ldap:<provider>".
+    method: how they proved it: "password", "password+totp", "passkey", "<kind>:<provider>".
     pending: "factor" while the second step is missing; None: it is done. What the person must do besides
     before the sign-in counts ("password": a forced change, "enrol": a second factor that the site demands)
     follows from the user and the site, and is stored nowhere.

@@ -5,10 +5,8 @@ from typing import Any
 
 from sqlalchemy import (
     ARRAY,
-    CheckConstraint,
     DateTime,
     ForeignKey,
-    LargeBinary,
     String,
     UniqueConstraint,
     func,
@@ -23,22 +21,22 @@ from carrel.permissions.actions import Role
 
 
 class Provider(Table):
-    """kind "oidc" or "ldap". options: what its schema says, secrets left out. secret: sealed (the client
-    secret, the bind password). domain_id: where people who come first are made.
+    """kind: of the plug-in. settings: what its model says, without secrets. secrets: those by name, each sealed, in
+    hexadecimal. server: where it is, for lists. domain_id: where people who come first are made.
     mapping: what groups at the provider give here, as `schemas.GroupRule` says, projects by their id.
     """
 
     __tablename__ = "providers"
-    __table_args__ = (CheckConstraint("kind IN ('oidc', 'ldap')", name="kind"),)
 
     id: Mapped[str] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64), unique=True)
-    kind: Mapped[str] = mapped_column(String(10))
+    kind: Mapped[str] = mapped_column(String(30))
     active: Mapped[bool] = mapped_column(server_default=text("true"))
     domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
-    options: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    settings: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    secrets: Mapped[dict[str, str]] = mapped_column(JSONB, server_default=text("'{}'"))
+    server: Mapped[str] = mapped_column(String(1024))
     mapping: Mapped[list[dict[str, Any]]] = mapped_column(JSONB, server_default=text("'[]'"))
-    secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
 
     @property

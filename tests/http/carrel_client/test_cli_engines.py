@@ -16,15 +16,7 @@ async def admin(api: Api) -> CommandLine:
 
 async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLine):
     said = await admin.ok(
-        "engine",
-        "add",
-        "second",
-        "fake",
-        "--set",
-        "nodes=2",
-        "--secret-stdin",
-        "password",
-        stdin=b"open sesame\n",
+        *("engine", "add", "fake", "second", "--nodes", "2", "--password", "-"), stdin=b"open sesame\n"
     )
     assert said.startswith("second added")
     shown = await admin.ok("engine", "show", "second")
@@ -32,7 +24,7 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
     assert "sesame" not in shown
     assert json.loads(await admin.ok("engine", "show", "second", "-o", "json"))["settings"] == {"nodes": 2}
     assert "fake-1, fake-2" in await admin.ok("engine", "check", "second")
-    await admin.ok("engine", "edit", "second", "--name", "other", "--set", "nodes=3", "--unset", "password")
+    await admin.ok("engine", "edit", "second", "--name", "other", "--nodes", "3", "--unset", "password")
     listed = json.loads(await admin.ok("engine", "ls", "-o", "json"))["items"]
     assert [(one["name"], one["settings"], one["secrets"]) for one in listed if not one["local"]] == [
         ("other", {"nodes": 3}, [])
@@ -43,8 +35,11 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
 async def test_what_can_be_set_is_listed_and_what_cannot_is_refused(admin: CommandLine):
     kinds = await admin.ok("engine", "kinds")
     assert "unix:///var/run/docker.sock" in kinds
-    wrong = await admin.run("engine", "add", "second", "fake", "--set", "nodes")
-    assert (wrong.code, "SETTING=VALUE" in wrong.stderr) == (1, True)
+    wrong = await admin.run("engine", "add", "fake", "second", "--url", "unix:///run/second.sock")
+    assert (wrong.code, "--url" in wrong.stderr) == (2, True)
+    offered = await admin.ok("__complete", "engine", "add", "docker", "--")
+    assert ("--url\tAddress." in offered, "--nodes" in offered) == (True, False)
+    assert "fake" in await admin.ok("__complete", "engine", "add", "")
 
 
 async def test_a_check_fails_when_the_engine_does_not_answer(admin: CommandLine, api: Api):

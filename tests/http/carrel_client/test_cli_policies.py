@@ -17,7 +17,7 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
 async def test_a_policy_is_made_edited_copied_given_and_removed(
     api: Api, admin: CommandLine, tmp_path_factory: pytest.TempPathFactory
 ):
-    await admin.ok("storage-host", "create", "fast", str(tmp_path_factory.mktemp("fast")))
+    await admin.ok("storage-host", "create", "posix", "fast", "--root", str(tmp_path_factory.mktemp("fast")))
     await admin.ok(
         "policy",
         "create",

@@ -31,33 +31,25 @@ async def admin(api: Api) -> CommandLine:
 
 async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: CommandLine):
     said = await admin.ok(
-        "provider",
-        "add",
-        "office",
-        "ldap",
-        "host=127.0.0.1",
-        "port=9",
-        "user_base=ou=people,dc=example,dc=org",
-        "bind_dn=cn=reader",
-        "tls=none",
-        "trusted_email_domains=a.example,b.example",
-        "create_users=off",
-        "--domain",
-        "default",
-        "--secret-stdin",
-        "--map",
-        "cn=staff,dc=example,dc=org=default",
-        "--map-admin",
-        "leads=other",
-        "--map-role",
-        "deans=domain_admin",
+        *("provider", "add", "ldap", "office", "--domain", "default", "--host", "127.0.0.1", "--port", "9"),
+        *("--user-base", "ou=people,dc=example,dc=org", "--bind-dn", "cn=reader", "--bind-password", "-"),
+        *("--tls=none", "--trusted-email-domains", "a.example", "--trusted-email-domains", "b.example"),
+        *("--no-create-users", "--map", "cn=staff,dc=example,dc=org=default"),
+        *("--map-admin", "leads=other", "--map-role", "deans=domain_admin"),
         stdin=b"hush hush\n",
     )
     assert "hush" not in said
     shown = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
-    assert shown["ldap"]["user_base"] == "ou=people,dc=example,dc=org"
-    assert shown["ldap"]["trusted_email_domains"] == ["a.example", "b.example"]
-    assert (shown["ldap"]["create_users"], shown["ldap"]["port"], shown["secret_set"]) == (False, 9, True)
+    assert shown["settings"] == {
+        "host": "127.0.0.1",
+        "port": 9,
+        "tls": "none",
+        "user_base": "ou=people,dc=example,dc=org",
+        "bind_dn": "cn=reader",
+        "trusted_email_domains": ["a.example", "b.example"],
+        "create_users": False,
+    }
+    assert shown["secrets"] == ["bind_password"]
     assert [(rule["group"], rule["admin"], rule["role"]) for rule in shown["mapping"]] == [
         ("cn=staff,dc=example,dc=org", False, None),
         ("leads", True, None),
@@ -65,13 +57,43 @@ async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: Comm
     ]
     tried = await admin.run("provider", "test", "office")
     assert (tried.code, b"cannot be reached" in tried.stdout) == (1, True)
-    await admin.ok("provider", "update", "office", "label=Our office", "--off", "--no-map")
+    line = "provider update office --off --no-map --unset bind-dn --label".split()
+    await admin.ok(*line, "Our office")
     changed = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
-    assert (changed["active"], changed["mapping"], changed["ldap"]["label"]) == (False, [], "Our office")
-    assert changed["ldap"]["bind_dn"] == "cn=reader"
+    assert (changed["active"], changed["mapping"], changed["settings"]["label"]) == (False, [], "Our office")
+    assert changed["settings"]["host"] == "127.0.0.1"
+    assert "bind_dn" not in changed["settings"]
     assert "office" in await admin.ok("provider", "ls")
     await admin.ok("provider", "rm", "--yes", "office")
     assert (await admin.run("provider", "show", "office")).code == 4
+
+
+async def test_the_settings_of_a_kind_are_its_options(admin: CommandLine, tmp_path: Path):
+    kinds = await admin.ok("provider", "kinds")
+    assert all(word in kinds for word in ("oidc", "--client-secret", "ldap", "entryUUID", "required"))
+    general = await admin.ok("provider", "add", "--help")
+    assert ("--map-role" in general, "--groups-claim" in general) == (True, False)
+    shown = " ".join((await admin.ok("provider", "add", "oidc", "--help")).split())
+    assert "--issuer VALUE Issuer. Required." in shown
+    assert "--client-secret FILE Secret of the client. A file, or - for standard input." in shown
+    assert "--group-base" not in shown
+    secret = tmp_path / "secret"
+    secret.write_text("hush hush\n")
+    mine = ("--issuer", "https://login.example.org", "--client-id", "c", "--client-secret", str(secret))
+    await admin.ok("provider", "add", "oidc", "corp", "--domain", "default", *mine)
+    for words, said in (
+        (("provider", "add", "oidc", "x", "--domain", "default", "--host", "h"), "--host"),
+        (
+            ("provider", "add", "ldap", "x", "--domain", "default", "--port", "many"),
+            "'many' is not a whole number",
+        ),
+        (("provider", "add", "saml", "x", "--domain", "default", "--url", "u"), "There is no kind saml"),
+        (("provider", "update", "corp", "--user-base", "dc=x"), "--user-base"),
+        (("provider", "update", "corp", "--client-secret", "/nonexistent"), "cannot be read"),
+        (("provider", "update", "--label", "x", "corp"), "come after"),
+    ):
+        refused = await admin.run(*words)
+        assert (refused.code, said in refused.stderr) == (2, True), refused.stderr
 
 
 async def link_of(process: Process) -> str:

@@ -100,6 +100,6 @@ async def test_the_command_line_lists_kinds_and_takes_their_settings(api: Api, a
     admin = await command_line(api, "superadmin", tmp_path_factory.mktemp("home"))
     root = str(tmp_path_factory.mktemp("acme") / "folders")
     assert "Over so many disks." in await admin.ok("storage-host", "kinds")
-    words = ["create", "filer", root, "--backend", "acme", "--set", "stripes=2", "--set", "token=a=b"]
-    await admin.ok("storage-host", *words)
+    words = ["create", "acme", "filer", "--root", root, "--stripes", "2", "--token", "-"]
+    await admin.ok("storage-host", *words, stdin=b"a=b\n")
     assert json.loads(await admin.ok("storage-host", "show", "filer", "-o", "json"))["backend"] == "acme"

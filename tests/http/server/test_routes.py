@@ -97,7 +97,7 @@ BODIES: Mapping[str, object] = {
     "projects.create": {"name": "new"},
     "projects.over": {"ceilings": {"cpu": 1}},
     "projects.update": {"description": "another"},
-    "providers.create": {"name": "other", "domain": "default", "oidc": OIDC},
+    "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
     "providers.update": {"active": False},
     "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
@@ -369,7 +369,7 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
 @pytest.mark.parametrize("role", ROLES)
 async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, role: str):
     who, actor, _ = await who_asks(api, role)
-    provider = {"name": "sso", "domain": "default", "oidc": OIDC}
+    provider = {"name": "sso", "domain": "default", "kind": "oidc", "settings": OIDC}
     admin = await api.as_("superadmin")
     assert (await admin.post("/providers", provider)).status_code == 201
     assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201

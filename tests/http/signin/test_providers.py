@@ -9,7 +9,8 @@ from sqlalchemy import text
 OIDC = {"issuer": "https://login.example.org", "client_id": "carrel"}
 LDAP = {"host": "ldap.example.org", "user_base": "ou=people,dc=example,dc=org"}
 SECRET = "open sesame 4711"
-CORP = {"name": "corp", "domain": "default", "oidc": OIDC, "secret": SECRET}
+WITH_SECRET = {**OIDC, "client_secret": SECRET}
+CORP = {"name": "corp", "kind": "oidc", "domain": "default", "settings": WITH_SECRET}
 
 
 async def make(api: Api, **changes: object) -> dict[str, Any]:
@@ -21,7 +22,8 @@ async def make(api: Api, **changes: object) -> dict[str, Any]:
 async def test_a_provider_is_made_shown_changed_and_removed(api: Api):
     admin = await api.as_("superadmin")
     made = await make(api, mapping=[{"group": "staff", "project": "default", "admin": True}])
-    assert (made["kind"], made["active"], made["secret_set"], made["people"]) == ("oidc", True, True, 0)
+    assert (made["kind"], made["active"], made["people"]) == ("oidc", True, 0)
+    assert (made["settings"], made["secrets"], made["server"]) == (OIDC, ["client_secret"], OIDC["issuer"])
     assert made["redirect_uri"].endswith("/api/v1/auth/providers/corp/callback")
     assert made["mapping"] == [
         {
@@ -33,8 +35,14 @@ async def test_a_provider_is_made_shown_changed_and_removed(api: Api):
     ]
     assert (await admin.get(f"/providers/{made['id']}")).json() == made
     assert (await admin.get("/providers")).json()["items"] == [made]
-    changed = (await admin.patch("/providers/corp", {"active": False, "secret": None})).json()
-    assert changed == {**made, "active": False, "secret_set": False}
+    changed = (
+        await admin.patch(
+            "/providers/corp", {"active": False, "settings": {"client_secret": None, "label": "Ours"}}
+        )
+    ).json()
+    assert changed == {**made, "active": False, "secrets": [], "settings": {**OIDC, "label": "Ours"}}
+    usual = (await admin.patch("/providers/corp", {"settings": {"label": None}})).json()
+    assert usual["settings"] == OIDC
     assert (await admin.delete("/providers/corp")).status_code == 204
     assert (await admin.get("/providers/corp")).json()["code"] == "provider.not_found"
 
@@ -42,28 +50,29 @@ async def test_a_provider_is_made_shown_changed_and_removed(api: Api):
 async def test_a_secret_is_never_shown_and_lies_sealed(api: Api):
     admin = await api.as_("superadmin")
     texts = [str(await make(api))]
-    texts.append((await admin.patch("/providers/corp", {"secret": SECRET + "!"})).text)
+    texts.append((await admin.patch("/providers/corp", {"settings": {"client_secret": SECRET + "!"}})).text)
     texts.append((await admin.get("/providers")).text)
     texts.append((await admin.get("/audit")).text)
     assert "provider.update" in texts[-1]
     async with api.database.transaction() as tx:
-        row = (await tx.execute(text("SELECT id, secret, providers::text FROM providers"))).one()
-        texts += [row[2], bytes(row.secret).decode("latin-1")]
+        row = (await tx.execute(text("SELECT id, secrets, providers::text FROM providers"))).one()
+        sealed = bytes.fromhex(row.secrets["client_secret"])
+        texts += [row[2], sealed.decode("latin-1")]
     assert not [shown for shown in texts if SECRET in shown]
-    assert api.services.seal.open(row.secret, f"provider:{row.id}").decode() == SECRET + "!"
+    assert api.services.seal.open(sealed, f"provider:{row.id}").decode() == SECRET + "!"
 
 
 async def test_the_audit_trail_says_what_changed(api: Api):
     admin = await api.as_("superadmin")
     await make(api)
-    await admin.patch("/providers/corp", {"active": False, "secret": "another"})
+    await admin.patch("/providers/corp", {"active": False, "settings": {"client_secret": "another"}})
     await admin.patch("/providers/corp", {"active": False})
     await admin.delete("/providers/corp")
     noted = (await admin.get("/audit", params={"action": "provider.update"})).json()["items"]
     details = [entry["details"] for entry in reversed(noted)]
     assert [each["what"] for each in details] == ["created", "changed", "removed"]
     assert details[1]["before"] == {"active": True}
-    assert details[1]["after"] == {"active": False, "secret": "changed"}
+    assert details[1]["after"] == {"active": False, "secrets": {"client_secret": "changed"}}
 
 
 @pytest.mark.parametrize("who", ["anonymous", "user", "foreigner"])
@@ -89,11 +98,11 @@ async def test_others_than_superadmins_get_nowhere(api: Api, who: str):
         ({"name": "Corp"}, "invalid.request"),
         ({"name": "a/b"}, "invalid.request"),
         ({"domain": "nowhere"}, "domain.not_found"),
-        ({"oidc": None}, "provider.one_kind"),
-        ({"ldap": LDAP}, "provider.one_kind"),
-        ({"oidc": {**OIDC, "issuer": "login.example.org"}}, "invalid.request"),
-        ({"oidc": {**OIDC, "surprise": 1}}, "invalid.request"),
-        ({"oidc": {**OIDC, "ca": "no certificate"}}, "provider.bad_ca"),
+        ({"kind": "nonesuch"}, "plugin.kind_unknown"),
+        ({"settings": LDAP}, "plugin.setting_invalid"),
+        ({"settings": {**OIDC, "issuer": "login.example.org"}}, "plugin.setting_invalid"),
+        ({"settings": {**OIDC, "surprise": 1}}, "plugin.setting_invalid"),
+        ({"settings": {**OIDC, "ca": "no certificate"}}, "provider.bad_ca"),
         ({"mapping": [{"group": "g"}]}, "provider.rule_empty"),
         ({"mapping": [{"group": "g", "project": "nonesuch"}]}, "provider.rule_project"),
         ({"mapping": [{"group": "g", "role": "superadmin"}]}, "provider.rule_superadmin"),
@@ -126,22 +135,36 @@ async def test_a_name_is_given_once(api: Api):
 async def test_a_secret_is_not_sent_to_another_server_than_it_was_given_for(api: Api):
     admin = await api.as_("superadmin")
     await make(api)
-    await make(api, name="office", oidc=None, ldap=LDAP)
+    await make(api, name="office", kind="ldap", settings={**LDAP, "bind_password": SECRET})
     moves = {
-        "corp": {"oidc": {**OIDC, "issuer": "https://evil.example"}},
-        "office": {"ldap": {**LDAP, "host": "evil"}},
+        "corp": {"issuer": "https://evil.example"},
+        "office": {"host": "evil"},
     }
-    for name, moved in moves.items():
-        answer = await admin.patch(f"/providers/{name}", moved)
-        assert answer.json()["code"] == "provider.secret_again"
-        assert (await admin.patch(f"/providers/{name}", {**moved, "secret": "another"})).status_code == 200
+    for (name, moved), secret in zip(moves.items(), ("client_secret", "bind_password"), strict=True):
+        answer = await admin.patch(f"/providers/{name}", {"settings": moved})
+        assert (answer.json()["code"], answer.json()["field"]) == (
+            "provider.secret_again",
+            f"settings.{secret}",
+        )
+        assert (await admin.get(f"/providers/{name}")).json()["server"] not in moved.values()
+        again = {"settings": {**moved, secret: "another"}}
+        assert (await admin.patch(f"/providers/{name}", again)).status_code == 200
 
 
-async def test_a_provider_keeps_its_kind(api: Api):
-    await make(api)
-    admin = await api.as_("superadmin")
-    for changes in ({"ldap": LDAP}, {"oidc": None}, {"oidc": OIDC, "ldap": LDAP}):
-        assert (await admin.patch("/providers/corp", changes)).json()["code"] == "provider.kind_stays"
+async def test_kinds_say_what_a_provider_is_set_up_with(api: Api):
+    kinds = {
+        kind["kind"]: kind
+        for kind in (await (await api.as_("superadmin")).get("/provider-kinds")).json()["items"]
+    }
+    assert {name: (kind["title"], kind["redirects"]) for name, kind in kinds.items()} == {
+        "ldap": ("LDAP", False),
+        "oidc": ("OpenID Connect", True),
+    }
+    schema = kinds["oidc"]["settings"]
+    assert (schema["required"], next(iter(schema["properties"]))) == (["issuer", "client_id"], "issuer")
+    assert schema["properties"]["client_secret"]["writeOnly"]
+    assert "trusted_email_domains" in schema["properties"]
+    assert (await (await api.as_("user")).get("/provider-kinds")).status_code == 403
 
 
 async def test_another_domain_must_have_the_projects_of_the_rules(api: Api):

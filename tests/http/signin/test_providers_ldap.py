@@ -39,9 +39,8 @@ class Office:
 
     async def change(self, **changes: object) -> dict[str, Any]:
         admin = await self.api.as_("superadmin")
-        shown = (await admin.get("/providers/office")).json()
-        ldap = {**shown["ldap"], **{name: changes.pop(name) for name in [*changes] if name in shown["ldap"]}}
-        answer = await admin.patch("/providers/office", {"ldap": ldap, **changes})
+        settings = {name: changes.pop(name) for name in [*changes] if name not in ("active", "mapping")}
+        answer = await admin.patch("/providers/office", {"settings": settings, **changes})
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
@@ -100,9 +99,9 @@ async def office(api: Api, directory: Slapd, monkeypatch: pytest.MonkeyPatch) ->
     admin = await api.as_("superadmin")
     body = {
         "name": "office",
+        "kind": "ldap",
         "domain": "default",
-        "ldap": {**LDAP, "port": directory.port, "ca": directory.ca},
-        "secret": READER_PASSWORD,
+        "settings": {**LDAP, "port": directory.port, "ca": directory.ca, "bind_password": READER_PASSWORD},
     }
     answer = await admin.post("/providers", body)
     assert answer.status_code == 201, answer.text
@@ -221,7 +220,7 @@ async def test_lines_are_encrypted_as_set_and_the_server_must_be_the_right_one(o
     await office.change(ca="")
     assert (await office.sign_in("ada", ADA)).status_code == 503
     assert "certificate" in (await office.test())["connection"]
-    await office.change(ca=office.there.ca, host="localhost", secret=READER_PASSWORD)
+    await office.change(ca=office.there.ca, host="localhost", bind_password=READER_PASSWORD)
     assert "certificate" in (await office.test())["connection"]
 
 
@@ -258,11 +257,15 @@ async def test_while_a_directory_is_away_no_answer_tells_who_has_an_account(
     )
     # Another that answers says nothing that the one that is away does not take back.
     admin = await office.api.as_("superadmin")
-    second = {"name": "annex", "domain": "default", "secret": READER_PASSWORD}
-    ldap = {**LDAP, "port": office.there.port, "ca": office.there.ca}
-    added = await admin.post(
-        "/providers", {**second, "ldap": {**ldap, "user_base": "ou=none,dc=example,dc=org"}}
-    )
+    settings = {
+        **LDAP,
+        "port": office.there.port,
+        "ca": office.there.ca,
+        "user_base": "ou=none,dc=example,dc=org",
+        "bind_password": READER_PASSWORD,
+    }
+    second = {"name": "annex", "kind": "ldap", "domain": "default", "settings": settings}
+    added = await admin.post("/providers", second)
     assert added.status_code == 201, added.text
     answers = {login: await office.sign_in(login, "wrong") for login in logins}
     assert {(a.status_code, a.json()["code"]) for a in answers.values()} == {(503, "provider.misconfigured")}
@@ -300,7 +303,7 @@ async def test_the_test_says_at_which_step_it_fails(office: Office):
     assert "nobody" in (await office.test("nobody"))["person"]
     await office.change(user_base="ou=elsewhere,dc=example,dc=org")
     assert "ou=elsewhere" in (await office.test("ada"))["search"]
-    await office.change(user_base=PEOPLE, secret="wrong")
+    await office.change(user_base=PEOPLE, bind_password="wrong")
     steps = await office.test("ada")
     assert (list(steps), READER in steps["bind"]) == (["connection", "bind"], True)
     answer = await office.sign_in("ada", ADA)
@@ -346,6 +349,5 @@ async def test_who_is_disabled_here_stays_out(office: Office):
 @pytest.mark.parametrize("wrong", ["(uid={login}", "uid={login}", "(uid=ada)", "((uid={login}))"])
 async def test_a_filter_that_cannot_work_is_refused(office: Office, wrong: str):
     admin = await office.api.as_("superadmin")
-    shown = (await admin.get("/providers/office")).json()["ldap"]
-    answer = await admin.patch("/providers/office", {"ldap": {**shown, "user_filter": wrong}})
-    assert (answer.status_code, answer.json()["field"]) == (422, "ldap.user_filter"), answer.text
+    answer = await admin.patch("/providers/office", {"settings": {"user_filter": wrong}})
+    assert (answer.status_code, answer.json()["field"]) == (422, "settings.user_filter"), answer.text

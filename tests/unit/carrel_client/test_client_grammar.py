@@ -82,8 +82,6 @@ def test_options_mean_the_same_before_between_and_behind_other_words(words: str)
 @pytest.mark.parametrize(
     "words",
     [
-        "provider add corp oidc --domain default --secret-stdin issuer=https://login.example.org client_id=c",
-        "provider update corp --off label=Corp",
         "site set --mail-password-stdin mail_host=smtp.example.org",
         "vfolder share data --permission rw ada@example.org",
         "audit export --from 2026-01-01 january.csv",

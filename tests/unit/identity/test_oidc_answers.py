@@ -19,8 +19,8 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from own_authority import certificates
 
 from carrel.core.errors import CarrelError
-from carrel.identity.oidc import OidcAccount, OpenIdProvider
-from carrel.identity.port import Claims, ProviderCallback
+from carrel.identity.oidc import OidcSettings, OpenIdProvider
+from carrel.identity.port import Claims, ProviderCallback, ProviderContext
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 AT = int(NOW.timestamp())
@@ -100,23 +100,15 @@ async def liar() -> AsyncIterator[Liar]:
         yield found
 
 
-def account(liar: Liar, **changes: Any) -> OidcAccount:
-    plain = OidcAccount(
-        name="corp",
-        issuer=liar.url,
-        client_id="carrel",
-        secret="s",
-        scopes=("openid",),
-        email_claim="email",
-        name_claim="name",
-        groups_claim="groups",
-        wants_groups=False,
+def made(liar: Liar, *, wants_groups: bool = False, **changes: Any) -> OpenIdProvider:
+    settings = OidcSettings(
+        **{"issuer": liar.url, "client_id": "carrel", "client_secret": "s", "scopes": ["openid"], **changes}
     )
-    return plain.model_copy(update=changes)
+    return OpenIdProvider(settings, ProviderContext("corp", wants_groups=wants_groups))
 
 
 async def arrive(liar: Liar, **changes: Any) -> Claims:
-    provider = OpenIdProvider(account(liar, **changes))
+    provider = made(liar, **changes)
     arrival = ProviderCallback(code="c", issuer=liar.url, nonce="the nonce", verifier="v" * 43)
     return await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
 
@@ -253,7 +245,7 @@ async def test_what_the_token_leaves_out_is_asked_for_about_the_same_person(liar
 
 
 async def test_what_was_published_is_asked_for_once_and_keys_again_when_one_is_new(liar: Liar):
-    provider = OpenIdProvider(account(liar))
+    provider = made(liar)
     arrival = ProviderCallback(code="c", issuer="", nonce="the nonce", verifier="v" * 43)
     for _ in range(2):
         await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
@@ -294,11 +286,18 @@ async def test_a_certificate_must_be_trusted(tmp_path: Path):
     async with running(context) as liar:
         assert (await arrive(liar, ca=ca)).subject == "1"
         assert await refused(liar) == ("provider.unreachable", None)
-        [step] = await OpenIdProvider(account(liar)).test()
+        [step] = await made(liar).test()
         assert "certificate" in step.sentence
 
 
 def test_what_are_no_certificates_is_refused():
     with pytest.raises(CarrelError) as error:
-        OpenIdProvider(account(Liar(), ca="-----BEGIN CERTIFICATE-----\nno"))
+        made(Liar("https://login.example"), ca="-----BEGIN CERTIFICATE-----\nno")
     assert error.value.code == "provider.bad_ca"
+
+
+async def test_a_provider_that_does_not_say_when_is_believed_where_an_administrator_wants_so(liar: Liar):
+    assert (await arrive(liar)).proved_at is None
+    assert (await arrive(liar, sign_in_confirms=True)).proved_at == NOW
+    liar.claims = {"auth_time": AT - 3600}
+    assert (await arrive(liar, sign_in_confirms=True)).proved_at == NOW - timedelta(hours=1)

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import {
+  providerKindsList,
   providersCreate,
   providersList,
   providersRemove,
@@ -13,6 +14,13 @@ import { useChange } from "./use-change";
 export const providersListQuery = queryOptions({
   queryKey: ["providers", "list"] as const,
   queryFn: async ({ signal }) => (await providersList({ signal })).data.items,
+});
+
+/** The kinds of identity providers that can be set up, with the schema of the settings of each. */
+export const providerKindsQuery = queryOptions({
+  queryKey: ["provider-kinds"] as const,
+  queryFn: async ({ signal }) => (await providerKindsList({ signal })).data.items,
+  staleTime: Number.POSITIVE_INFINITY,
 });
 
 const TOUCHED = ["providers", "greeting"];

@@ -921,31 +921,6 @@ class KeypairView(TypedDict):
 Kind = Literal["group", "any_node", "smaller", "end_own"]
 
 
-class LdapOptions(TypedDict):
-    """A directory. In filters {login} is what was typed, {dn} the person's name in the directory."""
-
-    bind_dn: NotRequired[str]
-    ca: NotRequired[str]
-    create_users: NotRequired[bool]
-    email_attribute: NotRequired[str]
-    group_base: NotRequired[str]
-    group_filter: NotRequired[str]
-    groups_attribute: NotRequired[str]
-    host: str
-    label: NotRequired[str]
-    may_appoint_superadmins: NotRequired[bool]
-    name_attribute: NotRequired[str]
-    port: NotRequired[int | None]
-    subject_attribute: NotRequired[str]
-    tls: NotRequired[LdapTls]
-    trusted_email_domains: NotRequired[list[str]]
-    user_base: str
-    user_filter: NotRequired[str]
-
-
-LdapTls = Literal["none", "starttls", "tls"]
-
-
 class LimitView(TypedDict):
     """A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display."""
 
@@ -1258,29 +1233,10 @@ class NotShared(TypedDict):
 class OfferedProvider(TypedDict):
     """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
 
-    kind: ProviderKind
+    kind: str
     label: str
     name: str
     start: str | None
-
-
-class OidcOptions(TypedDict):
-    """An OpenID provider."""
-
-    ca: NotRequired[str]
-    client_id: str
-    create_users: NotRequired[bool]
-    email_claim: NotRequired[str]
-    groups_claim: NotRequired[str]
-    issuer: str
-    label: NotRequired[str]
-    may_appoint_superadmins: NotRequired[bool]
-    name_claim: NotRequired[str]
-    require_verified_email: NotRequired[bool]
-    scopes: NotRequired[list[str]]
-    sign_in_confirms: NotRequired[bool]
-    trusted_email_domains: NotRequired[list[str]]
-    trusted_factors: NotRequired[list[str]]
 
 
 class OpenedApp(TypedDict):
@@ -1651,20 +1607,33 @@ class Proof(TypedDict):
 
 
 class ProviderCreate(TypedDict):
-    """Exactly one of oidc and ldap. secret: the client's secret, or the password of bind_dn; never shown again.
+    """kind: as `GET /provider-kinds` names it. settings: as its schema says; what is left out is as usual.
 
     domain: id or name; where people who come for the first time are made."""
 
     active: NotRequired[bool]
     domain: str
-    ldap: NotRequired[LdapOptions | None]
+    kind: str
     mapping: NotRequired[list[GroupRule]]
     name: str
-    oidc: NotRequired[OidcOptions | None]
-    secret: NotRequired[str | None]
+    settings: NotRequired[dict[str, Any]]
 
 
-ProviderKind = Literal["oidc", "ldap"]
+class ProviderKind(TypedDict):
+    """redirects: people are sent there with their browser; otherwise they type name and password here.
+
+    settings: JSON schema of what a provider of the kind is set up with; secrets are writeOnly."""
+
+    description: str
+    kind: str
+    redirects: bool
+    settings: dict[str, Any]
+    title: str
+
+
+class ProviderKindList(TypedDict):
+    items: list[ProviderKind]
+    next_cursor: str | None
 
 
 class ProviderList(TypedDict):
@@ -1686,7 +1655,7 @@ class ProviderTestResult(TypedDict):
 
 
 class ProviderTestStep(TypedDict):
-    """name: "discovery" or "keys"; of a directory "connection", "bind", "search" or "person"."""
+    """name: as its kind calls it; of OpenID Connect "discovery" or "keys", of LDAP "connection", "bind", ..."""
 
     name: str
     ok: bool
@@ -1694,33 +1663,33 @@ class ProviderTestStep(TypedDict):
 
 
 class ProviderUpdate(TypedDict):
-    """Only what is present changes; oidc, ldap and mapping are replaced as a whole. secret null: taken away."""
+    """Only what is present changes; mapping is replaced as a whole. settings: those that are given change; null: as
+    usual again. Secrets are given again when the provider moves to another server."""
 
     active: NotRequired[bool]
     domain: NotRequired[str]
-    ldap: NotRequired[LdapOptions | None]
     mapping: NotRequired[list[GroupRule]]
-    oidc: NotRequired[OidcOptions | None]
-    secret: NotRequired[str | None]
+    settings: NotRequired[dict[str, Any]]
 
 
 class ProviderView(TypedDict):
-    """redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
 
-    sign_ins: how many are signed in by it now, which ends when it is switched off or removed."""
+    server: where it is. redirect_uri: what to register at a provider that people are sent to. people: how many have
+    signed in by it. sign_ins: how many are signed in by it now, which ends when it is switched off or removed."""
 
     active: bool
     created_at: str
     domain: DomainRef
     id: str
-    kind: ProviderKind
-    ldap: LdapOptions | None
+    kind: str
     mapping: list[GroupRuleView]
     name: str
-    oidc: OidcOptions | None
     people: int
     redirect_uri: str | None
-    secret_set: bool
+    secrets: list[str]
+    server: str
+    settings: dict[str, Any]
     sign_ins: int
 
 

@@ -1105,24 +1105,30 @@ class Projects(Group):
         return answer
 
 
+class ProviderKinds(Group):
+    def list(self) -> models.ProviderKindList:
+        """The kinds of identity providers that can be set up, with the settings of each."""
+        answer: models.ProviderKindList = self._transport.call("GET", "/api/v1/provider-kinds")
+        return answer
+
+
 class Providers(Group):
     def create(
         self,
         *,
         domain: str,
+        kind: str,
         name: str,
         active: bool = UNSET,
-        ldap: models.LdapOptions | None = UNSET,
         mapping: Sequence[models.GroupRule] = UNSET,
-        oidc: models.OidcOptions | None = UNSET,
-        secret: str | None = UNSET,
+        settings: dict[str, Any] = UNSET,
     ) -> models.ProviderView:
         """Set an identity provider up. Its name is unique."""
         answer: models.ProviderView = self._transport.call(
             "POST",
             "/api/v1/providers",
             body=_given(
-                active=active, domain=domain, ldap=ldap, mapping=mapping, name=name, oidc=oidc, secret=secret
+                active=active, domain=domain, kind=kind, mapping=mapping, name=name, settings=settings
             ),
         )
         return answer
@@ -1154,16 +1160,14 @@ class Providers(Group):
         *,
         active: bool = UNSET,
         domain: str = UNSET,
-        ldap: models.LdapOptions | None = UNSET,
         mapping: Sequence[models.GroupRule] = UNSET,
-        oidc: models.OidcOptions | None = UNSET,
-        secret: str | None = UNSET,
+        settings: dict[str, Any] = UNSET,
     ) -> models.ProviderView:
         """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
         answer: models.ProviderView = self._transport.call(
             "PATCH",
             f"/api/v1/providers/{segment(ref)}",
-            body=_given(active=active, domain=domain, ldap=ldap, mapping=mapping, oidc=oidc, secret=secret),
+            body=_given(active=active, domain=domain, mapping=mapping, settings=settings),
         )
         return answer
 
@@ -2041,6 +2045,7 @@ class Operations:
         self.profile = Profile(transport)
         self.project_members = ProjectMembers(transport)
         self.projects = Projects(transport)
+        self.provider_kinds = ProviderKinds(transport)
         self.providers = Providers(transport)
         self.quotas = Quotas(transport)
         self.recovery_codes = RecoveryCodes(transport)

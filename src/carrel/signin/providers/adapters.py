@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from carrel import plugins
-from carrel.core.errors import Invalid
+from carrel.core.errors import Unavailable
 from carrel.db.encryption import SecretBox
-from carrel.identity.port import PasswordProvider, Redirecting
-from carrel.signin.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
+from carrel.identity.port import Connect, PasswordProvider, ProviderContext, Redirecting
+from carrel.plugins import Port
+from carrel.signin.providers.setup import opened
 from carrel.tables.providers import Provider
 
-_Key = tuple[str, Mapping[str, Any], bool, bytes | None]
+_Key = tuple[str, Mapping[str, Any], bool, Mapping[str, str]]
 
 
 class Adapters:
@@ -20,14 +21,12 @@ class Adapters:
         self._seal = seal
         self._made: dict[str, tuple[_Key, Redirecting | PasswordProvider]] = {}
 
-    def open_id(self, row: Provider) -> Redirecting:
-        """The OpenID provider of a row. Raises: Unavailable when its secret does not open."""
-        assert row.kind == ProviderKind.OIDC
+    def redirecting(self, row: Provider) -> Redirecting:
+        """The provider of a row that `redirects`. Raises: Unavailable when its secrets do not open."""
         return cast(Redirecting, self._kept(row))
 
-    def directory(self, row: Provider) -> PasswordProvider:
-        """The directory of a row. Raises: Unavailable when its secret does not open."""
-        assert row.kind == ProviderKind.LDAP
+    def password(self, row: Provider) -> PasswordProvider:
+        """The provider of a row that `takes_passwords`. Raises: Unavailable when its secrets do not open."""
         return cast(PasswordProvider, self._kept(row))
 
     def close(self) -> None:
@@ -37,7 +36,7 @@ class Adapters:
         self._made.clear()
 
     def _kept(self, row: Provider) -> Redirecting | PasswordProvider:
-        key = (row.kind, row.options, bool(row.mapping), row.secret)
+        key = (row.kind, row.settings, bool(row.mapping), row.secrets)
         known = self._made.get(row.id)
         if known and known[0] == key:
             return known[1]
@@ -48,28 +47,24 @@ class Adapters:
         return made
 
     def _make(self, row: Provider) -> Redirecting | PasswordProvider:
-        secret = self._seal.open(row.secret, purpose(row.id)).decode() if row.secret else None
-        options = options_of(row.kind, row.options)
-        return _adapter(row.kind, options, name=row.name, secret=secret, wants_groups=bool(row.mapping))
+        secrets = opened(self._seal, row, row.secrets)
+        connect = cast(Connect, plugins.find(Port.IDENTITY, row.kind).made(**row.settings, **secrets))
+        return connect(ProviderContext(row.name, wants_groups=bool(row.mapping)))
 
 
-def purpose(provider_id: str) -> str:
-    """What a provider's secret is sealed for."""
-    return f"provider:{provider_id}"
+def redirects(kind: str) -> bool:
+    """Whether people are sent to providers of this kind; False too while it is not installed."""
+    return _makes(kind, Redirecting)
 
 
-def require_sound(options: OidcOptions | LdapOptions) -> None:
-    """Raises: Invalid for settings with which no provider could be talked to."""
-    kind = ProviderKind.LDAP if isinstance(options, LdapOptions) else ProviderKind.OIDC
+def takes_passwords(kind: str) -> bool:
+    """Whether providers of this kind are asked with passwords; False too while it is not installed."""
+    return _makes(kind, PasswordProvider)
+
+
+def _makes(kind: str, port: type) -> bool:
     try:
-        _adapter(kind, options, name="", secret=None, wants_groups=False).close()
-    except Invalid as error:
-        error.field = f"{kind}.{error.field}"
-        raise
-
-
-def _adapter(
-    kind: str, options: OidcOptions | LdapOptions, **context: object
-) -> Redirecting | PasswordProvider:
-    plugin = plugins.find(plugins.Port.IDENTITY, kind)
-    return cast(Redirecting | PasswordProvider, plugin.made(**options.model_dump(), **context))
+        made = plugins.find(Port.IDENTITY, kind).makes
+    except Unavailable:
+        return False
+    return made is not None and issubclass(made, port)

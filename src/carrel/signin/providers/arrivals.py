@@ -12,10 +12,11 @@ from carrel.core.errors import Conflict, Forbidden
 from carrel.core.ids import ProjectId
 from carrel.events import service as events
 from carrel.identity.port import Claims
+from carrel.identity.settings import SharedSettings
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import highest, is_administrator, is_superadmin, outranks
-from carrel.signin.providers.schemas import LdapOptions, OidcOptions, ProviderKind, options_of
+from carrel.signin.providers.setup import shared_of
 from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.tenancy import Membership, Project, User
 from carrel.tenancy.queries import project_target, superadmin_left, user_data, user_target
@@ -41,11 +42,11 @@ async def receive(
 
     Raises: Forbidden; Conflict when somebody else has the e-mail.
     """
-    options = options_of(provider.kind, provider.options)
+    settings = shared_of(provider)
     identity = await _known(tx, provider, claims)
     fresh = identity is None
     if identity is None:
-        identity = await _first_time(tx, clock, provider, options, claims)
+        identity = await _first_time(tx, clock, provider, settings, claims)
     user = await tx.get_one(User, identity.user_id, with_for_update={"key_share": True})
     identity.seen_at = clock.now()
     if not user.active:
@@ -56,7 +57,7 @@ async def receive(
     await _rename(tx, actor, user, claims.name)
     # What the provider says counts in its own domain.
     if user.domain_id == provider.domain_id:
-        given = await _given(tx, provider, options, claims)
+        given = await _given(tx, provider, settings, claims)
         await _apply_projects(tx, actor, user, identity, given.projects)
         await _apply_role(tx, actor, user, identity, given.role)
     await tx.flush()
@@ -74,19 +75,19 @@ async def _first_time(
     tx: AsyncSession,
     clock: Clock,
     provider: Provider,
-    options: OidcOptions | LdapOptions,
+    settings: SharedSettings,
     claims: Claims,
 ) -> ExternalIdentity:
-    email = _proven_email(provider, options, claims)
+    email = _proven_email(provider, settings, claims)
     user = await user_by_email(tx, email)
     if user is not None:
-        _require_trusted(provider, options, user)
+        _require_trusted(provider, settings, user)
         # Somebody else at the provider had the e-mail before.
         old = delete(ExternalIdentity).where(
             ExternalIdentity.provider_id == provider.id, ExternalIdentity.user_id == user.id
         )
         await tx.execute(old)
-    elif not options.create_users:
+    elif not settings.create_users:
         raise Forbidden(
             "provider.not_invited",
             "You have no account here yet.",
@@ -116,7 +117,7 @@ async def _first_time(
     return identity
 
 
-def _proven_email(provider: Provider, options: OidcOptions | LdapOptions, claims: Claims) -> str:
+def _proven_email(provider: Provider, settings: SharedSettings, claims: Claims) -> str:
     """The e-mail that the provider vouches for. Raises: Forbidden."""
     if not claims.email or not _is_email(claims.email):
         raise Forbidden(
@@ -124,9 +125,8 @@ def _proven_email(provider: Provider, options: OidcOptions | LdapOptions, claims
             f"{provider.name} does not say what your e-mail is.",
             hint="Ask an administrator whether the provider may tell it (the scope email).",
         )
-    trusted = _is_trusted(options, claims.email)
-    needed = isinstance(options, OidcOptions) and options.require_verified_email
-    if needed and not claims.email_verified and not trusted:
+    trusted = _is_trusted(settings, claims.email)
+    if not claims.email_verified and not trusted:
         raise Forbidden(
             "provider.email_unverified",
             f"{provider.name} has not verified that {claims.email} is yours.",
@@ -135,10 +135,10 @@ def _proven_email(provider: Provider, options: OidcOptions | LdapOptions, claims
     return claims.email
 
 
-def _require_trusted(provider: Provider, options: OidcOptions | LdapOptions, user: User) -> None:
+def _require_trusted(provider: Provider, settings: SharedSettings, user: User) -> None:
     """Raises: Conflict unless the provider may decide whose this account is."""
-    above = is_superadmin(user.role) and not options.may_appoint_superadmins
-    if _is_trusted(options, user.email) and not above:
+    above = is_superadmin(user.role) and not settings.may_appoint_superadmins
+    if _is_trusted(settings, user.email) and not above:
         return
     raise Conflict(
         "provider.email_taken",
@@ -147,8 +147,8 @@ def _require_trusted(provider: Provider, options: OidcOptions | LdapOptions, use
     )
 
 
-def _is_trusted(options: OidcOptions | LdapOptions, email: str) -> bool:
-    return email.rsplit("@", 1)[-1].lower() in options.trusted_email_domains
+def _is_trusted(settings: SharedSettings, email: str) -> bool:
+    return email.rsplit("@", 1)[-1].lower() in settings.trusted_email_domains
 
 
 def _note_link(tx: AsyncSession, actor: Actor, user: User, provider: Provider) -> None:
@@ -170,18 +170,15 @@ async def _rename(tx: AsyncSession, actor: Actor, user: User, name: str) -> None
         await _note_user(tx, actor, user, before={"name": before}, after={"name": wanted})
 
 
-async def _given(
-    tx: AsyncSession, provider: Provider, options: OidcOptions | LdapOptions, claims: Claims
-) -> _Given:
+async def _given(tx: AsyncSession, provider: Provider, settings: SharedSettings, claims: Claims) -> _Given:
     projects: dict[ProjectId, bool] = {}
     roles = {Role.USER}
     for rule in provider.mapping:
-        group = _key_in_directory(rule["group"]) if provider.kind == ProviderKind.LDAP else rule["group"]
-        if group not in claims.groups:
+        if claims.group_key(rule["group"]) not in claims.groups:
             continue
         if project := rule["project"]:
             projects[project] = projects.get(project, False) or rule["admin"]
-        if rule["role"] and (not is_superadmin(rule["role"]) or options.may_appoint_superadmins):
+        if rule["role"] and (not is_superadmin(rule["role"]) or settings.may_appoint_superadmins):
             roles.add(Role(rule["role"]))
     there = await tx.execute(
         select(Project.id).where(Project.id.in_(projects), Project.domain_id == provider.domain_id)
@@ -278,9 +275,3 @@ def _name(text: str) -> str:
     """A name as it may be here: one line, not too long."""
     line = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(line.split())[:_LONGEST_NAME].strip()
-
-
-def _key_in_directory(group: str) -> str:
-    from carrel.identity.ldap import group_key
-
-    return group_key(group)

@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel import plugins
 from carrel.core.ids import ProjectId
+from carrel.permissions.decide import Actor, Target, require
+from carrel.plugins import Port
+from carrel.signin.providers.adapters import redirects, takes_passwords
 from carrel.signin.providers.schemas import (
     GroupRuleView,
-    LdapOptions,
     OfferedProvider,
-    OidcOptions,
     ProviderKind,
     ProviderView,
-    options_of,
 )
+from carrel.signin.providers.setup import schema_of, shared_of
 from carrel.tables.logins import Login
 from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.tenancy import Domain, Project
@@ -22,6 +24,21 @@ from carrel.tenancy.schemas import DomainRef, ProjectRef
 
 START = "/api/v1/auth/providers/{name}/start"
 CALLBACK = "/api/v1/auth/providers/{name}/callback"
+
+
+def kinds(actor: Actor) -> list[ProviderKind]:
+    """The kinds of providers that can be set up. Raises: Forbidden."""
+    require(actor, "provider.read", Target())
+    return [
+        ProviderKind(
+            kind=kind,
+            title=plugin.title or kind,
+            description=(plugin.settings.__doc__ or "").strip(),
+            redirects=redirects(kind),
+            settings=schema_of(kind),
+        )
+        for kind, plugin in plugins.kinds(Port.IDENTITY).items()
+    ]
 
 
 async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: str) -> list[ProviderView]:
@@ -51,21 +68,22 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
 
 
 async def offered(tx: AsyncSession) -> list[OfferedProvider]:
-    """The providers that are in use, for the sign-in page."""
+    """The providers that are in use and installed, for the sign-in page."""
     found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
     return [
         OfferedProvider(
             name=provider.name,
-            label=options_of(provider.kind, provider.options).label or provider.name,
-            kind=ProviderKind(provider.kind),
-            start=START.format(name=provider.name) if provider.kind == ProviderKind.OIDC else None,
+            label=shared_of(provider).label or provider.name,
+            kind=provider.kind,
+            start=START.format(name=provider.name) if redirects(provider.kind) else None,
         )
         for provider in found.scalars()
+        if redirects(provider.kind) or takes_passwords(provider.kind)
     ]
 
 
 def redirect_uri(public_url: str, name: str) -> str:
-    """Where an OpenID provider sends people back to."""
+    """Where a provider sends people back to."""
     return public_url.rstrip("/") + CALLBACK.format(name=name)
 
 
@@ -85,16 +103,15 @@ def _view(
     sign_ins: int,
     public_url: str,
 ) -> ProviderView:
-    options = options_of(provider.kind, provider.options)
     return ProviderView(
         id=provider.id,
         name=provider.name,
-        kind=ProviderKind(provider.kind),
+        kind=provider.kind,
         active=provider.active,
         domain=domain,
-        oidc=options if isinstance(options, OidcOptions) else None,
-        ldap=options if isinstance(options, LdapOptions) else None,
-        secret_set=provider.secret is not None,
+        settings=provider.settings,
+        secrets=sorted(provider.secrets),
+        server=provider.server,
         mapping=[
             GroupRuleView(
                 group=rule["group"],
@@ -104,7 +121,7 @@ def _view(
             )
             for rule in provider.mapping
         ],
-        redirect_uri=redirect_uri(public_url, provider.name) if isinstance(options, OidcOptions) else None,
+        redirect_uri=redirect_uri(public_url, provider.name) if redirects(provider.kind) else None,
         people=people,
         sign_ins=sign_ins,
         created_at=provider.created_at,

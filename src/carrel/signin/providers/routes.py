@@ -9,10 +9,10 @@ from carrel.http.auth import Confirmed, CurrentActor, names
 from carrel.http.services import ServicesOf
 from carrel.identity.port import TestStep
 from carrel.signin.providers import queries, service
-from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.adapters import Adapters, redirects
 from carrel.signin.providers.schemas import (
     ProviderCreate,
-    ProviderKind,
+    ProviderKindList,
     ProviderList,
     ProviderTest,
     ProviderTestResult,
@@ -25,6 +25,17 @@ from carrel.tables.providers import Provider
 
 router = APIRouter(tags=["providers"])
 Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
+
+
+@router.get(
+    "/provider-kinds",
+    operation_id="provider_kinds.list",
+    summary="List kinds of identity providers",
+    openapi_extra=names("provider.read"),
+)
+async def list_kinds(actor: CurrentActor) -> ProviderKindList:
+    """The kinds of identity providers that can be set up, with the settings of each."""
+    return ProviderKindList(items=queries.kinds(actor))
 
 
 @router.get(
@@ -123,9 +134,9 @@ async def try_out(
 
 
 async def _tried(adapters: Adapters, provider: Provider, login: str | None) -> list[TestStep]:
-    if provider.kind == ProviderKind.OIDC:
-        return await adapters.open_id(provider).test()
-    return await adapters.directory(provider).test(login)
+    if redirects(provider.kind):
+        return await adapters.redirecting(provider).test()
+    return await adapters.password(provider).test(login)
 
 
 async def _view(services: ProviderServices, tx: AsyncSession, provider: Provider) -> ProviderView:

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel import plugins
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Invalid, NotFound
@@ -14,17 +15,10 @@ from carrel.core.ids import DomainId, new_id
 from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target, require
 from carrel.permissions.roles import is_superadmin
+from carrel.plugins import Port
 from carrel.signin.logins import service as logins
-from carrel.signin.providers.adapters import purpose, require_sound
-from carrel.signin.providers.schemas import (
-    GroupRule,
-    LdapOptions,
-    OidcOptions,
-    ProviderCreate,
-    ProviderKind,
-    ProviderUpdate,
-    options_of,
-)
+from carrel.signin.providers import setup
+from carrel.signin.providers.schemas import GroupRule, ProviderCreate, ProviderUpdate
 from carrel.tables.providers import Provider
 from carrel.tables.tenancy import Project
 from carrel.tenancy import queries as tenancy
@@ -35,25 +29,19 @@ async def create(
 ) -> Provider:
     """A provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
     require(actor, "provider.update", Target())
-    if (wanted.oidc is None) == (wanted.ldap is None):
-        raise Invalid(
-            "provider.one_kind", "A provider is either oidc or ldap.", hint="Give exactly one of the two."
-        )
-    options = _options(wanted.oidc or wanted.ldap)
+    plugins.require_kind(Port.IDENTITY, wanted.kind, field="kind")
     domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
-    _require_allowed(wanted.mapping, superadmins=options["may_appoint_superadmins"])
-    provider_id = new_id()
     provider = Provider(
-        id=provider_id,
+        id=new_id(),
         name=wanted.name,
-        kind=ProviderKind.OIDC if wanted.oidc else ProviderKind.LDAP,
+        kind=wanted.kind,
         active=wanted.active,
         domain_id=domain.id,
-        options=options,
-        mapping=await _rules(tx, domain.id, wanted.mapping),
-        secret=seal.close(wanted.secret.encode(), purpose(provider_id)) if wanted.secret else None,
         created_at=clock.now(),
     )
+    setup.keep(seal, provider, {name: value for name, value in wanted.settings.items() if value is not None})
+    _require_allowed(wanted.mapping, superadmins=setup.shared_of(provider).may_appoint_superadmins)
+    provider.mapping = await _rules(tx, domain.id, wanted.mapping)
     tx.add(provider)
     try:
         await tx.flush()
@@ -98,17 +86,9 @@ async def update(
     provider = await show(tx, actor, ref, "provider.update")
     given = wanted.model_fields_set
     before = _shown(provider)
-    options = wanted.oidc if provider.kind == ProviderKind.OIDC else wanted.ldap
-    if given & {"oidc", "ldap"} and (options is None or len(given & {"oidc", "ldap"}) > 1):
-        raise Invalid(
-            "provider.kind_stays",
-            f"{provider.name} is of the kind {provider.kind}, which does not change.",
-            hint="Make another provider.",
-            field="ldap" if provider.kind == ProviderKind.OIDC else "oidc",
-        )
-    if options is not None:
-        _require_same_server(provider, options, given)
-        provider.options = _options(options)
+    secrets = dict(provider.secrets)
+    if wanted.settings:
+        setup.change(seal, provider, wanted.settings)
     if "domain" in given:
         provider.domain_id = (await tenancy.domain(tx, actor, wanted.domain, field="domain")).id
     if "mapping" in given:
@@ -117,19 +97,20 @@ async def update(
         provider.mapping = await _rules(
             tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping]
         )
-    superadmins = options_of(provider.kind, provider.options).may_appoint_superadmins
+    superadmins = setup.shared_of(provider).may_appoint_superadmins
     _require_allowed([GroupRule(**rule) for rule in provider.mapping], superadmins=superadmins)
     ended = 0
     if "active" in given:
         provider.active = wanted.active
         ended = 0 if wanted.active else await logins.end_by(tx, provider.method)
-    if "secret" in given:
-        provider.secret = seal.close(wanted.secret.encode(), purpose(provider.id)) if wanted.secret else None
     after = _shown(provider)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
-    if "secret" in given:
-        details["after"]["secret"] = "changed" if wanted.secret else "removed"
+    # What is sealed anew differs, though it is as it was.
+    if named := sorted(wanted.settings.keys() & (secrets.keys() | provider.secrets.keys())):
+        details["after"]["secrets"] = {
+            name: "changed" if name in provider.secrets else "removed" for name in named
+        }
     if details["after"]:
         _record(tx, actor, provider, "changed", **details, **_ended(ended))
     await tx.flush()
@@ -151,25 +132,6 @@ def not_found(ref: str) -> NotFound:
     return NotFound(
         "provider.not_found", f"There is no identity provider {ref}.", hint="See `carrel provider ls`."
     )
-
-
-def _options(options: OidcOptions | LdapOptions | None) -> dict[str, Any]:
-    assert options is not None
-    require_sound(options)
-    return options.model_dump(mode="json")
-
-
-def _require_same_server(provider: Provider, wanted: OidcOptions | LdapOptions, given: set[str]) -> None:
-    """A secret goes to the server that it was given for, and to no other. Raises: Invalid."""
-    where = "issuer" if provider.kind == ProviderKind.OIDC else "host"
-    moved = getattr(wanted, where) != provider.options[where]
-    if moved and provider.secret and "secret" not in given:
-        raise Invalid(
-            "provider.secret_again",
-            "The secret was given for another server.",
-            hint="Give the secret together with the new address.",
-            field="secret",
-        )
 
 
 def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
@@ -210,11 +172,11 @@ async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRul
 
 
 def _shown(provider: Provider) -> dict[str, Any]:
-    """What the audit trail says of a provider: all but its secret."""
+    """What the audit trail says of a provider: all but its secrets."""
     return {
         "active": provider.active,
         "domain": provider.domain_id,
-        "options": provider.options,
+        "settings": provider.settings,
         "mapping": provider.mapping,
     }
 

@@ -24,16 +24,11 @@ from carrel.signin.keypairs.service import digest
 from carrel.signin.logins import service as logins
 from carrel.signin.logins.service import Client, ProvedIdentity, WhyNot
 from carrel.signin.providers import arrivals
-from carrel.signin.providers.adapters import Adapters
+from carrel.signin.providers.adapters import Adapters, redirects, takes_passwords
 from carrel.signin.providers.queries import redirect_uri
-from carrel.signin.providers.schemas import (
-    CallbackQuery,
-    OidcOptions,
-    ProviderKind,
-    StartQuery,
-    options_of,
-)
+from carrel.signin.providers.schemas import CallbackQuery, StartQuery
 from carrel.signin.providers.service import not_found
+from carrel.signin.providers.setup import shared_of
 from carrel.tables.logins import Challenge
 from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.tenancy import User
@@ -98,9 +93,9 @@ async def start(
     Raises: NotFound; Unavailable when the provider does not answer.
     """
     async with ground.database.transaction() as tx:
-        provider = await _in_use(tx, name, ProviderKind.OIDC)
+        provider = await _in_use(tx, name)
     state = secrets.token_urlsafe(32)
-    departure = await ground.adapters.open_id(provider).depart(
+    departure = await ground.adapters.redirecting(provider).depart(
         state=state,
         redirect_uri=redirect_uri(ground.public_url, provider.name),
         # A command line wants a keypair at once, which is given to who has proved it a short while ago.
@@ -140,21 +135,22 @@ async def finish(
 ) -> ProvedIdentity:
     """Who came back from the provider. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
     async with ground.database.transaction() as tx:
-        provider = await _in_use(tx, name, ProviderKind.OIDC)
+        provider = await _in_use(tx, name)
     if provider.id != journey.provider_id:
         raise _over()
     try:
         if said.error or not said.code:
             raise denied(provider.name, said.error or "no code")
         arrival = ProviderCallback(said.code, said.iss, journey.nonce, journey.verifier)
-        claims = await ground.adapters.open_id(provider).arrive(
+        claims = await ground.adapters.redirecting(provider).arrive(
             arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
         )
     except CarrelError as error:
         await _note(ground, error.message, None, email="", method=provider.method, client=client)
         raise
     user = await _receive(ground, provider, claims, client)
-    proved_at = confirmed_at(provider, claims, ground.clock.now())
+    # Coming is no proof: whoever sits down at a desk where somebody is signed in at the provider comes too.
+    proved_at = claims.proved_at or _NEVER
     return ProvedIdentity(
         user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at
     )
@@ -263,7 +259,7 @@ class Directories:
         for provider in present:
             question = (login.strip(), password) if provider in asked else _about_nobody()
             try:
-                claims = await ground.adapters.directory(provider).prove(*question)
+                claims = await ground.adapters.password(provider).prove(*question)
             except CarrelError as error:
                 why, method = (error.message, provider.method) if provider in asked else (_WRONG, "password")
                 await _note(ground, why, user, email=login, method=method, client=client)
@@ -277,16 +273,6 @@ class Directories:
         if away:
             raise away
         return None
-
-
-def confirmed_at(provider: Provider, claims: Claims, now: datetime) -> datetime:
-    """When who came from an OpenID provider proved that it is them. Coming is no proof: whoever sits down at a desk
-    where somebody is signed in at the provider comes too.
-    """
-    options = options_of(provider.kind, provider.options)
-    if claims.proved_at is None and isinstance(options, OidcOptions) and options.sign_in_confirms:
-        return now
-    return claims.proved_at or _NEVER
 
 
 def mark_of(state: str) -> str:
@@ -306,10 +292,11 @@ def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
     return f"/signin?error={quote(error.code)}&provider={quote(name, safe='')}{back}"
 
 
-async def _in_use(tx: AsyncSession, name: str, kind: ProviderKind) -> Provider:
-    wanted = select(Provider).where(Provider.name == name, Provider.kind == kind, Provider.active)
+async def _in_use(tx: AsyncSession, name: str) -> Provider:
+    """The provider of this name that people are sent to. Raises: NotFound."""
+    wanted = select(Provider).where(Provider.name == name, Provider.active)
     provider = (await tx.execute(wanted)).scalar()
-    if provider is None:
+    if provider is None or not redirects(provider.kind):
         raise not_found(name)
     return provider
 
@@ -325,9 +312,9 @@ def _in_use_still(provider_id: str) -> WhyNot:
 
 
 async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
-    """The directories that are in use."""
-    wanted = select(Provider).where(Provider.kind == ProviderKind.LDAP, Provider.active)
-    return (await tx.execute(wanted.order_by(Provider.name))).scalars().all()
+    """The providers in use that are asked with passwords."""
+    rows = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
+    return [provider for provider in rows.scalars() if takes_passwords(provider.kind)]
 
 
 async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
@@ -340,7 +327,7 @@ async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None
     return [
         provider
         for provider in found
-        if provider.id in known or domain in options_of(provider.kind, provider.options).trusted_email_domains
+        if provider.id in known or domain in shared_of(provider).trusted_email_domains
     ]
 
 
@@ -373,9 +360,7 @@ async def _note(
 
 
 def _method(provider: Provider, claims: Claims) -> str:
-    options = options_of(provider.kind, provider.options)
-    trusted = options.trusted_factors if isinstance(options, OidcOptions) else []
-    proved = logins.BOTH_FACTORS if claims.factors.intersection(trusted) else ""
+    proved = logins.BOTH_FACTORS if claims.second_factor else ""
     return f"{provider.kind}:{provider.name}{proved}"
 
 

@@ -2372,106 +2372,6 @@ export type KeypairView = {
 export type Kind = 'group' | 'any_node' | 'smaller' | 'end_own';
 
 /**
- * LdapOptions
- *
- * A directory. In filters {login} is what was typed, {dn} the person's name in the directory.
- */
-export type LdapOptions = {
-    /**
-     * Bind Dn
-     *
-     * Who searches the directory; empty: nobody in particular.
-     */
-    bind_dn?: string;
-    /**
-     * Ca
-     *
-     * Certificates (PEM) to trust besides those that this machine trusts.
-     */
-    ca?: string;
-    /**
-     * Create Users
-     *
-     * Whether people who come for the first time get an account.
-     */
-    create_users?: boolean;
-    /**
-     * Email Attribute
-     */
-    email_attribute?: string;
-    /**
-     * Group Base
-     *
-     * Where groups are searched for; empty: they are not.
-     */
-    group_base?: string;
-    /**
-     * Group Filter
-     */
-    group_filter?: string;
-    /**
-     * Groups Attribute
-     *
-     * Holds a person's groups, where it exists.
-     */
-    groups_attribute?: string;
-    /**
-     * Host
-     */
-    host: string;
-    /**
-     * Label
-     *
-     * What the sign-in page calls it; empty: its name.
-     */
-    label?: string;
-    /**
-     * May Appoint Superadmins
-     *
-     * Whether its groups may make superadmins.
-     */
-    may_appoint_superadmins?: boolean;
-    /**
-     * Name Attribute
-     */
-    name_attribute?: string;
-    /**
-     * Port
-     *
-     * null: 389, or 636 for TLS.
-     */
-    port?: number | null;
-    /**
-     * Subject Attribute
-     *
-     * What never changes and is never given to somebody else.
-     */
-    subject_attribute?: string;
-    tls?: LdapTls;
-    /**
-     * Trusted Email Domains
-     *
-     * Where this provider decides whose an e-mail is: an account that has the e-mail already is given to whoever the provider says has it.
-     */
-    trusted_email_domains?: Array<string>;
-    /**
-     * User Base
-     */
-    user_base: string;
-    /**
-     * User Filter
-     */
-    user_filter?: string;
-};
-
-/**
- * LdapTls
- *
- * NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps.
- */
-export type LdapTls = 'none' | 'starttls' | 'tls';
-
-/**
  * LimitView
  *
  * A ceiling that blocks the session. scope: such as "project:k3f..."; label: the scope for display.
@@ -3328,7 +3228,10 @@ export type NotShared = {
  * For the sign-in page. start: where the button leads; null: the form takes what people have there.
  */
 export type OfferedProvider = {
-    kind: ProviderKind;
+    /**
+     * Kind
+     */
+    kind: string;
     /**
      * Label
      */
@@ -3341,86 +3244,6 @@ export type OfferedProvider = {
      * Start
      */
     start: string | null;
-};
-
-/**
- * OidcOptions
- *
- * An OpenID provider.
- */
-export type OidcOptions = {
-    /**
-     * Ca
-     *
-     * Certificates (PEM) to trust besides those that this machine trusts.
-     */
-    ca?: string;
-    /**
-     * Client Id
-     */
-    client_id: string;
-    /**
-     * Create Users
-     *
-     * Whether people who come for the first time get an account.
-     */
-    create_users?: boolean;
-    /**
-     * Email Claim
-     */
-    email_claim?: string;
-    /**
-     * Groups Claim
-     */
-    groups_claim?: string;
-    /**
-     * Issuer
-     */
-    issuer: string;
-    /**
-     * Label
-     *
-     * What the sign-in page calls it; empty: its name.
-     */
-    label?: string;
-    /**
-     * May Appoint Superadmins
-     *
-     * Whether its groups may make superadmins.
-     */
-    may_appoint_superadmins?: boolean;
-    /**
-     * Name Claim
-     */
-    name_claim?: string;
-    /**
-     * Require Verified Email
-     *
-     * Whether the provider must say of the e-mail that it is verified.
-     */
-    require_verified_email?: boolean;
-    /**
-     * Scopes
-     */
-    scopes?: Array<string>;
-    /**
-     * Sign In Confirms
-     *
-     * Whether coming from the provider proves who it is where it does not say when the person proved it (`auth_time`), so that dangerous changes are open for 15 minutes.
-     */
-    sign_in_confirms?: boolean;
-    /**
-     * Trusted Email Domains
-     *
-     * Where this provider decides whose an e-mail is: an account that has the e-mail already is given to whoever the provider says has it.
-     */
-    trusted_email_domains?: Array<string>;
-    /**
-     * Trusted Factors
-     *
-     * Values of `amr` or `acr` that stand for a second factor at the provider; whoever comes with one is not asked for another here.
-     */
-    trusted_factors?: Array<string>;
 };
 
 /**
@@ -4372,7 +4195,7 @@ export type Proof = {
 /**
  * ProviderCreate
  *
- * Exactly one of oidc and ldap. secret: the client's secret, or the password of bind_dn; never shown again.
+ * kind: as `GET /provider-kinds` names it. settings: as its schema says; what is left out is as usual.
  *
  * domain: id or name; where people who come for the first time are made.
  */
@@ -4385,7 +4208,10 @@ export type ProviderCreate = {
      * Domain
      */
     domain: string;
-    ldap?: LdapOptions | null;
+    /**
+     * Kind
+     */
+    kind: string;
     /**
      * Mapping
      */
@@ -4394,17 +4220,59 @@ export type ProviderCreate = {
      * Name
      */
     name: string;
-    oidc?: OidcOptions | null;
     /**
-     * Secret
+     * Settings
      */
-    secret?: string | null;
+    settings?: {
+        [key: string]: unknown;
+    };
 };
 
 /**
  * ProviderKind
+ *
+ * redirects: people are sent there with their browser; otherwise they type name and password here.
+ *
+ * settings: JSON schema of what a provider of the kind is set up with; secrets are writeOnly.
  */
-export type ProviderKind = 'oidc' | 'ldap';
+export type ProviderKind = {
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Kind
+     */
+    kind: string;
+    /**
+     * Redirects
+     */
+    redirects: boolean;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
+    /**
+     * Title
+     */
+    title: string;
+};
+
+/**
+ * ProviderKindList
+ */
+export type ProviderKindList = {
+    /**
+     * Items
+     */
+    items: Array<ProviderKind>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
 
 /**
  * ProviderList
@@ -4451,7 +4319,7 @@ export type ProviderTestResult = {
 /**
  * ProviderTestStep
  *
- * name: "discovery" or "keys"; of a directory "connection", "bind", "search" or "person".
+ * name: as its kind calls it; of OpenID Connect "discovery" or "keys", of LDAP "connection", "bind", ...
  */
 export type ProviderTestStep = {
     /**
@@ -4471,7 +4339,8 @@ export type ProviderTestStep = {
 /**
  * ProviderUpdate
  *
- * Only what is present changes; oidc, ldap and mapping are replaced as a whole. secret null: taken away.
+ * Only what is present changes; mapping is replaced as a whole. settings: those that are given change; null: as
+ * usual again. Secrets are given again when the provider moves to another server.
  */
 export type ProviderUpdate = {
     /**
@@ -4482,24 +4351,25 @@ export type ProviderUpdate = {
      * Domain
      */
     domain?: string;
-    ldap?: LdapOptions | null;
     /**
      * Mapping
      */
     mapping?: Array<GroupRule>;
-    oidc?: OidcOptions | null;
     /**
-     * Secret
+     * Settings
      */
-    secret?: string | null;
+    settings?: {
+        [key: string]: unknown;
+    };
 };
 
 /**
  * ProviderView
  *
- * redirect_uri: what to register at an OpenID provider. people: how many have signed in by it.
+ * settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
  *
- * sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
+ * server: where it is. redirect_uri: what to register at a provider that people are sent to. people: how many have
+ * signed in by it. sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
  */
 export type ProviderView = {
     /**
@@ -4515,8 +4385,10 @@ export type ProviderView = {
      * Id
      */
     id: string;
-    kind: ProviderKind;
-    ldap: LdapOptions | null;
+    /**
+     * Kind
+     */
+    kind: string;
     /**
      * Mapping
      */
@@ -4525,7 +4397,6 @@ export type ProviderView = {
      * Name
      */
     name: string;
-    oidc: OidcOptions | null;
     /**
      * People
      */
@@ -4535,9 +4406,19 @@ export type ProviderView = {
      */
     redirect_uri: string | null;
     /**
-     * Secret Set
+     * Secrets
      */
-    secret_set: boolean;
+    secrets: Array<string>;
+    /**
+     * Server
+     */
+    server: string;
+    /**
+     * Settings
+     */
+    settings: {
+        [key: string]: unknown;
+    };
     /**
      * Sign Ins
      */
@@ -11145,6 +11026,35 @@ export type ProjectsRestoreResponses = {
 };
 
 export type ProjectsRestoreResponse = ProjectsRestoreResponses[keyof ProjectsRestoreResponses];
+
+export type ProviderKindsListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/provider-kinds';
+};
+
+export type ProviderKindsListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type ProviderKindsListError = ProviderKindsListErrors[keyof ProviderKindsListErrors];
+
+export type ProviderKindsListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ProviderKindList;
+};
+
+export type ProviderKindsListResponse = ProviderKindsListResponses[keyof ProviderKindsListResponses];
 
 export type ProvidersListData = {
     body?: never;

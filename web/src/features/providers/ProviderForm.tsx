@@ -1,12 +1,15 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { PasswordInput, SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
+import { SegmentedControl, Select, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Problem } from "@/api/problem";
 import type { Provider } from "@/api/types";
 import { useMe } from "@/me/use-me";
 import { domainsChoiceQuery } from "@/queries/domains";
-import { useCreateProvider, useUpdateProvider } from "@/queries/providers";
+import { providerKindsQuery, useCreateProvider, useUpdateProvider } from "@/queries/providers";
 import { Form } from "@/ui/form/Form";
+import { SettingFields } from "@/ui/form/SettingFields";
+import { changedSettings, givenSettings, settingsOf } from "@/ui/form/settings";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { providerCommand } from "./command";
 import {
@@ -17,7 +20,7 @@ import {
   toUpdateProvider,
 } from "./form-values";
 import { MappingInput } from "./MappingInput";
-import { LdapFields, OidcFields, SharedFields } from "./ProviderFields";
+import { translated } from "./words";
 
 interface Props {
   /** The one to change; without it another is set up. */
@@ -27,7 +30,7 @@ interface Props {
 
 /** Sets an identity provider up, or changes one. */
 export function ProviderForm({ provider, onDone }: Props) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const me = useMe();
   const create = useCreateProvider();
   const update = useUpdateProvider();
@@ -40,15 +43,6 @@ export function ProviderForm({ provider, onDone }: Props) {
       validate: {
         name: (name) =>
           /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name) ? null : t`Small letters, digits and -`,
-        oidc: {
-          issuer: (issuer, { kind }) => (kind === "oidc" && issuer === "" ? t`Where the provider is.` : null),
-          client_id: (id, { kind }) =>
-            kind === "oidc" && id === "" ? t`What Carrel is called there.` : null,
-        },
-        ldap: {
-          host: (host, { kind }) => (kind === "ldap" && host === "" ? t`Where the directory is.` : null),
-          user_base: (base, { kind }) => (kind === "ldap" && base === "" ? t`Where people are found.` : null),
-        },
         mapping: (rules) =>
           rules.some(({ group, project, role }) => group === "" || (project === "" && role === ""))
             ? t`Each rule needs a group, and a project or a role.`
@@ -58,10 +52,20 @@ export function ProviderForm({ provider, onDone }: Props) {
     sent.error,
   );
   const { values } = form;
+  const kinds = useQuery(providerKindsQuery).data ?? [];
+  const settings = translated(
+    i18n,
+    values.kind,
+    settingsOf(kinds.find(({ kind }) => kind === values.kind)?.settings),
+  );
+  const given = provider
+    ? changedSettings(settings, before.settings, values.settings)
+    : givenSettings(settings, values.settings);
+  const wrong = sent.error instanceof Problem ? sent.error.field : null;
   const save = form.onSubmit(() => {
     const done = { onSuccess: onDone };
-    if (provider) update.mutate({ id: provider.id, ...toUpdateProvider(before, values) }, done);
-    else create.mutate(toCreateProvider(values), done);
+    if (provider) update.mutate({ id: provider.id, ...toUpdateProvider(settings, before, values) }, done);
+    else create.mutate(toCreateProvider(settings, values), done);
   }, focusFirst(form));
   return (
     <Form
@@ -70,17 +74,14 @@ export function ProviderForm({ provider, onDone }: Props) {
       onCancel={() => onDone()}
       busy={sent.isPending}
       problem={sent.error}
-      command={providerCommand(values, provider !== undefined)}
+      command={providerCommand(values, settings, given, provider !== undefined)}
     >
       {!provider && (
         <SegmentedControl
           aria-label={t`Kind of provider`}
-          data={[
-            { value: "oidc", label: "OpenID Connect" },
-            { value: "ldap", label: "LDAP" },
-          ]}
+          data={kinds.map(({ kind, title }) => ({ value: kind, label: title }))}
           value={values.kind}
-          onChange={(kind) => form.setFieldValue("kind", kind as ProviderValues["kind"])}
+          onChange={(kind) => form.setFieldValue("kind", kind)}
         />
       )}
       <TextInput
@@ -93,14 +94,12 @@ export function ProviderForm({ provider, onDone }: Props) {
         {...form.getInputProps("name")}
       />
       <Switch label={t`Offered at the sign-in`} {...form.getInputProps("active", { type: "checkbox" })} />
-      {values.kind === "oidc" ? <OidcFields form={form} /> : <LdapFields form={form} />}
-      <PasswordInput
-        label={values.kind === "oidc" ? t`Secret of the client` : t`Password of who searches`}
-        description={t`It is kept sealed and never shown again.`}
-        placeholder={provider?.secret_set ? t`One is set; leave this empty to keep it` : undefined}
-        autoComplete="new-password"
-        visibilityToggleButtonProps={{ "aria-label": t`Show the secret` }}
-        {...form.getInputProps("secret")}
+      <SettingFields
+        settings={settings}
+        values={values.settings}
+        secrets={provider?.secrets}
+        errorOf={(name) => wrong?.startsWith(`settings.${name}`)}
+        onChange={(name, value) => form.setFieldValue("settings", { ...values.settings, [name]: value })}
       />
       <Select
         label={t`Domain that new people come into`}
@@ -108,11 +107,10 @@ export function ProviderForm({ provider, onDone }: Props) {
         data={domains.map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("domain")}
       />
-      <SharedFields form={form} />
       <MappingInput
         rules={values.mapping}
         domain={values.domain}
-        superadmins={values[values.kind].may_appoint_superadmins}
+        superadmins={values.settings.may_appoint_superadmins === true}
         error={form.errors.mapping}
         onChange={(rules) => form.setFieldValue("mapping", rules)}
       />

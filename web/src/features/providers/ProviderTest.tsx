@@ -17,7 +17,7 @@ export function ProviderTest({ provider }: { provider: Provider }) {
         <Trans>Test</Trans>
       </Title>
       <Group align="flex-end" gap="xs">
-        {provider.kind === "ldap" && (
+        {provider.redirect_uri === null && (
           <TextInput
             style={{ flex: 1 }}
             label={t`Somebody to look for`}

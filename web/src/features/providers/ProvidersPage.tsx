@@ -25,6 +25,7 @@ import { useReturnFocus } from "@/ui/use-return-focus";
 import { PROVIDER_COLUMNS } from "./columns";
 import { ProviderForm } from "./ProviderForm";
 import { ProviderTest } from "./ProviderTest";
+import { kindTitle } from "./words";
 
 const route = getRouteApi("/shell/providers");
 const idOf = (provider: Provider) => provider.id;
@@ -193,9 +194,9 @@ function ProviderFacts({ provider }: { provider: Provider }) {
   return (
     <Facts
       facts={[
-        [t`Kind`, provider.kind === "oidc" ? "OpenID Connect" : "LDAP"],
+        [t`Kind`, kindTitle(provider.kind)],
         [t`Offered at the sign-in`, provider.active ? t`yes` : t`no`],
-        [t`Server`, provider.oidc?.issuer ?? provider.ldap?.host ?? ""],
+        [t`Server`, provider.server],
         [
           t`Register there`,
           provider.redirect_uri !== null && (
@@ -205,7 +206,7 @@ function ProviderFacts({ provider }: { provider: Provider }) {
             </Group>
           ),
         ],
-        [t`Secret`, provider.secret_set ? t`set` : t`none`],
+        [t`Secret`, provider.secrets.length > 0 ? t`set` : t`none`],
         [t`Domain`, provider.domain.name],
         [t`People`, String(provider.people)],
         [t`Rules for groups`, String(provider.mapping.length)],

@@ -2,6 +2,7 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Provider } from "@/api/types";
 import type { Column } from "@/ui/table/column";
+import { kindTitle } from "./words";
 
 export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
   { key: "name", title: msg`Name`, shown: "always", sortable: true, value: (provider) => provider.name },
@@ -10,13 +11,13 @@ export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
     title: msg`Kind`,
     width: "9rem",
     sortable: true,
-    value: (provider) => (provider.kind === "oidc" ? "OpenID Connect" : "LDAP"),
+    value: (provider) => kindTitle(provider.kind),
   },
   {
     key: "server",
     title: msg`Server`,
     sortable: true,
-    value: (provider) => provider.oidc?.issuer ?? provider.ldap?.host ?? null,
+    value: (provider) => provider.server,
   },
   { key: "domain", title: msg`Domain`, width: "9rem", value: (provider) => provider.domain.name },
   { key: "people", title: msg`People`, width: "6rem", sortable: true, value: (provider) => provider.people },

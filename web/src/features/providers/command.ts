@@ -1,12 +1,14 @@
 import { commandLine } from "@/ui/command";
-import { freshProvider, type ProviderValues } from "./form-values";
+import { type Setting, type SettingValues, settingWords } from "@/ui/form/settings";
+import type { ProviderValues } from "./form-values";
 
-/** The line that sets up the same provider; its secret is read and never on the line. */
-export function providerCommand(values: ProviderValues, existing: boolean): string {
-  const usual = freshProvider("")[values.kind] as Record<string, unknown>;
-  const settings = Object.entries(values[values.kind])
-    .filter(([name, value]) => name !== "ca" && JSON.stringify(value) !== JSON.stringify(usual[name]))
-    .map(([name, value]) => `${name}=${written(value)}`);
+/** The line that does the same. given: the settings that are sent; secrets are read and never on the line. */
+export function providerCommand(
+  values: ProviderValues,
+  settings: readonly Setting[],
+  given: SettingValues,
+  existing: boolean,
+): string {
   const maps = values.mapping.flatMap(({ group, project, admin, role }) => [
     ...(project ? [admin ? "--map-admin" : "--map", `${group}=${project}`] : []),
     ...(role ? ["--map-role", `${group}=${role}`] : []),
@@ -14,18 +16,11 @@ export function providerCommand(values: ProviderValues, existing: boolean): stri
   return commandLine(
     "carrel",
     "provider",
-    ...(existing ? ["update", values.name] : ["add", values.name || "corp", values.kind]),
-    ...settings,
+    ...(existing ? ["update", values.name] : ["add", values.kind, values.name || "corp"]),
     "--domain",
     values.domain,
-    ...(values.secret ? ["--secret-stdin"] : []),
+    ...settingWords(settings, given),
     ...maps,
     ...(values.active ? [] : ["--off"]),
   );
-}
-
-function written(value: unknown): string {
-  if (Array.isArray(value)) return value.join(",");
-  if (typeof value === "boolean") return value ? "on" : "off";
-  return value === null ? "" : String(value);
 }

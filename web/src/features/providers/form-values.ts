@@ -1,11 +1,5 @@
-import type {
-  GroupRule,
-  LdapOptions,
-  OidcOptions,
-  Provider,
-  ProviderCreate,
-  ProviderUpdate,
-} from "@/api/types";
+import type { GroupRule, Provider, ProviderCreate, ProviderUpdate } from "@/api/types";
+import { changedSettings, givenSettings, type Setting, type SettingValues } from "@/ui/form/settings";
 
 /** A rule as the form holds it: empty texts where nothing is chosen. */
 export type Rule = { group: string; project: string; admin: boolean; role: string };
@@ -13,78 +7,35 @@ export type Rule = { group: string; project: string; admin: boolean; role: strin
 /** What the form about a provider holds. */
 export type ProviderValues = {
   name: string;
-  kind: "oidc" | "ldap";
+  kind: string;
   active: boolean;
   domain: string;
-  secret: string;
+  settings: SettingValues;
   mapping: Rule[];
-  oidc: Required<OidcOptions>;
-  ldap: Required<LdapOptions>;
 };
 
-const SHARED = {
-  label: "",
-  create_users: true,
-  trusted_email_domains: [],
-  may_appoint_superadmins: false,
-  ca: "",
-};
+export const freshProvider = (domain: string): ProviderValues => ({
+  name: "",
+  kind: "oidc",
+  active: true,
+  domain,
+  settings: {},
+  mapping: [],
+});
 
-export function freshProvider(domain: string): ProviderValues {
-  return {
-    name: "",
-    kind: "oidc",
-    active: true,
-    domain,
-    secret: "",
-    mapping: [],
-    oidc: {
-      ...SHARED,
-      issuer: "",
-      client_id: "",
-      scopes: ["openid", "email", "profile"],
-      email_claim: "email",
-      name_claim: "name",
-      groups_claim: "groups",
-      require_verified_email: true,
-      sign_in_confirms: false,
-      trusted_factors: [],
-    },
-    ldap: {
-      ...SHARED,
-      host: "",
-      port: null,
-      tls: "starttls",
-      bind_dn: "",
-      user_base: "",
-      user_filter: "(&(objectClass=person)(|(uid={login})(mail={login})))",
-      subject_attribute: "entryUUID",
-      email_attribute: "mail",
-      name_attribute: "cn",
-      groups_attribute: "memberOf",
-      group_base: "",
-      group_filter: "(member={dn})",
-    },
-  };
-}
-
-export function providerValues(provider: Provider): ProviderValues {
-  const fresh = freshProvider(provider.domain.id);
-  return {
-    ...fresh,
-    name: provider.name,
-    kind: provider.kind,
-    active: provider.active,
-    oidc: { ...fresh.oidc, ...provider.oidc },
-    ldap: { ...fresh.ldap, ...provider.ldap },
-    mapping: provider.mapping.map(({ group, project, admin, role }) => ({
-      group,
-      project: project?.id ?? "",
-      admin,
-      role: role ?? "",
-    })),
-  };
-}
+export const providerValues = (provider: Provider): ProviderValues => ({
+  name: provider.name,
+  kind: provider.kind,
+  active: provider.active,
+  domain: provider.domain.id,
+  settings: provider.settings,
+  mapping: provider.mapping.map(({ group, project, admin, role }) => ({
+    group,
+    project: project?.id ?? "",
+    admin,
+    role: role ?? "",
+  })),
+});
 
 const rules = (mapping: Rule[]): GroupRule[] =>
   mapping.map(({ group, project, admin, role }) => ({
@@ -95,26 +46,30 @@ const rules = (mapping: Rule[]): GroupRule[] =>
   }));
 
 /** The request for a new provider. */
-export function toCreateProvider(values: ProviderValues): ProviderCreate {
-  const { name, kind, active, domain, secret, mapping } = values;
+export function toCreateProvider(settings: readonly Setting[], values: ProviderValues): ProviderCreate {
+  const { name, kind, active, domain, mapping } = values;
   return {
     name,
+    kind,
     active,
     domain,
-    [kind]: values[kind],
-    ...(secret ? { secret } : {}),
+    settings: givenSettings(settings, values.settings),
     mapping: rules(mapping),
   };
 }
 
 /** What is other than before. */
-export function toUpdateProvider(before: ProviderValues, now: ProviderValues): ProviderUpdate {
+export function toUpdateProvider(
+  settings: readonly Setting[],
+  before: ProviderValues,
+  now: ProviderValues,
+): ProviderUpdate {
   const other = (key: keyof ProviderValues) => JSON.stringify(before[key]) !== JSON.stringify(now[key]);
+  const changed = changedSettings(settings, before.settings, now.settings);
   return {
     ...(other("active") ? { active: now.active } : {}),
     ...(other("domain") ? { domain: now.domain } : {}),
-    ...(other(now.kind) ? { [now.kind]: now[now.kind] } : {}),
-    ...(now.secret ? { secret: now.secret } : {}),
+    ...(Object.keys(changed).length > 0 ? { settings: changed } : {}),
     ...(other("mapping") ? { mapping: rules(now.mapping) } : {}),
   };
 }

@@ -2,11 +2,19 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Problem } from "@/api/problem";
 import type { Engine } from "@/api/types";
 import { engineKindsQuery, useCreateEngine, useUpdateEngine } from "@/queries/engines";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
-import { SchemaFields, type SettingSchema } from "./SchemaFields";
+import { SettingFields } from "@/ui/form/SettingFields";
+import {
+  changedSettings,
+  givenSettings,
+  type SettingValues,
+  settingsOf,
+  settingWords,
+} from "@/ui/form/settings";
 
 interface Props {
   /** The one to change; without it another is added. */
@@ -22,15 +30,12 @@ export function EngineForm({ engine, onDone }: Props) {
   const kinds = useQuery(engineKindsQuery).data ?? [];
   const [name, setName] = useState(engine?.name ?? "");
   const [kind, setKind] = useState(engine?.kind ?? "");
-  const [before] = useState(() => textsOf(engine?.settings ?? {}));
-  const [values, setValues] = useState<Record<string, string>>(before);
+  const [values, setValues] = useState<SettingValues>(engine?.settings ?? {});
   const sent = engine ? update : create;
   const chosen = kinds.find((one) => one.kind === (kind || kinds[0]?.kind));
-  const { properties = {}, required = [] } = (chosen?.settings ?? {}) as {
-    properties?: Record<string, SettingSchema>;
-    required?: string[];
-  };
-  const settings = changes(before, values);
+  const fields = settingsOf(chosen?.settings);
+  const settings = engine ? changedSettings(fields, engine.settings, values) : givenSettings(fields, values);
+  const wrong = sent.error instanceof Problem ? sent.error.field : null;
   const save = (event?: React.FormEvent) => {
     event?.preventDefault();
     const done = { onSuccess: onDone };
@@ -46,8 +51,23 @@ export function EngineForm({ engine, onDone }: Props) {
       problem={sent.error}
       command={
         engine
-          ? commandLine("carrel", "engine", "edit", engine.name, "--name", name)
-          : commandLine("carrel", "engine", "add", name || "NAME", chosen?.kind ?? "KIND")
+          ? commandLine(
+              "carrel",
+              "engine",
+              "edit",
+              engine.name,
+              "--name",
+              name,
+              ...settingWords(fields, settings),
+            )
+          : commandLine(
+              "carrel",
+              "engine",
+              "add",
+              chosen?.kind ?? "KIND",
+              name || "NAME",
+              ...settingWords(fields, settings),
+            )
       }
     >
       <TextInput
@@ -69,23 +89,14 @@ export function EngineForm({ engine, onDone }: Props) {
         />
       )}
       {!engine?.local && (
-        <SchemaFields
-          properties={properties}
-          required={required}
+        <SettingFields
+          settings={fields}
           values={values}
-          secrets={engine?.secrets ?? []}
+          secrets={engine?.secrets}
+          errorOf={(setting) => wrong === `settings.${setting}`}
           onChange={(setting, value) => setValues((now) => ({ ...now, [setting]: value }))}
         />
       )}
     </Form>
   );
-}
-
-const textsOf = (settings: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
-
-/** What is sent: the settings that are others now; null for one that is as usual again. */
-function changes(before: Record<string, string>, after: Record<string, string>) {
-  const changed = Object.entries(after).filter(([name, value]) => value !== (before[name] ?? ""));
-  return Object.fromEntries(changed.map(([name, value]) => [name, value === "" ? null : value]));
 }

@@ -1,10 +1,13 @@
-import { NumberInput, PasswordInput, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { useLingui } from "@lingui/react/macro";
+import { NumberInput, PasswordInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Setting, SettingValues } from "./settings";
 
 interface Props {
   settings: readonly Setting[];
   values: SettingValues;
+  /** Names of the secrets that are set already. */
+  secrets?: readonly string[];
   /** What is wrong with a setting. */
   errorOf: (name: string) => ReactNode;
   disabled?: boolean;
@@ -19,11 +22,13 @@ export function SettingFields({ settings, ...rest }: Props) {
 function SettingField({
   setting,
   values,
+  secrets = [],
   errorOf,
   disabled,
   onChange,
 }: Omit<Props, "settings"> & { setting: Setting }) {
-  const { name, kind, title, description, required, usual, choices, min, max } = setting;
+  const { t } = useLingui();
+  const { name, kind, title, description, required, usual, example, choices, min, max } = setting;
   const value = values[name];
   const common = {
     label: title,
@@ -31,7 +36,7 @@ function SettingField({
     error: errorOf(name),
     disabled,
     withAsterisk: required,
-    placeholder: usual === undefined || usual === null ? undefined : String(usual),
+    placeholder: String(usual ?? "") || String(example ?? "") || undefined,
   };
   const written = typeof value === "string" ? value : "";
   const change = (given: unknown) => onChange(name, given);
@@ -64,12 +69,32 @@ function SettingField({
       );
     case "list":
       return (
-        <TagsInput {...common} value={Array.isArray(value) ? value.map(String) : []} onChange={change} />
+        <TagsInput
+          {...common}
+          splitChars={[",", " "]}
+          value={Array.isArray(value) ? value.map(String) : []}
+          onChange={change}
+        />
+      );
+    case "lines":
+      return (
+        <Textarea
+          {...common}
+          autosize
+          minRows={2}
+          maxRows={6}
+          spellCheck={false}
+          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          value={written}
+          onChange={(event) => change(event.currentTarget.value)}
+        />
       );
     case "secret":
       return (
         <PasswordInput
           {...common}
+          placeholder={secrets.includes(name) ? t`One is set; leave this empty to keep it` : undefined}
+          visibilityToggleButtonProps={{ "aria-label": t`Show the secret` }}
           autoComplete="new-password"
           value={written}
           onChange={(event) => change(event.currentTarget.value)}

@@ -1,12 +1,13 @@
 /** One setting of a back end, as the JSON schema of its plug-in describes it. */
 export interface Setting {
   name: string;
-  kind: "text" | "secret" | "number" | "switch" | "choice" | "list";
+  kind: "text" | "lines" | "secret" | "number" | "switch" | "choice" | "list";
   title: string;
   description: string;
   required: boolean;
   /** What holds where nothing is given. */
   usual: unknown;
+  example: unknown;
   choices: string[];
   min?: number;
   max?: number;
@@ -37,6 +38,7 @@ function setting(name: string, schema: Schema, required: readonly unknown[]): Se
     description: text(schema.description),
     required: required.includes(name),
     usual: schema.default,
+    example: Array.isArray(schema.examples) ? schema.examples[0] : undefined,
     choices: Array.isArray(schema.enum) ? schema.enum.map(String) : [],
     min: number(schema.minimum),
     max: number(schema.maximum),
@@ -48,7 +50,8 @@ function kindOf(schema: Schema): Setting["kind"] {
   if (Array.isArray(schema.enum)) return "choice";
   if (schema.type === "boolean") return "switch";
   if (schema.type === "integer" || schema.type === "number") return "number";
-  return schema.type === "array" ? "list" : "text";
+  if (schema.type === "array") return "list";
+  return schema.format === "textarea" ? "lines" : "text";
 }
 
 /** What is sent: what was given of these settings, without what was left empty. */
@@ -59,11 +62,34 @@ export const givenSettings = (settings: readonly Setting[], values: SettingValue
       .filter(([, value]) => value !== undefined && value !== ""),
   );
 
-/** `--set key=value` for the command line; a secret is not shown. */
+/** What is sent of a back end that there is: the settings that are others now; null for one that is as usual again. */
+export const changedSettings = (
+  settings: readonly Setting[],
+  before: SettingValues,
+  now: SettingValues,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    settings
+      .map(({ name }) => [name, sent(before[name]), sent(now[name])] as const)
+      .filter(([, was, is]) => JSON.stringify(was) !== JSON.stringify(is))
+      .map(([name, , is]) => [name, is]),
+  );
+
+const sent = (value: unknown): unknown => (value === undefined || value === "" ? null : value);
+
+/** The options of the command line that give these settings. Secrets and long texts are read, and not in it. */
 export const settingWords = (settings: readonly Setting[], given: SettingValues): string[] =>
   settings
     .filter(({ name }) => given[name] !== undefined)
-    .flatMap(({ name, kind }) => [
-      "--set",
-      `${name}=${kind === "secret" ? "..." : [given[name]].flat().join(",")}`,
-    ]);
+    .flatMap((setting) => words(setting, given[setting.name]));
+
+function words({ name, kind }: Setting, value: unknown): string[] {
+  const option = name.replaceAll("_", "-");
+  if (value === null) return ["--unset", option];
+  if (kind === "switch") return [value === true ? `--${option}` : `--no-${option}`];
+  if (kind === "secret") return [`--${option}`, "-"];
+  if (kind === "lines") return [`--${option}`, `${option}.txt`];
+  if (Array.isArray(value))
+    return (value.length > 0 ? value : [""]).flatMap((one) => [`--${option}`, String(one)]);
+  return [`--${option}`, String(value)];
+}

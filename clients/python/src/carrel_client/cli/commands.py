@@ -195,6 +195,7 @@ COMMANDS = {
         Command("site set", "site:change", "Change settings of the installation"),
         Command("site test-mail", "site:test_mail", "Send a test e-mail"),
         Command("provider ls", "providers:ls", "List identity providers"),
+        Command("provider kinds", "providers:kinds", "List provider kinds and their settings"),
         Command("provider show", "providers:show", "Show the configuration of a provider"),
         Command("provider add", "providers:add", "Add an identity provider"),
         Command("provider update", "providers:update", "Change an identity provider"),

@@ -117,7 +117,20 @@ def _candidates(before: list[str], current: str) -> dict[str, str]:
     command = COMMANDS.get(" ".join(before[:2])) or COMMANDS.get(before[0])
     if command is None or "--" in before:
         return {}
-    return _of_arguments(arguments_of(command)[0], before[len(command.words.split()) :], current)
+    parser, given = arguments_of(command)[0], before[len(command.words.split()) :]
+    if parser.kind_of:
+        _add_options_of_kind(parser, given)
+    return _of_arguments(parser, given, current)
+
+
+def _add_options_of_kind(parser: Arguments, given: list[str]) -> None:
+    """Those that the server knows; none while it does not answer."""
+    from carrel_client.cli.kinds import add_options  # which most commands never need
+
+    try:
+        add_options(parser, given, _Completing(), always=True)
+    except CarrelError:
+        pass
 
 
 def _of_arguments(parser: Arguments, given: list[str], current: str) -> dict[str, str]:
@@ -173,8 +186,12 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
         return {offer["folder_name"]: offer["permission"] for offer in offers}
     if action.dest in ("engine", "engines"):
         return {each["name"]: each["state"] for each in _client().engines.list()["items"]}
-    if action.dest == "kind":
+    if action.dest == "engine_kind":
         return {each["kind"]: each["title"] for each in _client().engine_kinds.list()["items"]}
+    if action.dest == "storage_kind":
+        return {each["kind"]: each["title"] for each in _client().storage_host_kinds.list()["items"]}
+    if action.dest == "provider_kind":
+        return {each["kind"]: each["title"] for each in _client().provider_kinds.list()["items"]}
     if action.dest in ("host", "hosts"):
         return {host["name"]: host["backend"] for host in _client().storage_hosts.list(limit=200)["items"]}
     if action.dest == "tasks":
@@ -249,6 +266,17 @@ def _local(current: str) -> dict[str, str]:
         for entry in entries
         if entry.name.isprintable() and (entry.name[0] != "." or current.rpartition("/")[2][:1] == ".")
     }
+
+
+class _Completing(Context):
+    """Nobody waits for a completion as long as for a command."""
+
+    def __init__(self) -> None:
+        super().__init__(profile=None, output="json")
+
+    @property
+    def client(self) -> ApiClient:
+        return _client()
 
 
 def _client() -> ApiClient:

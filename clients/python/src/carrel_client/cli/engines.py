@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
+from carrel_client.cli.kinds import (
+    given_settings,
+    kind_argument,
+    named,
+    print_kinds,
+    setting_text,
+    unset_argument,
+)
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each
 from carrel_client.cli.times import local_time
-from carrel_client.errors import CarrelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,19 +64,7 @@ def kinds_arguments(parser: Arguments) -> None:
 
 def kinds(args: argparse.Namespace, context: Context) -> int:
     """List engine kinds."""
-    found = context.client.engine_kinds.list()
-    rows = [
-        [
-            kind["kind"],
-            name,
-            json.dumps(one["default"]) if "default" in one else "",
-            one.get("description", ""),
-        ]
-        for kind in found["items"]
-        for name, one in kind["settings"]["properties"].items()
-    ]
-    columns = [Column(title) for title in ("KIND", "SETTING", "AS USUAL", "WHAT IT IS")]
-    context.answer(found, lambda: print_table(columns, rows))
+    print_kinds(context, context.client.engine_kinds.list())
     return 0
 
 
@@ -89,16 +82,22 @@ def show(args: argparse.Namespace, context: Context) -> int:
 
 
 def add_arguments(parser: Arguments) -> None:
+    kind_argument(parser, "engine_kind")
     parser.add_argument("name", metavar="NAME", help="lower-case letters and digits, with - between them")
-    parser.add_argument("kind", metavar="KIND", help="the engine kind; see carrel engine kinds")
-    _settings(parser)
-    parser.explain("Add an engine. It must respond; sessions may start on its nodes immediately.")
-    parser.example("carrel engine add rack2 docker --set url=unix:///run/rack2/docker.sock")
+    parser.kind_of = lambda context, kind: named(context.client.engine_kinds.list()["items"], kind)
+    parser.explain(
+        "Add an engine. It must respond; sessions may start on its nodes immediately. Each setting of the kind is an "
+        "option after KIND."
+    )
+    parser.example(
+        "carrel engine add docker rack2 --url unix:///run/rack2/docker.sock",
+        "carrel engine add docker --help",
+    )
 
 
 def add(args: argparse.Namespace, context: Context) -> int:
     """Add an engine."""
-    made = context.client.engines.create(kind=args.kind, name=args.name, settings=_given(args))
+    made = context.client.engines.create(kind=args.engine_kind, name=args.name, settings=given_settings(args))
     context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
     return 0
 
@@ -106,25 +105,25 @@ def add(args: argparse.Namespace, context: Context) -> int:
 def edit_arguments(parser: Arguments) -> None:
     _engine(parser)
     parser.add_argument("--name", help="another name")
-    _settings(parser)
-    parser.add_argument(
-        "--unset",
-        metavar="SETTING",
-        action="append",
-        default=[],
-        help="reset this setting to its default; repeatable",
+    unset_argument(parser)
+    parser.kind_of = lambda context, engine: named(
+        context.client.engine_kinds.list()["items"], context.client.engines.show(engine)["kind"]
     )
     parser.explain(
-        "Change an engine while it runs. With new settings it must respond and have the "
-        "running containers; secrets must be set again together with other settings."
+        "Change an engine while it runs. With new settings it must respond and have the running containers; secrets "
+        "must be set again together with other settings. Each setting of its kind is an option after ENGINE."
     )
-    parser.example("carrel engine edit rack2 --name rack-2", "carrel engine edit rack2 --unset addresses")
+    parser.example(
+        "carrel engine edit rack2 --name rack-2",
+        "carrel engine edit rack2 --addresses 10.213.0.0/16",
+        "carrel engine edit rack2 --unset addresses",
+    )
 
 
 def edit(args: argparse.Namespace, context: Context) -> int:
     """Change an engine."""
     wanted: dict[str, Any] = {"name": args.name} if args.name else {}
-    if settings := {**dict.fromkeys(args.unset), **_given(args)}:
+    if settings := given_settings(args):
         wanted["settings"] = settings
     changed = context.client.engines.update(args.engine, **wanted)
     context.answer(changed, lambda: _print(changed))
@@ -168,38 +167,6 @@ def _engine(parser: Arguments) -> None:
     parser.add_argument("engine", metavar="ENGINE", help="its name or id")
 
 
-def _settings(parser: Arguments) -> None:
-    parser.add_argument(
-        "--set",
-        metavar="SETTING=VALUE",
-        action="append",
-        default=[],
-        dest="settings",
-        help="a setting of the kind; lists as JSON; repeatable",
-    )
-    parser.add_argument(
-        "--secret-stdin", metavar="SETTING", help="read this secret setting from standard input"
-    )
-
-
-def _given(args: argparse.Namespace) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for pair in args.settings:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise CarrelError(
-                "invalid.setting",
-                f"{pair} is not SETTING=VALUE.",
-                status=0,
-                hint="Write --set url=unix:///...",
-            )
-        # The server parses everything but lists.
-        given[name] = json.loads(value) if value.startswith(("[", "{")) else value
-    if args.secret_stdin:
-        given[args.secret_stdin] = sys.stdin.readline().rstrip("\r\n")
-    return given
-
-
 def _print(engine: models.EngineView) -> None:
     settings = engine["settings"].items()
     print_facts(
@@ -210,7 +177,7 @@ def _print(engine: models.EngineView) -> None:
             ("state", engine["state"]),
             ("since", local_time(engine["state_since"])),
             ("last error", engine["last_error"] or ""),
-            *[(name, value if isinstance(value, str) else json.dumps(value)) for name, value in settings],
+            *[(name, setting_text(value)) for name, value in settings],
             *[(name, "set") for name in engine["secrets"]],
             ("nodes", str(engine["nodes"])),
             ("containers", str(engine["containers"])),

@@ -101,7 +101,12 @@ def _run(words: list[str]) -> int:
 
     parser, run = arguments_of(command)
     try:
-        args = parser.read(words[len(command.words.split()) :])
+        given = words[len(command.words.split()) :]
+        if parser.kind_of:
+            from carrel_client.cli.kinds import add_options
+
+            add_options(parser, given, Context(profile=_profile(given), output="table"))
+        args = parser.read(given)
         context = Context(profile=args.profile, output=getattr(args, "output", "table"))
         if getattr(args, "watch", False):
             from carrel_client.cli.watching import watch
@@ -114,6 +119,16 @@ def _run(words: list[str]) -> int:
         return exit_code(error)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0
+
+
+def _profile(words: list[str]) -> str | None:
+    """The profile that the words name, before they are read as a whole."""
+    for at, word in enumerate(words):
+        if word.startswith("--profile="):
+            return word.partition("=")[2]
+        if word == "--profile" and at + 1 < len(words):
+            return words[at + 1]
+    return None
 
 
 def _operate(words: list[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR, Command
 from carrel_client.cli.context import Context
@@ -12,7 +12,7 @@ from carrel_client.cli.output import say, terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from _typeshed import SupportsWrite
 
@@ -53,6 +53,8 @@ class Arguments(argparse.ArgumentParser):
         self.takes_output = True
         self.takes_command = False
         self.watched: tuple[str, ...] = ()
+        self.kind_of: Callable[[Context, str], Mapping[str, Any]] | None = None
+        """Of a command that takes the settings of a kind as options: the kind, from its first argument."""
 
     def explain(self, text: str) -> None:
         """Set the description, beyond the one-line summary."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Iterable
 
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
-from carrel_client.cli.output import Column, print_facts, print_line, print_table
+from carrel_client.cli.kinds import (
+    given_settings,
+    kind_argument,
+    named,
+    print_kinds,
+    setting_text,
+    unset_argument,
+)
+from carrel_client.cli.output import Column, print_facts, print_table
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each
 from carrel_client.errors import CarrelError
@@ -22,9 +27,6 @@ if TYPE_CHECKING:
 
 _STATES = {"on": "green", "off": "red"}
 _STEPS = {"ok": "green", "failed": "red"}
-_SWITCHES = ("create_users", "may_appoint_superadmins", "require_verified_email", "sign_in_confirms")
-_LISTS = ("trusted_email_domains", "scopes", "trusted_factors")
-_ON, _OFF = ("on", "true", "yes"), ("off", "false", "no")
 
 
 def ls_arguments(parser: Arguments) -> None:
@@ -42,7 +44,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             provider["name"],
             provider["kind"],
             "on" if provider["active"] else "off",
-            _server(provider),
+            provider["server"],
             provider["domain"]["name"],
             str(provider["people"]),
         ]
@@ -54,7 +56,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 def show_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
-    parser.explain("Show the configuration of a provider. The secret is never shown.")
+    parser.explain("Show the configuration of a provider. Its secrets are never shown.")
     parser.example("carrel provider show corp", "carrel provider show corp -o json | jq .mapping")
 
 
@@ -65,37 +67,50 @@ def show(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def kinds_arguments(parser: Arguments) -> None:
+    parser.explain("List the kinds of identity providers and the settings of each.")
+    parser.example(
+        "carrel provider kinds", "carrel provider kinds -o json | jq '.items[].settings.properties'"
+    )
+
+
+def kinds(args: argparse.Namespace, context: Context) -> int:
+    """List the kinds of identity providers."""
+    print_kinds(context, context.client.provider_kinds.list())
+    return 0
+
+
 def add_arguments(parser: Arguments) -> None:
+    kind_argument(parser, "provider_kind")
     parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and -; used in URLs")
-    parser.add_argument("kind", choices=("oidc", "ldap"), help="OpenID provider or LDAP directory")
-    parser.add_argument("settings", metavar="SETTING=VALUE", nargs="*", help="see the examples")
     parser.add_argument("--domain", required=True, help="domain in which new users are created")
     parser.add_argument("--off", action="store_true", help="do not offer it for sign-in yet")
-    _shared_arguments(parser)
+    _map_arguments(parser)
+    parser.kind_of = lambda context, kind: named(context.client.provider_kinds.list()["items"], kind)
     parser.explain(
-        "Add an identity provider. Separate list items with commas, write switches as on or off. An OpenID\n"
-        "provider needs issuer and client_id, a directory host and user_base. See the how-to on single\n"
-        "sign-on for all settings, and test them with carrel provider test."
+        "Add an identity provider. Each setting of the kind is an option after KIND. See the how-to on single sign-on\n"
+        "for all settings, and test them with carrel provider test."
     )
     parser.example(
-        "pass show sso | carrel provider add corp oidc issuer=https://login.example.org client_id=carrel "
-        "--domain default --secret-stdin",
-        "pass show ldap | carrel provider add office ldap host=ldap.example.org "
-        "user_base=ou=people,dc=example,dc=org bind_dn=cn=reader,dc=example,dc=org --domain default --secret-stdin",
-        "carrel provider add corp oidc issuer=https://login.example.org client_id=carrel --domain default "
+        "pass show sso | carrel provider add oidc corp --domain default --issuer https://login.example.org "
+        "--client-id carrel --client-secret -",
+        "pass show ldap | carrel provider add ldap office --domain default --host ldap.example.org "
+        "--user-base ou=people,dc=example,dc=org --bind-dn cn=reader,dc=example,dc=org --bind-password -",
+        "carrel provider add oidc corp --domain default --issuer https://login.example.org --client-id carrel "
         "--map staff=physics --map-admin leads=physics --map-role deans=domain_admin",
+        "carrel provider add ldap --help",
     )
 
 
 def add(args: argparse.Namespace, context: Context) -> int:
     """Add an identity provider."""
     wanted = {
+        "kind": args.provider_kind,
         "name": args.name,
         "domain": args.domain,
         "active": not args.off,
-        args.kind: {**_settings(args.settings), **_ca(args.ca)},
+        "settings": given_settings(args),
         "mapping": _rules(args),
-        **_secret(args),
     }
     made = context.client.providers.create(**wanted)
     context.answer(made, lambda: _print(made))
@@ -104,34 +119,34 @@ def add(args: argparse.Namespace, context: Context) -> int:
 
 def update_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
-    parser.add_argument(
-        "settings", metavar="SETTING=VALUE", nargs="*", help="as carrel provider show names them"
-    )
     parser.add_argument("--domain", help="domain in which new users are created")
     state = parser.add_mutually_exclusive_group()
     state.add_argument("--on", action="store_true", help="offer it")
     state.add_argument(
         "--off", action="store_true", help="disable it, and sign out users who signed in with it"
     )
-    _shared_arguments(parser)
-    parser.add_argument("--no-secret", action="store_true", help="delete its secret")
+    unset_argument(parser)
+    _map_arguments(parser)
     parser.add_argument("--no-map", action="store_true", help="remove all group mappings")
-    parser.explain("Change an identity provider. Any --map replaces all mappings.")
+    parser.kind_of = lambda context, provider: named(
+        context.client.provider_kinds.list()["items"], context.client.providers.show(provider)["kind"]
+    )
+    parser.explain(
+        "Change an identity provider. Each setting of its kind is an option after PROVIDER. Any --map replaces all\n"
+        "mappings."
+    )
     parser.example(
-        "carrel provider update corp label='Our company' trusted_email_domains=example.org",
+        "carrel provider update corp --label 'Our company' --trusted-email-domains example.org",
+        "carrel provider update corp --unset client-secret",
         "carrel provider update corp --off",
     )
 
 
 def update(args: argparse.Namespace, context: Context) -> int:
     """Change an identity provider."""
-    wanted: dict[str, Any] = _secret(args)
-    if args.settings or args.ca is not None:
-        now = context.client.providers.show(args.provider)
-        options = dict(now[now["kind"]] or {})
-        wanted[now["kind"]] = {**options, **_settings(args.settings), **_ca(args.ca)}
-    if args.no_secret:
-        wanted["secret"] = None
+    wanted: dict[str, Any] = {}
+    if settings := given_settings(args):
+        wanted["settings"] = settings
     if args.domain:
         wanted["domain"] = args.domain
     if args.on or args.off:
@@ -183,9 +198,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     return each(context, args.providers, remove)
 
 
-def _shared_arguments(parser: Arguments) -> None:
-    parser.add_argument("--secret-stdin", action="store_true", help="read its secret from standard input")
-    parser.add_argument("--ca", metavar="FILE", help="certificates (PEM) to trust besides this machine's")
+def _map_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--map",
         metavar="GROUP=PROJECT",
@@ -209,40 +222,6 @@ def _shared_arguments(parser: Arguments) -> None:
     )
 
 
-def _settings(given: Iterable[str]) -> dict[str, Any]:
-    """Names and values. Raises: CarrelError."""
-    found: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise CarrelError("usage", f"{text} is not NAME=VALUE.", status=422, hint="Write SETTING=VALUE.")
-        if name in _SWITCHES:
-            if value.lower() not in _ON + _OFF:
-                raise CarrelError("usage", f"{name} must be on or off.", status=422)
-            found[name] = value.lower() in _ON
-        elif name in _LISTS:
-            found[name] = [part for part in value.split(",") if part]
-        elif name == "port":
-            found[name] = int(value) if value.isdigit() else None
-        else:
-            found[name] = value
-    return found
-
-
-def _ca(path: str | None) -> dict[str, str]:
-    if path is None:
-        return {}
-    try:
-        with open(path, encoding="utf-8") as file:
-            return {"ca": file.read()}
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise CarrelError("usage", f"{path} cannot be read: {wrong}.", status=422) from None
-
-
-def _secret(args: argparse.Namespace) -> dict[str, Any]:
-    return {"secret": sys.stdin.readline().rstrip("\r\n")} if args.secret_stdin else {}
-
-
 def _rules(args: argparse.Namespace) -> list[dict[str, Any]]:
     rules: list[dict[str, Any]] = [
         {"group": group, "project": project} for group, project in map(_pair, args.map)
@@ -263,36 +242,19 @@ def _pair(text: str) -> tuple[str, str]:
     return group, given
 
 
-def _server(provider: models.ProviderView) -> str:
-    if provider["oidc"]:
-        return provider["oidc"]["issuer"]
-    return provider["ldap"]["host"] if provider["ldap"] else ""
-
-
 def _print(provider: models.ProviderView) -> None:
-    options: dict[str, Any] = {**(provider["oidc"] or provider["ldap"] or {})}
     facts = [
         ("name", provider["name"]),
         ("kind", provider["kind"]),
         ("state", "on" if provider["active"] else "off"),
         ("domain", provider["domain"]["name"]),
         ("people", f"{provider['people']}, {provider['sign_ins']} signed in now"),
-        ("secret", "set" if provider["secret_set"] else "not set"),
         ("redirect URI", provider["redirect_uri"] or ""),
-        *((name, _said(value)) for name, value in options.items()),
+        *((name, setting_text(value)) for name, value in provider["settings"].items()),
+        *((name, "set") for name in provider["secrets"]),
     ]
     facts += [(f"group {rule['group']}", _gives(rule)) for rule in provider["mapping"]]
     print_facts(facts)
-    if not provider["secret_set"]:
-        print_line("It has no secret; set one with --secret-stdin if the server requires it.")
-
-
-def _said(value: object) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, list):
-        return ", ".join(value)
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _gives(rule: models.GroupRuleView) -> str:

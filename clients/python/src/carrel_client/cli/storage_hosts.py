@@ -6,8 +6,9 @@ import argparse
 
 from carrel_client.cli.asking import removal_confirmed, yes_argument
 from carrel_client.cli.context import Context
+from carrel_client.cli.kinds import given_settings, kind_argument, named, print_kinds
 from carrel_client.cli.output import Column, print_facts, print_line, print_table
-from carrel_client.cli.parser import Arguments, reading
+from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each, given, list_arguments, listed
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
@@ -70,57 +71,34 @@ def kinds_arguments(parser: Arguments) -> None:
 
 def kinds(args: argparse.Namespace, context: Context) -> int:
     """List storage kinds."""
-    found = context.client.storage_host_kinds.list()
-    rows = [
-        [
-            kind["kind"],
-            name,
-            "required" if name in kind["settings"]["required"] else "",
-            one.get("description", ""),
-        ]
-        for kind in found["items"]
-        for name, one in kind["settings"]["properties"].items()
-    ]
-    columns = [Column(title) for title in ("KIND", "SETTING", "", "WHAT IT IS")]
-    context.answer(found, lambda: print_table(columns, rows))
+    print_kinds(context, context.client.storage_host_kinds.list())
     return 0
 
 
-def _setting(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not key or not equals:
-        raise ValueError(f"{text!r} is not KEY=VALUE")
-    return key, value
-
-
 def create_arguments(parser: Arguments) -> None:
+    kind_argument(parser, "storage_kind")
     parser.add_argument("name", metavar="NAME", help="lower-case letters and digits, with _ . - between them")
-    parser.add_argument("root", metavar="ROOT", help="a directory on the server, such as /srv/folders")
-    parser.add_argument(
-        "--backend",
-        help="storage kind (default: posix); see `carrel storage-host kinds`",
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        type=reading(_setting),
-        default=[],
-        dest="settings",
-        help="a setting of the kind; repeatable",
-    )
+    parser.kind_of = lambda context, kind: named(context.client.storage_host_kinds.list()["items"], kind)
     _settings(parser)
-    parser.explain("Add a storage host. Its root is checked first.")
-    parser.example("carrel storage-host create fast /srv/nvme --backend btrfs --description 'NVMe, 20 TB'")
+    parser.explain(
+        "Add a storage host. Each setting of the kind is an option after KIND; the root, a directory on the server,\n"
+        "is checked first."
+    )
+    parser.example(
+        "carrel storage-host create btrfs fast --root /srv/nvme --description 'NVMe, 20 TB'",
+        "carrel storage-host create posix --help",
+    )
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Add a storage host."""
+    settings = given_settings(args)
     made = context.client.storage_hosts.create(
         name=args.name,
-        root=args.root,
-        settings=dict(args.settings),
-        **given(args, "backend", "description", "active", "public"),
+        backend=args.storage_kind,
+        root=settings.pop("root", ""),
+        settings=settings,
+        **given(args, "description", "active", "public"),
     )
     context.answer(made, lambda: print_line(f"{made['name']} added ({made['id']})"))
     return 0
