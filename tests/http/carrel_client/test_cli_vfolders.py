@@ -140,7 +140,7 @@ async def test_storage_hosts_are_added_opened_changed_and_forgotten(
 ):
     admin = await command_line(living, "superadmin", tmp_path)
     root = tmp_path_factory.mktemp("fast")
-    assert "fast is added" in await admin.ok(
+    assert "fast added" in await admin.ok(
         "storage-host", "create", "posix", "fast", "--root", str(root), "--closed"
     )
     assert "fast" in await admin.ok("storage-host", "ls")
