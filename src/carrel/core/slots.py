@@ -10,7 +10,8 @@ from enum import StrEnum
 WHOLE = 1000
 """What one device holds, in thousandths."""
 SHARES_SUFFIX = ".shares"
-"""The names of shares end so, and no others: their unit can be read off the name, before anybody declared it."""
+"""Shares of a family are named FAMILY.shares, and nothing else ends so: whoever reads or writes an amount (API, command
+line, page) knows its unit by its name, before any node has declared it. `SlotKind` refuses other names."""
 
 
 class SlotType(StrEnum):
@@ -41,8 +42,11 @@ class SlotKind:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        if (self.type is SlotType.SHARES) != self.name.endswith(SHARES_SUFFIX):
-            raise ValueError(f"{self.name}: shares, and nothing else, are named FAMILY{SHARES_SUFFIX}")
+        shares = self.family + SHARES_SUFFIX
+        if self.type is SlotType.SHARES and self.name != shares:
+            raise ValueError(f"{self.name}: the shares of {self.family} are named {shares}")
+        if self.type is not SlotType.SHARES and self.name.endswith(SHARES_SUFFIX):
+            raise ValueError(f"{self.name}: only shares have a name that ends in {SHARES_SUFFIX}")
         if "." not in self.name or self.quantum < 1 or any(amount < 1 for amount in self.allowed):
             raise ValueError(f"{self.name} is no kind of slot")
 

@@ -62,7 +62,13 @@ def test_an_amount_that_a_kind_does_not_allow_has_allowed_ones_next_to_it(kind, 
 
 @pytest.mark.parametrize(
     ("name", "type"),
-    [("cuda.device", SlotType.SHARES), ("cuda.shares", SlotType.COUNT), ("cuda", SlotType.COUNT)],
+    [
+        ("cuda.device", SlotType.SHARES),
+        ("cuda.shares", SlotType.COUNT),
+        ("cuda", SlotType.COUNT),
+        ("gpu.shares", SlotType.SHARES),
+        ("cuda.mig.shares", SlotType.SHARES),
+    ],
 )
 def test_the_name_of_a_kind_says_whether_it_is_shares(name, type):
     with pytest.raises(ValueError, match="cuda"):
