@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from textwrap import dedent
 
+import acme_distribution
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
@@ -20,39 +20,6 @@ from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.posix import PosixBackend
 
-MODULE = dedent("""
-    from carrel.plugins import Plugin
-    from carrel.storage.port import StorageSettings
-
-    class Shelf:
-        def __init__(self, root):
-            self.root = root
-
-    PLUGIN = Plugin(StorageSettings, lambda settings: Shelf(settings.root))
-    NO_PLUGIN = Shelf
-
-    from pydantic import BaseModel
-    from carrel.accelerators.port import Attachment, Device, DeviceNode
-    from carrel.core.slots import SlotKind, SlotType
-
-    class NpuSettings(BaseModel):
-        count: int = 1
-
-    class Npus:
-        def __init__(self, count):
-            self.ids = [f"npu-{number}" for number in range(count)]
-
-        def discover(self):
-            return [Device(id, "npu") for id in self.ids]
-
-        def kinds(self):
-            return [SlotKind("npu.core-2", "npu", SlotType.UNIQUE)]
-
-        def attach(self, held):
-            return Attachment(nodes=tuple(DeviceNode(f"/dev/{id}") for id in self.ids if id in held))
-
-    NPU = Plugin(NpuSettings, lambda settings: Npus(settings.count), "NPU")
-""")
 Install = Callable[..., None]
 
 
@@ -62,12 +29,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
     def installed(name: str, group: str = "carrel.storage", /, **kinds: str) -> None:
         site = tmp_path / name
-        described = site / f"{name}-1.0.dist-info"
-        described.mkdir(parents=True)
-        (site / f"{name}.py").write_text(MODULE)
-        (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        lines = [f"{kind} = {name}:{value}" for kind, value in kinds.items()]
-        (described / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
+        acme_distribution.write(site, name, group, **kinds)
         monkeypatch.syspath_prepend(site)
 
     find.cache_clear()

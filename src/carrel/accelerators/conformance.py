@@ -1,0 +1,188 @@
+"""What every kind of accelerator does, as one suite.
+
+A test module subclasses `AcceleratorConformance` and gives a fixture `make`: a function that makes the accelerators of
+one machine, which has two devices at least, anew at each call. The methods are collected by pytest, which this module
+does not import.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from carrel.accelerators.port import NOTHING, Accelerators, Attachment, Device, attach, slots_of
+from carrel.core.slots import WHOLE, SlotKind, SlotType
+
+Make = Callable[[], Accelerators]
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CAPABILITY = re.compile(r"(?!CAP_)[A-Z][A-Z_]*")
+_CDI = re.compile(r"[a-z0-9.-]+/[A-Za-z0-9._-]+=[A-Za-z0-9._:-]+")
+_RESOURCE = re.compile(r"([a-z0-9.-]+/)?[A-Za-z0-9._-]+")
+_STRANGER = "a device of somebody else"
+
+
+class AcceleratorConformance:
+    """The port's docstrings, each line as a test."""
+
+    # discover
+
+    def test_devices_have_ids_of_their_own(self, make: Make) -> None:
+        ids = [device.id for device in _devices(make())]
+        assert all(ids)
+        assert len(ids) == len(set(ids))
+
+    def test_what_is_discovered_stays_the_same(self, make: Make) -> None:
+        accelerators = make()
+        first = list(accelerators.discover())
+        assert list(accelerators.discover()) == first
+        assert list(make().discover()) == first
+
+    # kinds
+
+    def test_kinds_stay_the_same_and_are_named_once(self, make: Make) -> None:
+        kinds = list(make().kinds())
+        assert list(make().kinds()) == kinds
+        assert len({kind.name for kind in kinds}) == len(kinds)
+
+    def test_each_device_can_be_asked_for(self, make: Make) -> None:
+        accelerators = make()
+        families = {kind.family for kind in accelerators.kinds()}
+        assert {device.family for device in _devices(accelerators)} <= families
+
+    def test_an_allowed_amount_can_be_had(self, make: Make) -> None:
+        accelerators = make()
+        slots = slots_of(accelerators.discover(), accelerators.kinds())
+        for kind in accelerators.kinds():
+            assert all(kind.allows(amount) for amount in kind.allowed), kind.name
+            if kind.name in slots:
+                assert _amounts(kind, slots[kind.name]), f"{kind.name}: no amount fits its devices"
+
+    def test_shares_add_up_to_a_whole_device(self, make: Make) -> None:
+        for kind in make().kinds():
+            if kind.type is SlotType.SHARES:
+                assert WHOLE % kind.quantum == 0, kind.name
+
+    # attach
+
+    def test_who_holds_nothing_gets_nothing(self, make: Make) -> None:
+        accelerators = make()
+        _devices(accelerators)
+        assert accelerators.attach({}) == NOTHING
+        assert accelerators.attach({_STRANGER: WHOLE}) == NOTHING
+
+    def test_whatever_is_held_has_a_sound_attachment(self, make: Make) -> None:
+        accelerators = make()
+        for held in _combinations(accelerators):
+            attachment = accelerators.attach(held)
+            assert attachment != NOTHING, held
+            _require_sound(attachment)
+            assert attach([accelerators], held) == attachment
+
+    def test_it_stays_the_same_and_changes_nothing(self, make: Make) -> None:
+        accelerators = make()
+        for held in _combinations(accelerators):
+            asked = dict(held)
+            first = accelerators.attach(asked)
+            assert accelerators.attach(asked) == first
+            assert make().attach(dict(reversed(held.items()))) == first
+            assert asked == held
+
+    def test_devices_of_others_are_passed_over(self, make: Make) -> None:
+        accelerators = make()
+        for held in _combinations(accelerators):
+            assert accelerators.attach({_STRANGER: WHOLE, **held}) == accelerators.attach(held)
+
+    def test_no_container_gets_what_another_holds(self, make: Make) -> None:
+        accelerators = make()
+        alone = {
+            device.id: _parts(accelerators.attach({device.id: WHOLE})) for device in _devices(accelerators)
+        }
+        own = {
+            one: parts - frozenset().union(*(alone[other] for other in alone if other != one))
+            for one, parts in alone.items()
+        }
+        assert all(own.values()), "two devices are attached alike"
+        for held in _combinations(accelerators):
+            parts = _parts(accelerators.attach(held))
+            assert all(own[device].isdisjoint(parts) for device in own.keys() - held.keys()), held
+
+    def test_each_device_comes_with_its_files(self, make: Make) -> None:
+        accelerators = make()
+        for held in _combinations(accelerators):
+            together = accelerators.attach(held)
+            for device, amount in held.items():
+                one = accelerators.attach({device: amount})
+                assert {*one.nodes, *one.paths, *one.cdi} <= {*together.nodes, *together.paths, *together.cdi}
+
+
+def _devices(accelerators: Accelerators) -> list[Device]:
+    devices = list(accelerators.discover())
+    assert len(devices) > 1, "the suite needs two devices at least"
+    return devices
+
+
+def _amounts(kind: SlotKind, there: int) -> list[int]:
+    """Amounts of a kind that a container can have where there is so much of it: the least, the most, whole devices."""
+    some = {kind.quantum, 1, 2, WHOLE - kind.quantum, WHOLE, WHOLE + kind.quantum, there, *kind.allowed}
+    return sorted(amount for amount in some if 0 < amount <= there and kind.allows(amount))
+
+
+def _combinations(accelerators: Accelerators) -> Iterator[dict[str, int]]:
+    """What containers may hold: amounts of each kind, from each device on that has so much behind it."""
+    devices = _devices(accelerators)
+    for kind in accelerators.kinds():
+        ids = [device.id for device in devices if device.family == kind.family]
+        for amount in _amounts(kind, len(ids) * WHOLE // kind.thousandths):
+            whole, part = divmod(amount * kind.thousandths, WHOLE)
+            for start in range(len(ids) - whole - bool(part) + 1):
+                held = dict.fromkeys(ids[start : start + whole], WHOLE)
+                yield held | ({ids[start + whole]: part} if part else {})
+
+
+def _parts(attachment: Attachment) -> frozenset[object]:
+    """What a container is given, piece by piece; a list in a variable too."""
+    return frozenset(
+        [
+            *((name, one) for name, value in attachment.env.items() for one in value.split(",")),
+            *attachment.nodes,
+            *attachment.paths,
+            *attachment.groups,
+            *attachment.cdi,
+            *attachment.resources.items(),
+        ]
+    )
+
+
+def _require_sound(attachment: Attachment) -> None:
+    """The engines can give it."""
+    _require_env(attachment.env)
+    for node in attachment.nodes:
+        assert node.path.startswith("/dev/"), node
+        assert node.permissions, node
+        assert set(node.permissions) <= set("rwm"), node
+    for path in attachment.paths:
+        assert path.source.startswith("/"), path
+        assert path.target.startswith("/"), path
+        assert path.target.strip("/"), path
+    assert all(type(group) is int and group >= 0 for group in attachment.groups), attachment.groups
+    assert all(_CAPABILITY.fullmatch(one) for one in attachment.capabilities), attachment.capabilities
+    for limit in attachment.limits:
+        assert limit.name.islower(), limit
+        assert limit.hard == -1 or -1 < limit.soft <= limit.hard, limit
+    assert all(_CDI.fullmatch(name) for name in attachment.cdi), attachment.cdi
+    for name, amount in attachment.resources.items():
+        assert _RESOURCE.fullmatch(name), name
+        assert amount > 0, name
+    for many in (
+        attachment.nodes,
+        attachment.paths,
+        attachment.groups,
+        attachment.capabilities,
+        attachment.cdi,
+    ):
+        assert len(set(many)) == len(many), many
+
+
+def _require_env(env: Mapping[str, str]) -> None:
+    for name, value in env.items():
+        assert _VARIABLE.fullmatch(name), name
+        assert "\0" not in value, name
