@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
+import acme_distribution
 import psycopg
 import pytest
 from btrfs_disk import btrfs_disk
@@ -20,13 +22,18 @@ from carrel.core.ids import FolderId, StorageHostId, new_id
 from carrel.db import revision
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
+from carrel.db.encryption import SecretBox
+from carrel.folders.hosts.storages import Storages
+from carrel.plugins import Port
 from carrel.server.backup import folders
+from carrel.server.backup.restore import NOT_COPIED
 from carrel.sessions import service as sessions
 from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.port import FolderLocation
+from carrel.storage.posix import PosixBackend
 
 CARREL = Path(sys.executable).with_name("carrel")
 KEY = bytes(range(32))
@@ -70,7 +77,7 @@ async def original(open_dir: Path, database: Database, people: People) -> Iterat
     shutil.rmtree(data_dir, ignore_errors=True)
 
 
-def _folder(url: str, people: People, root: Path, kind: str) -> FolderLocation:
+def _folder(url: str, people: People, root: Path, kind: str, *, name: str = "") -> FolderLocation:
     """A folder of the user's on a storage host of its own."""
     backend = make(kind, root)
     backend.probe()
@@ -81,12 +88,20 @@ def _folder(url: str, people: People, root: Path, kind: str) -> FolderLocation:
     with psycopg.connect(url) as connection:
         connection.execute(
             "INSERT INTO storage_hosts (id, name, backend, root, state) VALUES (%s, %s, %s, %s, 'ok')",
-            (host, f"host-{kind}", kind, str(root)),
+            (host, name or f"host-{kind}", kind, str(root)),
         )
         connection.execute(
             "INSERT INTO vfolders (id, name, host_id, owner_id, domain_id, scope, state, created_by, created_at)"
-            " VALUES (%s, 'work', %s, %s, %s, %s, 'READY', %s, now())",
-            (place.folder, host, people.user.user_id, people.domain, place.scope, people.user.user_id),
+            " VALUES (%s, %s, %s, %s, %s, %s, 'READY', %s, now())",
+            (
+                place.folder,
+                name or "work",
+                host,
+                people.user.user_id,
+                people.domain,
+                place.scope,
+                people.user.user_id,
+            ),
         )
     return place
 
@@ -152,6 +167,45 @@ async def test_all_of_an_installation_comes_back_in_another_directory(
     finally:
         shutil.rmtree(new, ignore_errors=True)
     _carrel("backup", "--verify", again)
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["where it works", "where it does not"])
+def test_hosts_of_other_kinds_come_back_with_their_settings(
+    original: Original, people: People, open_dir: Path, tmp_path: Path, there: bool
+) -> None:
+    acme_distribution.write(tmp_path / "site", "acme", Port.STORAGE, safe="SAFE")
+    root = original.data_dir.with_name(f"safe-{new_id()}")
+    place = _folder(original.url, people, root, "posix", name="safe")
+    (PosixBackend(root).files(place) / "notes.txt").write_text("in the safe")
+    with psycopg.connect(original.url) as connection:
+        found = connection.execute("SELECT id FROM storage_hosts WHERE name = 'safe'").fetchone()
+        assert found
+        sealed = Storages(cast(Database, None), seal=SecretBox(KEY)).sealed(found[0], {"token": "hunter2"})
+        connection.execute(
+            "UPDATE storage_hosts SET backend = 'safe', settings = %s WHERE name = 'safe'", (sealed,)
+        )
+    target, new = tmp_path / "backup", open_dir / f"restored-{new_id()}"
+    there_too = os.environ.get("PYTHONPATH", "")
+    path = {"PYTHONPATH": os.pathsep.join(filter(None, (str(tmp_path / "site"), there_too)))}
+    try:
+        _carrel("backup", target, "--data-dir", original.data_dir, **path)
+        assert "hunter2" not in (target / "manifest.json").read_text()
+        _carrel("restore", target, "--data-dir", new, **path, **({} if there else {"ACME_SAFE": "shut"}))
+        files = new / NOT_COPIED / "safe" / place.scope / place.folder / "files"
+        assert (files / "notes.txt").read_text() == "in the safe"
+        embedded = Embedded(new / "postgres")
+        embedded.start()
+        try:
+            with psycopg.connect(embedded.url) as connection:
+                kept = connection.execute(
+                    "SELECT backend, settings FROM storage_hosts WHERE name = 'safe'"
+                ).fetchone()
+        finally:
+            embedded.stop()
+        assert kept == (("safe", sealed) if there else ("posix", None))
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(root, ignore_errors=True)
 
 
 async def _the_same_people_sign_in(
@@ -288,7 +342,9 @@ def test_folders_on_btrfs_are_read_from_a_snapshot(
 
         folder = folders.Folder(host, place)
         (tmp_path / "backup").mkdir()
-        archived = folders.archive(folder, tmp_path / "backup", snapshot="backup-1", progress=change)
+        archived = folders.archive(
+            folder, tmp_path / "backup", snapshot="backup-1", settings={}, progress=change
+        )
         assert archived is not None
         assert not archived.changed
         assert seen[0] == ["backup-1"]

@@ -50,6 +50,12 @@ def refusal(error: StorageError) -> CarrelError:
     return Unavailable(code, error.message, hint="Try again later, or ask an administrator.")
 
 
+def opened(seal: SecretBox, host: StorageHostId, settings: bytes) -> Mapping[str, Any]:
+    """The settings of a host, as `sealed` keeps them. Raises: Unavailable when they do not open."""
+    values: Mapping[str, Any] = json.loads(seal.open(settings, _purpose(host)))
+    return values
+
+
 def _purpose(host: StorageHostId) -> str:
     return f"storage_host:{host}"
 
@@ -92,8 +98,7 @@ class Storages:
         if row.settings is None:
             return {}
         assert self._seal, "made with one where hosts are used"
-        opened: Mapping[str, Any] = json.loads(self._seal.open(row.settings, _purpose(row.id)))
-        return opened
+        return opened(self._seal, row.id, row.settings)
 
     def close(self) -> None:
         """Let its threads end."""

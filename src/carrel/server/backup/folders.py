@@ -1,12 +1,14 @@
 """The files of folders: one tar archive for each, from a snapshot where the storage makes them, else as they lie."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from carrel.core.ids import FolderId
+from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost, damaged
 from carrel.server.backup.programs import ProgramFailed, into_file
 from carrel.storage import btrfs_ioctls
@@ -16,6 +18,7 @@ from carrel.storage.port import FolderLocation, Snapshots, StorageBackend, Stora
 from carrel.storage.posix import FILES, STAGE, directory
 
 DIRECTORY = "folders"
+POSIX = "posix"
 _SNAPSHOTS = ".snapshots-"
 _CHANGED = 1
 """tar's exit code when something changed while it was read: the rest of the archive is good."""
@@ -39,12 +42,14 @@ class Archived:
     changed: bool
 
 
-def archive(folder: Folder, backup: Path, *, snapshot: str | None, progress: Progress) -> Archived | None:
+def archive(
+    folder: Folder, backup: Path, *, snapshot: str | None, settings: HostSettings, progress: Progress
+) -> Archived | None:
     """Write the folder's archive; None when the folder is gone. snapshot: the name of one to make and remove again.
 
     Raises: Unavailable.
     """
-    backend = make(folder.host.backend, Path(folder.host.root))
+    backend = make(folder.host.backend, Path(folder.host.root), settings.get(folder.host.name))
     target = backup / folder.archive
     try:
         with _source(backend, folder.place, snapshot) as source:
@@ -86,27 +91,28 @@ def _has_nested(backend: StorageBackend, place: FolderLocation) -> bool:
         return bool(btrfs_ioctls.nested(handle, btrfs_ioctls.subvolume(handle)))
 
 
-def extract(manifest: Manifest, backup: Path, roots: dict[str, Path], progress: Progress) -> list[str]:
-    """Unpack every folder of the backup; the hosts that are plain directories now and were not.
+def extract(
+    manifest: Manifest, backup: Path, roots: dict[str, Path], settings: HostSettings, progress: Progress
+) -> list[str]:
+    """Unpack every folder of the backup; the names of hosts that are plain directories now and were not.
 
     roots: the name of each storage host to its new root. Raises: Conflict, Unavailable.
     """
     backends: dict[str, StorageBackend] = {}
+    plain: list[str] = []
     hosts = {host.name: host for host in manifest.hosts}
     for name in sorted(name for name in manifest.files if name.startswith(f"{DIRECTORY}/")):
         host, place = _parsed(name, hosts, backup)
         if host.name not in backends:
-            backends[host.name] = _prepared(host, roots[host.name])
+            backends[host.name], as_before = _prepared(host, roots[host.name], settings.get(host.name, {}))
+            if not as_before:
+                plain.append(host.name)
         backend = backends[host.name]
         backend.create(place)
         with (backup / name).open("rb") as archived:
             _unpack(archived.fileno(), backend.files(place).parent)
         progress(name, manifest.files[name].bytes)
-    return [
-        name
-        for name, backend in backends.items()
-        if hosts[name].backend == "btrfs" and not isinstance(backend, BtrfsBackend)
-    ]
+    return plain
 
 
 def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, FolderLocation]:
@@ -118,17 +124,20 @@ def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[Stor
         raise damaged(backup, f"{name} is not the archive of a folder") from None
 
 
-def _prepared(host: StoredHost, root: Path) -> StorageBackend:
-    """The back end of a host in its new root; plain directories where that is no Btrfs."""
+def _prepared(host: StoredHost, root: Path, settings: Mapping[str, Any]) -> tuple[StorageBackend, bool]:
+    """The back end of a host in its new root, and whether it is of the kind that it was: plain directories where that
+    does not work there, as Btrfs on another file system.
+    """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    backend = make(host.backend, root)
+    backend = make(host.backend, root, settings)
+    as_before = True
     try:
         backend.probe()
     except StorageError:
-        backend = make("posix", root)
+        backend, as_before = make(POSIX, root), False
         backend.probe()
     backend.claim()
-    return backend
+    return backend, as_before
 
 
 def _unpack(archived: int, target: Path) -> None:

@@ -21,7 +21,8 @@ from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId
 from carrel.db.embedded import Embedded
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, manifest
+from carrel.server.backup import database, folders, host_settings, manifest
+from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible, size
@@ -106,7 +107,7 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
             installation.database_url, partial / DATABASE, name=DATABASE, progress=progress
         )
         found = _folders(installation) if how != "none" else []
-        hosts = _hosts(installation)
+        hosts, settings = _hosts(installation)
     # 2. What is small.
     for name in SMALL_FILES:
         if (source := installation.data_dir / name).exists():
@@ -114,7 +115,7 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
     # 3. The folders.
     snapshot = f"backup-{int(time.time())}-{os.getpid()}" if how == "snapshot" else None
     for folder in found:
-        archived = folders.archive(folder, partial, snapshot=snapshot, progress=progress)
+        archived = folders.archive(folder, partial, snapshot=snapshot, settings=settings, progress=progress)
         if archived is None:
             missing.append(folder.place.folder)
             continue
@@ -163,12 +164,13 @@ def _folders(installation: BackupSource) -> list[folders.Folder]:
     ]
 
 
-def _hosts(installation: BackupSource) -> list[StoredHost]:
+def _hosts(installation: BackupSource) -> tuple[list[StoredHost], HostSettings]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         if not _has_folders(connection):
-            return []
+            return [], {}
         rows = connection.execute("SELECT name, backend, root FROM storage_hosts ORDER BY name").fetchall()
-    return [_host(installation, *map(str, row)) for row in rows]
+        settings = host_settings.read(connection, installation.data_dir)
+    return [_host(installation, *map(str, row)) for row in rows], settings
 
 
 def _host(installation: BackupSource, name: str, backend: str, root: str) -> StoredHost:

@@ -16,7 +16,7 @@ from carrel.core.errors import Conflict, Unavailable
 from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, manifest
+from carrel.server.backup import database, folders, host_settings, manifest
 from carrel.server.backup.make import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
 from carrel.server.backup.programs import disk_error
@@ -126,9 +126,15 @@ def _restore_folders(url: str, stored: Manifest, backup: Path, fresh: Path, prog
         host.name: fresh / FOLDERS if host.in_data_dir else fresh / NOT_COPIED / host.name
         for host in stored.hosts
     }
-    plain = folders.extract(stored, backup, roots, progress)
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE storage_hosts SET backend = 'posix' WHERE name = ANY(%s)", (plain,))
+        # A backup of before there were folders has no hosts, and no table of them.
+        settings = host_settings.read(connection, fresh) if stored.hosts else {}
+    plain = folders.extract(stored, backup, roots, settings, progress)
+    with psycopg.connect(url) as connection:
+        for name in plain:
+            connection.execute("UPDATE storage_hosts SET backend = %s WHERE name = %s", (folders.POSIX, name))
+            if name in settings:
+                connection.execute("UPDATE storage_hosts SET settings = NULL WHERE name = %s", (name,))
 
 
 def _settings(backup: Path, url: str, own_database: str) -> bytes:
