@@ -1,18 +1,50 @@
 """Command lines shown to people are of the grammar: examples of --help, hints, inline code of documents, the page."""
 
 import ast
+import io
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from carrel_client.cli.commands import COMMANDS, GROUPS, OPERATOR
+from carrel_client.cli.context import Context
+from carrel_client.cli.kinds import add_options, option_name
 from carrel_client.cli.parser import arguments_of
+
+from carrel import plugins
+from carrel.plugins import Port
 
 ROOT = Path(__file__).parents[3]
 SHELL = frozenset({"|", "||", "&&", ";", ">", ">>", "<", "2>", "&", "(", ")"})
 _NAMED = re.compile(r"(?<![\w/.-])carrel ((?:[a-z][a-z-]+)(?: [a-z][a-z-]+)?)")
+
+
+def kinds(port: Port) -> SimpleNamespace:
+    """What the server lists of the kinds of a port."""
+    items = [{"kind": kind, "settings": plugin.schema()} for kind, plugin in plugins.kinds(port).items()]
+    return SimpleNamespace(list=lambda: {"items": items})
+
+
+SERVER = SimpleNamespace(
+    client=SimpleNamespace(
+        engine_kinds=kinds(Port.ENGINE),
+        engines=SimpleNamespace(show=lambda name: {"kind": "docker"}),
+        provider_kinds=kinds(Port.IDENTITY),
+        providers=SimpleNamespace(show=lambda name: {"kind": "oidc"}),
+        storage_host_kinds=kinds(Port.STORAGE),
+    )
+)
+"""Has what examples of commands ask for that take the settings of a kind as options."""
+SETTINGS = {
+    option_name(setting)
+    for port in Port
+    for plugin in plugins.kinds(port).values()
+    for setting in plugin.settings.model_fields
+}
 
 
 def invocations(line: str) -> Iterator[list[str]]:
@@ -38,7 +70,8 @@ def invocations(line: str) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_examples_of_the_help_are_of_the_grammar(words: str) -> None:
+def test_examples_of_the_help_are_of_the_grammar(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a secret\n"))
     parser, _ = arguments_of(COMMANDS[words])
     for example in parser.examples:
         found = list(invocations(example))
@@ -47,7 +80,11 @@ def test_examples_of_the_help_are_of_the_grammar(words: str) -> None:
             name = " ".join(given[:2]) if " ".join(given[:2]) in COMMANDS else given[0]
             assert name in COMMANDS or name in OPERATOR, example
             if name in COMMANDS:
-                arguments_of(COMMANDS[name])[0].read(given[len(name.split()) :])
+                parser, rest = arguments_of(COMMANDS[name])[0], given[len(name.split()) :]
+                if parser.kind_of:
+                    add_options(parser, rest, cast(Context, SERVER))
+                if "--help" not in rest:
+                    parser.read(rest)
 
 
 def known(name: str) -> bool:
@@ -104,6 +141,7 @@ def test_commands_that_the_page_shows_are_of_the_grammar() -> None:
             if name in COMMANDS:
                 parser, _ = arguments_of(COMMANDS[name])
                 options = {option for action in parser._actions for option in action.option_strings}
+                options |= SETTINGS if parser.kind_of else set()
                 assert set(re.findall(r'"(--[a-z][a-z-]*)"', rest)) <= options, (
                     f"{file.name}: carrel {name} {rest}"
                 )
