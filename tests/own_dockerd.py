@@ -24,12 +24,12 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
+
+from people import wait_until
 
 _START_S = 60.0
 _STOP_S = 60.0
@@ -87,7 +87,10 @@ class OwnDockerd:
         if self._containerd is None:
             self._start_containerd()
         process = self._process = self._spawn("dockerd", self._command())
-        _until(lambda: self._answers() or process.poll() is not None, _START_S)
+        with contextlib.suppress(AssertionError):
+            wait_until(
+                lambda: self._answers() or process.poll() is not None, within_s=_START_S, every_s=_LOOK_S
+            )
         if not self._answers():
             tail = (self.folder / "dockerd.log").read_text(errors="replace")[-2000:]
             raise RuntimeError(f"dockerd did not come up:\n{tail}")
@@ -100,8 +103,7 @@ class OwnDockerd:
         (root / "config.toml").write_text('version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n')
         options = [f"--config={root}/config.toml", f"--root={root}/root", f"--state={root}/state"]
         self._containerd = self._spawn("containerd", ["containerd", *options, f"--address={address}"])
-        if not _until(address.exists, _START_S):
-            raise RuntimeError("containerd did not come up")
+        wait_until(address.exists, within_s=_START_S, every_s=_LOOK_S)
 
     def _spawn(self, name: str, command: list[str]) -> "subprocess.Popen[bytes]":
         with (self.folder / f"{name}.log").open("ab") as log:
@@ -145,7 +147,8 @@ class OwnDockerd:
             os.kill(process, signal.SIGKILL)
         if self._containerd is not None:
             self._containerd.wait(_STOP_S)
-        _until(lambda: not self._leftovers(), _STOP_S)
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: not self._leftovers(), within_s=_STOP_S, every_s=_LOOK_S)
         self._delete_stale_links()
         for mount in reversed(_mounts_under(self.folder, self._data)):
             subprocess.run(["umount", "-l", mount], capture_output=True)
@@ -219,22 +222,15 @@ class OwnDockerd:
     def _delete_stale_links(self) -> None:
         """Pairs of network devices that a killed daemon made and gave to no container any more."""
         stale = _pairs_here() - self._links
-        time.sleep(1)  # another daemon may be about to give such a pair to a container of its own
+        with contextlib.suppress(AssertionError):
+            # Another daemon may be about to give such a pair to a container of its own.
+            wait_until(lambda: not stale & _pairs_here(), within_s=1)
         for name in stale & _pairs_here():
             subprocess.run(["ip", "link", "del", name], capture_output=True)
 
 
 def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
-
-
-def _until(claim: Callable[[], bool], bound_s: float) -> bool:
-    deadline = time.monotonic() + bound_s
-    while time.monotonic() < deadline:
-        if claim():
-            return True
-        time.sleep(_LOOK_S)
-    return False
 
 
 def _pairs_here() -> set[str]:

@@ -1,9 +1,13 @@
 """Who is in the fixtures, and how tests wait for them."""
 
 import asyncio
+import inspect
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
+
+from sqlalchemy import text
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId
@@ -41,13 +45,51 @@ async def first_administrator(database: Database) -> Actor:
 
 
 async def eventually(
-    claim: Callable[[], Awaitable[T]], *, within_s: float = 60.0, every_s: float = 0.02
+    claim: Callable[[], Awaitable[T] | T], *, within_s: float = 60.0, every_s: float = 0.02
 ) -> T:
     """The first true answer of the claim; fails when there is none in time."""
     deadline = asyncio.get_running_loop().time() + within_s
     while True:
-        answer = await claim()
+        answer = claim()
+        if inspect.isawaitable(answer):
+            answer = await answer
         if answer:
             return answer
         assert asyncio.get_running_loop().time() < deadline, f"not in {within_s} s: {claim}"
         await asyncio.sleep(every_s)
+
+
+def wait_until(claim: Callable[[], T], *, within_s: float = 60.0, every_s: float = 0.02) -> T:
+    """`eventually` where there is no event loop."""
+    deadline = time.monotonic() + within_s
+    while True:
+        answer = claim()
+        if answer:
+            return answer
+        assert time.monotonic() < deadline, f"not in {within_s} s: {claim}"
+        time.sleep(every_s)
+
+
+async def stops_growing(count: Callable[[], int]) -> int:
+    """The count, once it is more than 0 and stays the same for a while."""
+    before = 0
+
+    def stands_still() -> int:
+        nonlocal before
+        last, before = before, count()
+        return before if before == last else 0
+
+    return await eventually(stands_still, every_s=0.4)
+
+
+async def waiting_for_locks(database: Database, count: int = 1) -> None:
+    """Until so many connections to this database wait for a lock."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+
+    async def wait() -> bool:
+        async with database.transaction() as tx:
+            return bool((await tx.execute(waiting)).scalar_one() >= count)
+
+    await eventually(wait)

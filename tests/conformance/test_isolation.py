@@ -111,15 +111,19 @@ def gateway_of(desk: Desk) -> str:
 
 async def dial(host: str, port: int) -> bool:
     """Whether this machine, where the gateway is, reaches it within two seconds."""
-    for _ in range(40):
+
+    async def reached() -> bool:
         try:
             _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), 2)
         except OSError:
-            await asyncio.sleep(0.05)
-        else:
-            writer.close()
-            return True
-    return False
+            return False
+        writer.close()
+        return True
+
+    try:
+        return await eventually(reached, within_s=2, every_s=0.05)
+    except AssertionError:
+        return False
 
 
 LISTEN = ("sh", "-c", f"while true; do echo hello | nc -l -p {PORT}; done")

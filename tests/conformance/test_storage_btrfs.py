@@ -4,13 +4,13 @@ import errno
 import itertools
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from btrfs_disk import btrfs_disk
+from people import wait_until
 from storage_kit import OfRoot
 
 from carrel.core.errors import Conflict
@@ -43,12 +43,14 @@ class BtrfsHarness(OfRoot):
 
     def eventually(self, work: Callable[[], T]) -> T:
         """What it gives once the kernel has counted anew."""
-        for _ in range(600):
+
+        def given() -> list[T]:
             try:
-                return work()
+                return [work()]
             except StorageUnavailable:
-                time.sleep(0.05)
-        return work()
+                return []
+
+        return wait_until(given)[0]
 
 
 @pytest.fixture
@@ -132,11 +134,7 @@ def test_limits_are_exact_again_after_a_clone_that_nobody_measures(harness: Btrf
     harness.backend.clone(source, target)
     with _handle(harness.backend.root) as handle:
         told = Path("/sys/fs/btrfs") / str(ioctls.file_system(handle)) / "qgroups" / "inconsistent"
-    for _ in range(600):
-        if told.read_text().strip() == "0":
-            return
-        time.sleep(0.05)
-    raise AssertionError("nobody counts anew")
+    wait_until(lambda: told.read_text().strip() == "0")
 
 
 def test_a_half_made_clone_is_forgotten(harness: BtrfsHarness) -> None:

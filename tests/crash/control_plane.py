@@ -106,15 +106,14 @@ class Client:
 
     async def _ask(self, method: str, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
         async def answered() -> httpx2.Response | None:
-            answer = await self.try_once(method, path, **options)
-            if answer is None:
-                await asyncio.sleep(0.1)
-            return answer
+            return await self.try_once(method, path, **options)
 
-        return await eventually(answered, within_s=60)
+        return await eventually(answered, within_s=60, every_s=0.1)
 
 
 async def answering(client: httpx2.AsyncClient) -> None:
+    """Until the server of this client, whose base is its API, answers."""
+
     async def healthy() -> bool:
         try:
             return (await client.get("/health")).status_code == 200

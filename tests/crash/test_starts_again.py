@@ -55,10 +55,13 @@ async def test_the_api_waits_for_its_database_and_says_503_meanwhile(supervised:
             return supervised.client.refusals[:1] == ["database.unavailable"]
 
         await eventually(refused, within_s=60, every_s=0.05)
+
         # It goes on waiting while it is asked, over many attempts of its own to reach the database.
-        for _ in range(20):
-            await supervised.client.try_once("GET", "/health")
-            await asyncio.sleep(0.05)
+        async def is_refused_often() -> bool:
+            await supervised.client.try_once("GET", "/sessions")
+            return len(supervised.client.refusals) >= 20
+
+        await eventually(is_refused_often, within_s=60, every_s=0.05)
         assert len(plane.ends()) == 1
     await eventually(plane.is_whole, within_s=60, every_s=0.05)
     assert len(plane.ends()) == 1

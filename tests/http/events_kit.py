@@ -21,6 +21,8 @@ class Stream:
 
     def __init__(self, chunks: AsyncIterator[str]) -> None:
         self._lines = chunks
+        self.pings = 0
+        """How often the server had nothing to say for a while."""
 
     async def frame(self, within_s: float = 10) -> Frame | None:
         """The next frame; None at the end of the stream."""
@@ -30,6 +32,7 @@ class Stream:
                 if not line and fields:
                     return Frame(fields["event"], fields.get("id"), json.loads(fields["data"]))
                 name, _, value = line.partition(": ")
+                self.pings += line == ": ping"
                 if name:
                     fields[name] = value
         return None

@@ -41,6 +41,37 @@ def test_directories_of_tests_mirror_the_packages():
         assert rooms <= packages, kind
 
 
+# Who may let time pass in a test, and why. All others wait for what they wait for: `eventually`, `wait_until`.
+SLEEPING = {
+    "people.py": "looks again, in the helpers that wait",
+    "simulation/": "virtual time",
+    "unit/controllers/test_loop.py": "virtual time",
+    "conformance/test_docker.py": "time of a real engine, for the suite that engines share",
+    "conformance/test_docker_restart.py": "time of a real engine, for the suite that engines share",
+    "conformance/test_isolation.py": "the window of a measurement",
+    "conformance/test_neighbours.py": "programs inside of containers",
+    "crash/control_plane.py": "the pace of a reader who never stops",
+    "crash/place.py": "the moment of a kill",
+    "crash/test_kill_minus_nine.py": "the moment of a kill",
+    "crash/test_disk_full.py": "attempts of a supervisor that has no room to write them down",
+    "e2e/test_data.py": "looks again, while the browser goes on",
+    "http/apps/test_apps.py": "an app that is slow to start",
+    "http/folders/test_vfolders_moving.py": "a copy that is slow",
+    "unit/storage/test_storage_threads.py": "work that is slow",
+}
+
+
+def test_nothing_waits_for_time_to_pass():
+    tests = SOURCE.parents[1] / "tests"
+    sleeping = {
+        str(file.relative_to(tests))
+        for file in tests.rglob("*.py")
+        if re.search(r"(?<!def )\b(sleep|wait_for_timeout)\((?!0\))", file.read_text())
+    }
+    assert {one for one in sleeping if not one.startswith(tuple(SLEEPING))} == set()
+    assert {one for one in SLEEPING if not any(file.startswith(one) for file in sleeping)} == set()
+
+
 def test_no_module_has_a_name_that_says_nothing():
     assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
 

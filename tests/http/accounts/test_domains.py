@@ -3,6 +3,7 @@
 import asyncio
 
 from installation import SMALL, Api, Caller
+from people import waiting_for_locks
 from people_kit import domain_admin, officer, said
 from sqlalchemy import text
 
@@ -221,10 +222,7 @@ async def test_nobody_moves_into_a_domain_while_it_is_removed(api: Api):
                 ("POST", "/projects", {"name": "late", "domain": "closing"}),
             )
         ]
-        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        async with asyncio.timeout(30):
-            while (await tx.execute(waiting)).scalar_one() < len(asked):
-                await asyncio.sleep(0.02)
+        await waiting_for_locks(api.database, len(asked))
         await tx.execute(text("UPDATE domains SET removed_at = now() WHERE id = :id"), {"id": domain})
     assert [said(answer) for answer in await asyncio.gather(*asked)] == [(404, "domain.not_found")] * len(
         asked

@@ -104,4 +104,4 @@ async def test_client_that_leaves_ends_the_input_of_its_command(world: World) ->
         await socket.send(json.dumps({"command": ["sh", "-c", f"cat; touch {mark}"]}))
         await socket.send(b"hello")
         assert await socket.recv() == b"\x01hello"
-    await eventually(lambda: asyncio.sleep(0, mark.exists()), within_s=60)
+    await eventually(mark.exists)

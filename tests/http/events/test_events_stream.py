@@ -58,15 +58,19 @@ async def test_nothing_is_missed_from_the_hello_on(api: Api):
             assert (await stream.until("session.created")).data["object"]["id"] == made["id"]
 
 
-async def test_an_event_behind_an_older_transaction_comes_when_that_has_ended(api: Api):
+async def test_an_event_behind_an_older_transaction_comes_when_that_has_ended(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+):
     """Its position is after everything the older one may yet write, and nobody announces the older one's end."""
+    monkeypatch.setattr(routes, "PING_S", 0.1)
     user = await api.as_("user")
     connect = psycopg.AsyncConnection.connect
     async with following(user) as stream, await connect(api.database.url) as older:
         await older.execute("CREATE TABLE held (x int)")
         made = await user.start()
         waiting = asyncio.create_task(stream.until("session.created"))
-        await asyncio.sleep(0.3)
+        pings = stream.pings
+        await eventually(lambda: stream.pings >= pings + 2)
         assert not waiting.done()
         await older.rollback()
         assert (await waiting).data["object"]["id"] == made["id"]
@@ -81,7 +85,7 @@ async def test_readers_get_everything_once_and_in_order_whatever_commits_late(ap
         async with await psycopg.AsyncConnection.connect(api.database.url) as connection:
             for number in range(each):
                 await write(api, connection, writer * 1000 + number)
-                await asyncio.sleep(0.002 * ((writer * 7 + number * 3) % 9))
+                await connection.execute("SELECT pg_sleep(%s)", (0.002 * ((writer * 7 + number * 3) % 9),))
                 await write(api, connection, writer * 1000 + 500 + number)
                 await connection.execute("SELECT pg_notify('carrel', 'events')")
                 await connection.commit()

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 from installation import Api
+from people import wait_until
 from vfolders_machine import (
     IN_PROJECT,
     PEOPLE,
@@ -93,7 +94,7 @@ class Folders(Files):
             return
         assert answer.status_code == 200, answer.text
         del self.folders[ref]
-        self.until(lambda: self.world.ask(person, "GET", f"/vfolders/{ref}").status_code == 404)
+        wait_until(lambda: self.world.ask(person, "GET", f"/vfolders/{ref}").status_code == 404)
 
     @rule(person=askers, other=people, permission=permissions, data=st.data())
     def invite(self, person: str, other: str, permission: str, data: st.DataObject) -> None:
@@ -197,7 +198,7 @@ class Folders(Files):
             folder.owner = heir
             folder.shares.pop(heir, None)
             shown = f"/vfolders/{ref}"
-            self.until(lambda: self.world.ask(heir, "GET", shown).json()["task"] is None)
+            wait_until(lambda: self.world.ask(heir, "GET", shown).json()["task"] is None)
 
     # What everybody sees
 

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import psycopg
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from installation import API
+from people import wait_until
 from tree_model import No, Tree
 
 PEOPLE = ("user", "colleague", "stranger")
@@ -106,12 +106,6 @@ class Machine(RuleBasedStateMachine):
 
     def no(self, answer: httpx2.Response, status: int, code: str) -> None:
         assert (answer.status_code, answer.json().get("code")) == (status, code), answer.text
-
-    def until(self, claim: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 30
-        while not claim():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
 
 
 class Files(Machine):
@@ -219,7 +213,7 @@ class Files(Machine):
             return
         assert answer.status_code == 202, answer.text
         task = f"/vfolder-tasks/{answer.json()['id']}"
-        self.until(lambda: self.world.ask(person, "GET", task).json()["ended_at"] is not None)
+        wait_until(lambda: self.world.ask(person, "GET", task).json()["ended_at"] is not None)
         try:
             folder.tree.copy(path, self.folders[target].tree, to, name, clash)
             expected = "done"
@@ -242,7 +236,7 @@ class Files(Machine):
             assert answer.status_code == 201, answer.text
             self.changed = made = answer.json()["id"]
             self.folders[made] = Folder(name, person, tree=folder.tree.copied())
-            self.until(lambda: self.world.ask(person, "GET", f"/vfolders/{made}").json()["state"] == "READY")
+            wait_until(lambda: self.world.ask(person, "GET", f"/vfolders/{made}").json()["state"] == "READY")
 
     def read_back(self, ref: str, person: str) -> None:
         """Somebody reads all of a folder, if they may."""

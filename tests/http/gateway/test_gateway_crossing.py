@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientPayloadError, web
 from gateway_kit import KEY, Gate, gate, said
-from people import eventually
+from people import stops_growing
 
 from carrel.apps import service as apps
 from carrel.gateway import bulk
@@ -249,13 +249,7 @@ async def test_slow_reader_slows_the_app_and_costs_no_memory(gate: Gate, length:
     reader, writer = await gate.speak(f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode())
     assert (await said(reader)).startswith(b"HTTP/1.1 200")
 
-    async def stands_still() -> bool:
-        seen = sent
-        await asyncio.sleep(0.3)
-        return sent == seen
-
-    await eventually(stands_still, within_s=20)
-    assert sent < 60, "MiB, most of them in the kernel"
+    assert await stops_growing(lambda: sent) < 60, "MiB, most of them in the kernel"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024, "KiB"
     writer.transport.abort()
 

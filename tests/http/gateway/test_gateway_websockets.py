@@ -9,6 +9,7 @@ import re
 import pytest
 from aiohttp import WSMsgType, web
 from gateway_kit import Gate, gate, said
+from people import stops_growing
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -134,8 +135,7 @@ async def test_end_that_does_not_read_holds_the_other_back(gate: Gate) -> None:
         return socket
 
     async with await dial(gate, await gate.app(handle), max_queue=1, compression=None) as socket:
-        await still(lambda: sent)
-        assert sent < 60, "MiB, most of them in the kernel"
+        assert await stops_growing(lambda: sent) < 60, "MiB, most of them in the kernel"
         for _ in range(100):
             assert await asyncio.wait_for(socket.recv(), 10) == bytes(1 << 20)
         socket.transport.abort()
@@ -144,7 +144,7 @@ async def test_end_that_does_not_read_holds_the_other_back(gate: Gate) -> None:
 async def test_app_that_does_not_read_holds_the_client_back(gate: Gate) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(agreement(await said(reader)))
-        await asyncio.sleep(3600)
+        await asyncio.Event().wait()
 
     sent = 0
     async with await dial(gate, await gate.raw_app(handle), compression=None) as socket:
@@ -156,17 +156,6 @@ async def test_app_that_does_not_read_holds_the_client_back(gate: Gate) -> None:
                 sent += 1
 
         pouring = asyncio.create_task(pour(socket))
-        await still(lambda: sent)
-        assert sent < 60, "MiB, most of them in the kernel"
+        assert await stops_growing(lambda: sent) < 60, "MiB, most of them in the kernel"
         pouring.cancel()
         socket.transport.abort()
-
-
-async def still(count) -> None:  # type: ignore[no-untyped-def]
-    """Return when the count has stopped to grow."""
-    for _ in range(60):
-        before = count()
-        await asyncio.sleep(0.3)
-        if before and count() == before:
-            return
-    pytest.fail("it never stopped")

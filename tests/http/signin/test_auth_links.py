@@ -29,13 +29,12 @@ async def post_letters(api: Api, **later: float) -> timedelta | None:
 async def mailbox(api: Api) -> AsyncIterator[Letters]:
     over = asyncio.Event()
 
-    async def post_on() -> None:
-        while not over.is_set():
-            await post_letters(api)
-            await asyncio.sleep(0.02)
+    async def post_on() -> bool:
+        await post_letters(api)
+        return over.is_set()
 
     async with mail_server(api) as letters, asyncio.TaskGroup() as group:
-        group.create_task(post_on())
+        group.create_task(eventually(post_on, within_s=600))
         yield letters
         over.set()
 

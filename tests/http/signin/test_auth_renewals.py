@@ -9,6 +9,7 @@ import pytest
 from auth_kit import sign_in, sql, wind
 from events_kit import following
 from installation import API, Api, Caller
+from people import eventually
 
 from carrel.events import routes
 from carrel.http.auth import COOKIE
@@ -180,13 +181,13 @@ async def test_a_stream_asks_for_no_token_and_goes_on_after_the_last_event(
     async with following(user) as stream:
         await appoint(api)
         last = await stream.until("user.updated")
-        await asyncio.sleep(0.5)
+        going_on = asyncio.create_task(stream.frame())
+        await eventually(lambda: stream.pings >= 4)
         assert await sql(api, "SELECT renewal_due, offered FROM logins") == [(True, None)]
         for _ in range(2):
             assert (await user.get("/auth/me")).status_code == 200
         wind(api, seconds=OVERLAP.total_seconds() + 1)
-        while await stream.frame() is not None:
-            pass
+        assert await going_on is None
     await dismiss(api)
     async with following(user, headers={"Last-Event-ID": last.id}) as stream:
         assert (await stream.until("user.updated")).data["object"]["id"] == api.people.user.user_id

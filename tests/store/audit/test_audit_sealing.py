@@ -85,7 +85,7 @@ async def test_many_writers_are_sealed_without_a_hole_while_they_write(
             async with database.transaction() as tx:
                 service.record(tx, people.user, "session.create", f"{number}-{each}")
                 await tx.flush()
-                await asyncio.sleep(0.002 * (number % 3))
+                await tx.execute(text("SELECT pg_sleep(:s)"), {"s": 0.002 * (number % 3)})
                 if each % 7 == 0:
                     # Ids are used up without a row.
                     await tx.rollback()

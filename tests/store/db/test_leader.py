@@ -4,7 +4,7 @@ import asyncio
 
 import psycopg
 import pytest
-from people import eventually
+from people import eventually, waiting_for_locks
 from sqlalchemy import text
 
 from carrel.db.database import Database
@@ -21,7 +21,7 @@ async def cut(database: Database, leader: Leader) -> None:
 async def test_the_second_waits_until_the_first_resigns(database: Database):
     first = await lead(database.url)
     waiting = asyncio.create_task(lead(database.url))
-    await asyncio.sleep(0.2)
+    await waiting_for_locks(database)
     assert not waiting.done()
     await first.resign()
     second = await asyncio.wait_for(waiting, 10)
@@ -39,7 +39,8 @@ async def test_of_many_candidates_one_leads(database: Database):
         leader = await lead(database.url)
         leading.append(leader)
         worst = max(worst, len(leading))
-        await asyncio.sleep(0.01)
+        async with database.transaction() as tx:
+            await leader.require(tx)
         leading.remove(leader)
         await leader.resign()
 
@@ -74,7 +75,7 @@ async def test_a_new_leader_waits_for_what_the_old_one_is_writing(database: Data
         await old.require(tx)
         await cut(database, old)
         waiting = asyncio.create_task(lead(database.url))
-        await asyncio.sleep(0.3)
+        await waiting_for_locks(database)
         assert not waiting.done()
     new = await asyncio.wait_for(waiting, 10)
     await new.resign()
@@ -95,7 +96,7 @@ async def test_without_a_database_nobody_leads(database: Database):
 async def test_whoever_stops_waiting_leaves_no_lock_behind(database: Database):
     first = await lead(database.url)
     waiting = asyncio.create_task(lead(database.url))
-    await asyncio.sleep(0.1)
+    await waiting_for_locks(database)
     waiting.cancel()
     await asyncio.wait([waiting])
     await first.resign()

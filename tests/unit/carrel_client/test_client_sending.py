@@ -7,7 +7,6 @@ import tarfile
 import threading
 from base64 import b64encode
 from pathlib import Path
-from time import sleep
 from typing import NoReturn
 
 import pytest
@@ -16,6 +15,7 @@ from carrel_client.client import ApiClient
 from carrel_client.tar_headers import header
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from people import wait_until
 from scripted_server import answer, wire_server
 from transfer_kit import MADE, NOW, entry, first_lines, headed, listing, problem
 
@@ -290,8 +290,7 @@ def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
         raise CarrelError("storage.full", "No.", status=507)
 
     def half_done() -> NoReturn:
-        while not meter.stopped:
-            sleep(0.001)
+        wait_until(lambda: meter.stopped)
         raise KeyError("what the others did not bring")
 
     def both() -> None:

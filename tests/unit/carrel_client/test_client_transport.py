@@ -1,13 +1,13 @@
 """Requests of the SDK against servers that answer, misbehave, or are not there."""
 
 import socket
-from time import sleep
 
 import pytest
 from carrel_client import CarrelError
 from carrel_client.client import ApiClient
 from carrel_client.transport import Transport
 from carrel_client.wire import Connection, Target
+from people import wait_until
 from scripted_server import answer, api_server, wire_server
 
 
@@ -160,8 +160,7 @@ def test_bytes_do_not_go_over_a_connection_that_is_closed(method: str) -> None:
     with wire_server([answer(1)], [answer(b"x")]) as wire:
         transport = _transport(wire.url)
         transport.call("GET", "/x")
-        while transport._idle[0].quiet:
-            sleep(0.001)
+        wait_until(lambda: not transport._idle[0].quiet)
         assert transport.exchange(method, "/x", body=b"y")[1] == b"x"
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from people import eventually
 
 from carrel.storage.fake import FakeBackend
 from carrel.storage.port import OverQuota, StorageFull, StorageUnavailable
@@ -31,14 +32,6 @@ def fake(tmp_path: Path) -> Iterator[FakeBackend]:
     fake = FakeBackend(tmp_path / "root")
     yield fake
     fake.answer()
-
-
-async def until(claim: str, holds: object) -> None:
-    """Poll, bounded."""
-    end = time.monotonic() + BOUND_S
-    while not holds():  # type: ignore[operator]
-        assert time.monotonic() < end, claim
-        await asyncio.sleep(0.005)
 
 
 async def test_it_gives_what_the_work_gives(threads: Threads) -> None:
@@ -90,13 +83,13 @@ async def test_many_stuck_calls_are_refused_at_once_and_it_recovers(
     ended = await asyncio.gather(*calls, return_exceptions=True)
     assert {type(one) for one in ended} == {StorageUnavailable}
     assert len(fake.calls) <= 16
-    await until("all are late", lambda: threads.stuck == len(fake.calls))
+    await eventually(lambda: threads.stuck == len(fake.calls))
     begun = len(fake.calls)
     with pytest.raises(StorageUnavailable, match="nas does not answer"):
         await threads.call(fake.probe, deadline_s=None)
     assert len(fake.calls) == begun
     fake.answer()
-    await until("all have answered", lambda: threads.stuck == 0)
+    await eventually(lambda: threads.stuck == 0)
     assert (await threads.call(fake.probe)).total_bytes > 0
     assert len(fake.calls) == begun + 1  # those that gave up before their turn were never begun
 
@@ -104,11 +97,11 @@ async def test_many_stuck_calls_are_refused_at_once_and_it_recovers(
 async def test_callers_that_go_away_do_not_hide_that_it_hangs(threads: Threads, fake: FakeBackend) -> None:
     fake.hang()
     calls = [asyncio.create_task(threads.call(fake.probe, deadline_s=SOON_S)) for _ in range(30)]
-    await until("some have begun", lambda: len(fake.calls) == 16)
+    await eventually(lambda: len(fake.calls) == 16)
     for call in calls:
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
-    await until("they are late", lambda: threads.stuck == 16)
+    await eventually(lambda: threads.stuck == 16)
     with pytest.raises(StorageUnavailable, match="nas does not answer"):
         await threads.call(fake.probe)
 
@@ -125,13 +118,13 @@ async def test_long_work_has_no_deadline_and_is_in_nobodys_way(threads: Threads)
 async def test_work_that_may_take_long_is_in_nobodys_way_either(threads: Threads) -> None:
     go_on = threading.Event()
     long = [asyncio.create_task(threads.call(go_on.wait, BOUND_S, deadline_s=900)) for _ in range(40)]
-    await until("some have begun", lambda: _named("storage-nas-slow") == 16)
+    await eventually(lambda: _named("storage-nas-slow") == 16)
     assert await threads.call(lambda: 1) == 1
     assert threads.stuck == 0
     go_on.set()
     assert all(await asyncio.gather(*long))
     threads.close()
-    await until("they have ended", lambda: _named("storage-nas-slow") == 0)
+    await eventually(lambda: _named("storage-nas-slow") == 0)
 
 
 async def test_threads_are_few_and_end(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +138,7 @@ async def test_threads_are_few_and_end(threads: Threads, monkeypatch: pytest.Mon
     await asyncio.gather(*(threads.call(time.sleep, 0.001) for _ in range(200)))
     assert _named("storage-nas") <= 16
     threads.close()
-    await until("they have ended", lambda: _named("storage-nas") == 0)
+    await eventually(lambda: _named("storage-nas") == 0)
 
 
 def _named(name: str) -> int:

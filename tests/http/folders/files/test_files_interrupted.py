@@ -117,11 +117,7 @@ async def write_down(api: Api) -> None:
 
 async def nothing_left(data: Folder) -> None:
     directory = data.files.parents[2] / INTENTS
-    for _ in range(1000):
-        if not any(each.stat().st_size for each in directory.iterdir()):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("intents are left")
+    await eventually(lambda: not any(each.stat().st_size for each in directory.iterdir()))
 
 
 def fail(monkeypatch: pytest.MonkeyPatch) -> None:

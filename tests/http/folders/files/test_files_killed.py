@@ -113,7 +113,6 @@ async def answers(client: httpx2.AsyncClient) -> bool:
     try:
         return (await client.get(f"{API}/health")).status_code == 200
     except httpx2.TransportError:
-        await asyncio.sleep(0.1)
         return False
 
 
@@ -138,8 +137,7 @@ def changes(place: Place, upload: str) -> list[Awaitable[httpx2.Response]]:
     ]
 
 
-async def all_are_made(files: Path) -> bool:
-    await asyncio.sleep(0.02)
+def all_are_made(files: Path) -> bool:
     there = {str(each.relative_to(files)) for each in files.rglob("*")}
     wanted = {
         "put",
@@ -186,12 +184,11 @@ async def test_what_was_changed_has_its_entry_after_a_kill(place: Place, victim:
         await asyncio.wait(sending)
 
     async def written_down() -> bool:
-        await asyncio.sleep(0.2)
         return set(await place.entries()) >= EXPECTED
 
-    await eventually(written_down, within_s=120)
+    await eventually(written_down, within_s=120, every_s=0.2)
     intents = place.files.parents[2] / ".intents"
-    await eventually(lambda: asyncio.sleep(0.1, not any(each.stat().st_size for each in intents.iterdir())))
+    await eventually(lambda: not any(each.stat().st_size for each in intents.iterdir()))
     assert Counter(await place.entries()) - before == Counter(EXPECTED)
 
 
@@ -211,8 +208,7 @@ async def test_the_command_finishes_a_file_whose_last_bytes_were_cut_off(
             fcntl.flock(stack.enter_context((stage / ".lock").open("w")), fcntl.LOCK_EX)
         running = await CommandLine(place.environment).start("cp", str(tmp_path / "big"), f"{place.folder}:")
 
-        async def has_arrived() -> bool:
-            await asyncio.sleep(0.02)
+        def has_arrived() -> bool:
             files = [place.files / "big"] if is_placed else list(stage.glob("upload-*"))
             return any(each.exists() and each.stat().st_size == len(content) for each in files)
 

@@ -191,7 +191,7 @@ async def test_a_slow_line_is_written_down_while_it_sends(api: Api, data: Folder
         await asyncio.to_thread(line.sendall, head.encode() + bytes(1000))
         staged = data.stage / f"upload-{upload.rpartition('/')[2]}"
         for size in (1000, 1003):
-            await eventually(lambda size=size: asyncio.sleep(0, staged.stat().st_size >= size), within_s=60)
+            await eventually(lambda size=size: staged.stat().st_size >= size)
             line.sendall(b"xyz")
 
 
