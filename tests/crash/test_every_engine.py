@@ -235,9 +235,12 @@ async def test_adoption_is_refused_while_the_original_answers_in_one_engine(
         heir.settings.engine_url, heir.engines["local"]._names.installation, claimant=ORIGINAL
     )
     adopting = asyncio.create_task(heir.start(Mode.ADOPT))
-    while not adopting.done():
+
+    async def is_over_while_it_answers() -> bool:
         await original.claim.answer()
-        await asyncio.sleep(0.1)
+        return adopting.done()
+
+    await eventually(is_over_while_it_answers, every_s=0.1)
     await original.close()
     with pytest.raises(Conflict, match="still runs"):
         await adopting

@@ -5,12 +5,9 @@ from pathlib import Path
 
 import httpx2
 from installation import Api, Caller
-from sqlalchemy import text
 
 from carrel.storage.port import FolderLocation
 from carrel.tables.folders import VFolder
-
-ROOM = 3 << 20
 
 
 @dataclass
@@ -69,13 +66,3 @@ async def known(api: Api, who: Caller, id_: str) -> Folder:
     backend = (await api.services.storages.of(row.host_id)).backend
     place = FolderLocation(row.scope, row.id)
     return Folder(who, row.id, backend.files(place), backend.stage(place))
-
-
-async def limit(api: Api, room: int = ROOM) -> None:
-    """Change the default policy of users: so many bytes in all of their folders."""
-    async with api.database.transaction() as tx:
-        limits = f'{{"folder_bytes": {room}}}'
-        await tx.execute(
-            text("UPDATE resource_policies SET limits = limits || :limits WHERE kind = 'user'"),
-            {"limits": limits},
-        )

@@ -16,6 +16,34 @@ from carrel.tenancy import service as tenancy
 GOOD = "velvet-otter 41 plum"
 
 
+async def newcomer(
+    api: Api,
+    name: str,
+    role: Role = Role.USER,
+    *,
+    domain: DomainId | None = None,
+    project: ProjectId | None = None,
+    admin: bool = False,
+    password: str | None = None,
+) -> Actor:
+    """Somebody new, <name>@example.org. admin: administers the project."""
+    async with api.database.transaction() as tx:
+        user = await tenancy.add_user(
+            tx,
+            SystemClock(),
+            email=f"{name}@example.org",
+            name=name,
+            role=role,
+            password=password,
+            domain_id=domain or api.people.domain,
+            projects=[],
+        )
+        if project:
+            tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
+        await tx.flush()
+        return await tenancy.actor_of(tx, user, credential="test", address="")
+
+
 async def officer(
     api: Api,
     name: str,
@@ -25,22 +53,10 @@ async def officer(
     project: ProjectId | None = None,
     admin: bool = False,
 ) -> Caller:
-    """Somebody new, <name>@example.org, by a keypair. admin: administers the project."""
-    async with api.database.transaction() as tx:
-        user = await tenancy.add_user(
-            tx,
-            SystemClock(),
-            email=f"{name}@example.org",
-            name=name,
-            role=role,
-            domain_id=domain or api.people.domain,
-            projects=[],
-        )
-        if project:
-            tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
-        await tx.flush()
-        actor = await tenancy.actor_of(tx, user, credential="test", address="")
-    return await caller(api, actor, name)
+    """The same, by a keypair of theirs."""
+    return await caller(
+        api, await newcomer(api, name, role, domain=domain, project=project, admin=admin), name
+    )
 
 
 async def caller(api: Api, actor: Actor, name: str = "somebody") -> Caller:
@@ -64,25 +80,13 @@ def said(answer: Response) -> tuple[int, str]:
 
 async def appoint(api: Api) -> dict[str, Actor]:
     """An actor for each role. The project admin and the user share a project, the domain admin is of another."""
-    people = api.people
-    actors = {"superadmin": people.superadmin, "user": people.user}
-    async with api.database.transaction() as tx:
-        for name, role, project in (
-            ("project_admin", Role.USER, people.project),
-            ("domain_admin", Role.DOMAIN_ADMIN, people.other_project),
-        ):
-            made = await tenancy.add_user(
-                tx,
-                SystemClock(),
-                email=f"{name}@example.org",
-                name=name,
-                role=role,
-                password=PASSWORD,
-                domain_id=people.domain,
-                projects=[project],
-            )
-            if name == "project_admin":
-                (await tx.get_one(Membership, (project, made.id))).admin = True
-                await tx.flush()
-            actors[name] = await tenancy.actor_of(tx, made, credential="test", address="127.0.0.1")
-    return actors
+    lead = await newcomer(api, "project_admin", project=api.people.project, admin=True, password=PASSWORD)
+    head = await newcomer(
+        api, "domain_admin", Role.DOMAIN_ADMIN, project=api.people.other_project, password=PASSWORD
+    )
+    return {
+        "superadmin": api.people.superadmin,
+        "user": api.people.user,
+        "project_admin": lead,
+        "domain_admin": head,
+    }

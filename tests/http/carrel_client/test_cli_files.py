@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine, Line, command_line
-from files_kit import Folder, folder, limit
+from files_kit import Folder, folder
 from folder_kit import shared
 from installation import Api
+from limit_kit import limit
 from people import eventually
 from tus_kit import staged
 
@@ -182,7 +183,7 @@ async def test_nothing_is_kept_of_a_pipe_that_did_not_end_well(api: Api, user: C
     assert process.stdin
     process.stdin.write(bytes(20 * MIB))
     await arrived(data, 8 * MIB)
-    await limit(api, 1 * MIB)
+    await limit(api.database, "user", folder_bytes=1 * MIB)
     with suppress(ConnectionError):
         await process.communicate(bytes(20 * MIB))
     assert process.returncode

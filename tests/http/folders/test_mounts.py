@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from installation import SMALL, Api, Caller
+from limit_kit import limit
 from people import eventually
 from people_kit import said
 from sqlalchemy import select, text
@@ -365,12 +366,8 @@ async def test_who_has_used_up_their_quota_mounts_read_only(api: Api):
     user = await api.as_("user")
     await folder(user, "data")
     await folder(user, ".config")
+    await limit(api.database, "user", folder_bytes=1000)
     async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "UPDATE resource_policies SET limits = jsonb_set(limits, '{folder_bytes}', '1000') WHERE kind = 'user'"
-            )
-        )
         await tx.execute(text("UPDATE vfolders SET used_bytes = 1000 WHERE name = 'data'"))
     answer = await refused(user, {"folder": "data"})
     assert answer == (409, "quota.bytes", "mounts.0.read_only")

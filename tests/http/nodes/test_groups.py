@@ -5,17 +5,15 @@ from dataclasses import replace
 
 import pytest
 from installation import Api
+from node_kit import join, machine
 from people import eventually
 from people_kit import said
 from sqlalchemy import text
 
-from carrel.core.clock import SystemClock
-from carrel.engines.port import NodeInfo
 from carrel.events import service as events
-from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 
-MACHINE = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 4 << 30}, "Fake 1")
+MACHINE = machine("machine")
 
 
 async def test_a_group_is_made_shown_changed_and_removed(api: Api):
@@ -162,8 +160,7 @@ async def test_only_an_empty_group_goes_and_the_default_one_never(api: Api):
     admin = await api.as_("superadmin")
     assert said(await admin.delete("/groups/default")) == (409, "group.default")
     await admin.post("/groups", {"name": "gpu"})
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, [MACHINE], SystemClock().now())
+    await join(api.database, MACHINE)
     await admin.patch("/nodes/machine", {"group": "gpu"})
     refused = await admin.delete("/groups/gpu")
     assert (said(refused), refused.json()["details"]) == ((409, "group.in_use"), {"holds": "nodes"})
@@ -177,8 +174,7 @@ async def test_only_an_empty_group_goes_and_the_default_one_never(api: Api):
 
 async def test_a_group_shows_what_its_nodes_have_and_what_waits_in_it(api: Api):
     admin = await api.as_("superadmin")
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, [MACHINE, replace(MACHINE, name="second")], SystemClock().now())
+    await join(api.database, MACHINE, replace(MACHINE, name="second"))
     await admin.patch("/nodes/second", {"cordoned": True})
     await (await api.as_("user")).start()
     shown = (await admin.get("/groups/default")).json()
@@ -250,8 +246,7 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
         ("preset.created", {"superadmin", "foreigner", "user"}),
         ("preset.created", everybody),
     ]
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, [MACHINE], SystemClock().now())
+    await join(api.database, MACHINE)
     assert await heard() == [("node.updated", {"superadmin"})]
     await admin.patch("/site", {"nodes_visible": True})
     await heard()

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from installation import Api
+from node_kit import join
 from people import eventually
 from people_kit import said
 from sqlalchemy import text
@@ -32,8 +33,7 @@ SECOND = NodeInfo("second", "aarch64", {"cpu": 4000, "mem": 4 << 30}, "Fake 1")
 @pytest.fixture
 async def two(api: Api) -> Api:
     """An installation whose engine has named two nodes."""
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, [MACHINE, SECOND], SystemClock().now())
+    await join(api.database, MACHINE, SECOND)
     return api
 
 

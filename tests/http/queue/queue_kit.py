@@ -1,9 +1,9 @@
 """Sessions that wait: asking for all of a node, and why they wait."""
 
 from installation import Api, Caller
+from node_kit import GIB
 from people import eventually
 
-GIB = 1 << 30
 ALL = {"cpu": 8000, "mem": 1 * GIB}
 
 

@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 from command_line import command_line
 from installation import SMALL, Api, Caller
+from limit_kit import limit, set_ceilings
+from node_kit import GIB, group, join, machine
 from people_kit import said
 from sqlalchemy import text
-
-from carrel.core.clock import SystemClock
-from carrel.engines.port import NodeInfo
-from carrel.nodes import service as nodes
-
-GIB = 1 << 30
 
 
 async def run(api: Api, statement: str, **bound: object) -> None:
@@ -21,10 +17,7 @@ async def run(api: Api, statement: str, **bound: object) -> None:
         await tx.execute(text(statement), bound)
 
 
-async def machine(api: Api) -> None:
-    async with api.database.transaction() as tx:
-        slots = {"cpu": 8000, "mem": 4 * GIB, "fake.device": 4, "fake.shares": 4000}
-        await nodes.record(tx, [NodeInfo("n1", "x86_64", slots, "Fake 1")], SystemClock().now())
+MACHINE = machine("n1", **{"fake.device": 4, "fake.shares": 4000})
 
 
 async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: object) -> list[tuple[str, str]]:
@@ -43,14 +36,14 @@ async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: obj
 
 async def test_a_preset_that_never_fits_says_what_it_is_too_large_for(api: Api):
     user, admin = await api.as_("user"), await api.as_("superadmin")
-    await machine(api)
+    await join(api.database, MACHINE)
     huge = {"cpu": 9000, "mem": GIB}
     told = ("never", "No node has 9 CPU; the largest has 8 CPU.")
     assert await presets(api, user, huge) == [told]
     # What is only so now is no reason why it never will.
     await admin.patch("/nodes/n1", {"cordoned": True})
     assert await presets(api, user) == [told]
-    await run(api, "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id", id=api.people.project)
+    await set_ceilings(api.database, api.people.project, cpu=2000)
     [(verdict, reason)] = await presets(api, user)
     assert verdict == "never"
     assert reason.endswith("may use 2 CPU at most.")
@@ -67,7 +60,7 @@ async def test_a_preset_waits_where_no_node_is_yet_as_the_request_does(api: Api)
 
 async def test_a_preset_is_judged_with_what_it_leaves_as_it_was(api: Api):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, MACHINE)
     part = {"fake.shares": 500}
     assert await presets(api, user, part) == [("starts", "")]
     [(verdict, _)] = await presets(api, user, slots={"cpu": 9000, "mem": GIB})
@@ -76,7 +69,7 @@ async def test_a_preset_is_judged_with_what_it_leaves_as_it_was(api: Api):
 
 async def test_a_preset_with_less_than_the_image_needs_never_starts_with_it(api: Api):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, MACHINE)
     await run(
         api,
         "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps) "
@@ -91,14 +84,11 @@ async def test_a_preset_with_less_than_the_image_needs_never_starts_with_it(api:
 @pytest.mark.parametrize("scope", ["project", "user"])
 async def test_who_may_have_no_session_is_told_so_at_the_door(api: Api, scope: str):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, MACHINE)
     if scope == "project":
-        await run(api, "UPDATE projects SET ceilings = '{\"sessions\": 0}'")
+        await set_ceilings(api.database, api.people.project, sessions=0)
     else:
-        await run(
-            api,
-            "UPDATE resource_policies SET limits = limits || '{\"sessions\": 0}' WHERE id = 'default-user'",
-        )
+        await limit(api.database, "user", sessions=0)
     refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
     assert said(refused) == (409, "session.over_ceiling")
     assert refused.json()["detail"].endswith("may use 0 sessions at most.")
@@ -108,20 +98,12 @@ async def test_who_may_have_no_session_is_told_so_at_the_door(api: Api, scope: s
 
 async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     user = await api.as_("user")
-    await machine(api)
-    await run(
-        api,
-        'UPDATE resource_policies SET limits = limits || \'{"slots": {"cpu": 50, "*": "unlimited"}}\''
-        " WHERE id = 'default-user'",
-    )
+    await join(api.database, MACHINE)
+    await limit(api.database, "user", slots={"cpu": 50, "*": "unlimited"})
     refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
     assert refused.json()["detail"] == "user@example.org may use 0.05 CPU at most."
     # In the reason of one that waits, too.
-    await run(
-        api,
-        'UPDATE resource_policies SET limits = limits || \'{"sessions": 1, "slots": {"*": "unlimited"}}\''
-        " WHERE id = 'default-user'",
-    )
+    await limit(api.database, "user", sessions=1, slots={"*": "unlimited"})
     first = await user.start()
     await run(
         api,
@@ -136,7 +118,7 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
 
 async def test_a_group_is_named_in_any_case(api: Api):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, MACHINE)
     assert (await user.start(group="DEFAULT"))["group"]["name"] == "default"
 
 
@@ -144,19 +126,15 @@ async def test_the_command_line_says_the_place_the_other_groups_and_what_is_only
     api: Api, tmp_path: Path
 ):
     user = await api.as_("user")
-    await machine(api)
-    await run(api, "INSERT INTO resource_groups (id, name) VALUES ('spare', 'spare')")
+    await join(api.database, MACHINE)
+    await group(api.database, "spare")
     line = await command_line(api, "user", tmp_path)
     await run(api, "UPDATE nodes SET cordoned = true")
     await user.start()
     waits = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
     assert "place    2" in waits
     assert "spare    would wait  No node has joined its resource group yet." in waits
-    await run(
-        api,
-        "UPDATE resource_policies SET limits = limits || '{\"pending_sessions\": 0}'"
-        " WHERE id = 'default-keypair'",
-    )
+    await limit(api.database, "keypair", pending_sessions=0)
     refused = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
     assert "would be refused" in refused
     assert "could never start" not in refused

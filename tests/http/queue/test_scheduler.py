@@ -1,11 +1,12 @@
 """The scheduler over HTTP: admission, why a session waits, what would start it, free capacity."""
 
 import asyncio
-import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from installation import SMALL, Api, Caller
+from limit_kit import limit, set_ceilings
+from node_kit import group, join, machine
 from people import eventually
 from people_kit import caller, project_admin, said
 from queue_kit import ALL, GIB, put, waits
@@ -13,10 +14,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accelerators.port import Device, whole_and_shares
-from carrel.core.clock import SystemClock
 from carrel.engines.port import NodeInfo
 from carrel.images import service as images
-from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.snapshot import PendingSession
 
@@ -24,23 +23,6 @@ from carrel.scheduling.snapshot import PendingSession
 async def run(api: Api, statement: str, **bound: object) -> None:
     async with api.database.transaction() as tx:
         await tx.execute(text(statement), bound)
-
-
-async def limit(api: Api, policy: str, **limits: object) -> None:
-    """Change limits of a default policy behind everybody's back."""
-    await run(
-        api,
-        "UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id",
-        id=f"default-{policy}",
-        limits=json.dumps(limits),
-    )
-
-
-async def machine(api: Api, **slots: int) -> None:
-    """A node on record, without controllers to look for it."""
-    async with api.database.transaction() as tx:
-        found = NodeInfo("n1", "x86_64", {"cpu": 8000, "mem": 4 * GIB, **slots}, "Fake 1")
-        await nodes.record(tx, [found], SystemClock().now())
 
 
 async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg]
@@ -54,9 +36,7 @@ async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg
 
 async def test_what_is_asked_about_is_what_would_be_made(api: Api):
     admin = await api.as_("superadmin")
-    found = [NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1") for name in ("n1", "n2")]
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, found, SystemClock().now())
+    await join(api.database, machine("n1"), machine("n2"))
     await admin.patch("/nodes/n2", {"cordoned": True})
     assert [(await check(admin, node=name))["verdict"] for name in ("n1", "n2")] == ["starts", "waits"]
     for image, code in (("no image", "invalid.image"), ("debian:12", "invalid.slots")):
@@ -68,7 +48,7 @@ async def test_what_is_asked_about_is_what_would_be_made(api: Api):
 
 async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
-    await run(api, "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id", id=api.people.project)
+    await set_ceilings(api.database, api.people.project, cpu=2000)
     answer = await user.post("/sessions", {"image": "debian:12", "slots": {"cpu": 2001, "mem": GIB}})
     assert said(answer) == (409, "session.over_ceiling")
     assert answer.json()["field"] == "slots.cpu"
@@ -78,7 +58,7 @@ async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
 
 async def test_more_than_any_node_has_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, machine())
     for slots in (
         {"cpu": 8001, "mem": GIB},
         {"cpu": 100, "mem": 5 * GIB},
@@ -92,8 +72,8 @@ async def test_more_than_any_node_has_is_refused_at_the_door(api: Api):
 
 async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
     user = await api.as_("user")
-    await machine(api, **{"cuda.device": 4})
-    await limit(api, "keypair", slots={"cpu": "unlimited", "mem": "unlimited"})
+    await join(api.database, machine(**{"cuda.device": 4}))
+    await limit(api.database, "keypair", slots={"cpu": "unlimited", "mem": "unlimited"})
     wanted = {"image": "debian:12", "slots": {**SMALL, "cuda.device": 1}}
     assert said(await user.post("/sessions", wanted)) == (409, "session.over_ceiling")
 
@@ -115,7 +95,7 @@ async def test_slots_that_are_none_are_refused(api: Api, slots: dict[str, int]):
 
 async def test_only_so_many_may_wait_even_when_all_ask_at_once(api: Api):
     user = await api.as_("user")
-    await limit(api, "keypair", pending_sessions=3)
+    await limit(api.database, "keypair", pending_sessions=3)
     wanted = {"image": "debian:12", "slots": SMALL}
     answers = await asyncio.gather(*(user.post("/sessions", wanted) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 5
@@ -129,7 +109,7 @@ async def test_only_so_many_may_wait_even_when_all_ask_at_once(api: Api):
 
 async def test_only_so_much_may_wait(api: Api):
     user = await api.as_("user")
-    await limit(api, "keypair", pending_slots={"cpu": 250, "*": "unlimited"})
+    await limit(api.database, "keypair", pending_slots={"cpu": 250, "*": "unlimited"})
     wanted = {"image": "debian:12", "slots": SMALL}
     assert [(await user.post("/sessions", wanted)).status_code for _ in range(3)] == [201, 201, 409]
 
@@ -137,7 +117,7 @@ async def test_only_so_much_may_wait(api: Api):
 async def test_time_limit_is_the_policys_unless_it_is_shorter(api: Api):
     user = await api.as_("user")
     assert (await user.start())["time_limit_s"] is None
-    await limit(api, "keypair", lifetime_s=7200)
+    await limit(api.database, "keypair", lifetime_s=7200)
     assert (await user.start())["time_limit_s"] == 7200
     assert (await user.start(time_limit_s=600))["time_limit_s"] == 600
     too_long = await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "time_limit_s": 7201})
@@ -161,7 +141,7 @@ async def test_priority_above_the_policys_is_for_administrators(api: Api):
 
 
 async def test_node_is_chosen_by_superadmins_alone(api: Api):
-    await machine(api)
+    await join(api.database, machine())
     user, admin = await api.as_("user"), await api.as_("superadmin")
     wanted = {"image": "debian:12", "slots": SMALL, "node": "n1"}
     assert said(await user.post("/sessions", wanted))[0] == 403
@@ -171,7 +151,7 @@ async def test_node_is_chosen_by_superadmins_alone(api: Api):
 
 async def test_group_that_one_may_not_use_is_not_there(api: Api):
     user = await api.as_("user")
-    await run(api, "INSERT INTO resource_groups (id, name, public) VALUES ('gpus', 'gpus', false)")
+    await group(api.database, "gpus", public=False)
     wanted = {"image": "debian:12", "slots": SMALL, "group": "gpus"}
     assert said(await user.post("/sessions", wanted)) == (404, "group.not_found")
     await run(api, "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)", id=api.people.project)
@@ -185,9 +165,7 @@ async def test_group_that_one_may_not_use_is_not_there(api: Api):
 
 async def test_why_names_the_limit_and_the_change_that_starts_it(living: Api):
     user = await living.as_("user")
-    await run(
-        living, "UPDATE projects SET ceilings = '{\"cpu\": 3000}' WHERE id = :id", id=living.people.project
-    )
+    await set_ceilings(living.database, living.people.project, cpu=3000)
     first = await user.start(slots={"cpu": 2000, "mem": GIB})
     await living.until(user, first["id"], "RUNNING")
     second = await user.start(slots={"cpu": 2000, "mem": GIB})
@@ -243,16 +221,13 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
     hidden = await user.start(slots=ALL, project=other)
     await living.until(user, hidden["id"], "RUNNING")
     for name, whose in (("theirs", owner), ("mine", living.people.superadmin.user_id)):
-        await run(
-            living, "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, false)", name=name
-        )
+        await group(living.database, name, public=False)
         await run(
             living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose
         )
-        living.engine.world.nodes.append(NodeInfo(name, "x86_64", {"cpu": 8000, "mem": 4 * GIB}, "Fake 1"))
-        async with living.database.transaction() as tx:
-            await nodes.record(tx, living.engine.world.nodes, SystemClock().now())
-            await tx.execute(text("UPDATE nodes SET group_id = name WHERE name = :name"), {"name": name})
+        living.engine.world.nodes.append(machine(name))
+        await join(living.database, *living.engine.world.nodes)
+        await run(living, "UPDATE nodes SET group_id = name WHERE name = :name", name=name)
     waiting = await user.start(slots=ALL, project=living.people.project)
 
     async def offered(who: Caller) -> list[tuple[str, str | None]]:
@@ -267,7 +242,7 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
 
 async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
-    await machine(api)
+    await join(api.database, machine())
     async with api.database.transaction() as tx:
         await images.register(
             tx,
@@ -369,8 +344,8 @@ async def _has_node(user: Caller) -> bool:
 
 async def test_check_says_what_is_left_by_whose_limit(api: Api):
     user = await api.as_("user")
-    await machine(api)
-    await limit(api, "user", slots={"cpu": 3000, "*": "unlimited"})
+    await join(api.database, machine())
+    await limit(api.database, "user", slots={"cpu": 3000, "*": "unlimited"})
     found = await check(user)
     assert found["slots"]["cpu"] == {"now": 3000, "most": 3000, "by": "user@example.org"}
     assert found["slots"]["mem"]["by"] == "the largest node"

@@ -11,14 +11,13 @@ from functools import cache
 
 import pytest
 from installation import API, SMALL, Api, Caller, document
+from node_kit import join, machine
 from people import PASSWORD
 from people_kit import appoint
 
 from carrel.apps import streams
 from carrel.core.clock import SystemClock
 from carrel.core.ids import DomainId, ProjectId, UserId
-from carrel.engines.port import NodeInfo
-from carrel.nodes import service as nodes
 from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import Actor, Target, allows, widest
 from carrel.signin.keypairs import service as keypairs
@@ -373,9 +372,7 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     admin = await api.as_("superadmin")
     assert (await admin.post("/providers", provider)).status_code == 201
     assert (await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})).status_code == 201
-    async with api.database.transaction() as tx:
-        machine = NodeInfo("machine", "x86_64", {"cpu": 8000, "mem": 8 << 30}, "Fake 1")
-        await nodes.record(tx, [machine], SystemClock().now())
+    await join(api.database, machine("machine"))
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" not in path or anyones(name)]
     )

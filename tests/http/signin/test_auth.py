@@ -2,21 +2,17 @@
 
 import asyncio
 import base64
-import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import argon2
 import pytest
-import structlog
 from installation import API, SMALL, Api, document
 from people import PASSWORD
 from sqlalchemy import text
 
 from carrel.identity import passwords
 from carrel.permissions.actions import ACTIONS
-from carrel.server import logs
 from carrel.site.schemas import SiteSettings
 
 DEFAULTS = SiteSettings()
@@ -231,18 +227,6 @@ async def test_the_audit_trail_knows_each_address(api: Api):
     async with api.database.transaction() as tx:
         rows = await tx.execute(text("SELECT address FROM audit WHERE action = 'session.create' ORDER BY id"))
         assert list(rows.scalars()) == ["192.0.2.1", "192.0.2.2"]
-
-
-@pytest.fixture
-def log_file(tmp_path: Path) -> Iterator[Path]:
-    """Where everything is logged, as in production."""
-    file = tmp_path / "all.log"
-    before = logging.getLogger().handlers
-    logs.set_up(file)
-    structlog.configure(cache_logger_on_first_use=False)
-    yield file
-    logging.getLogger().handlers = before
-    structlog.reset_defaults()
 
 
 async def test_no_secret_is_in_logs_events_or_audit(living: Api, log_file: Path):

@@ -1,33 +1,17 @@
 """No secret of signing in is kept readable, logged, or said in an error; and time tells nobody who has an account."""
 
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import argon2
 import pytest
-import structlog
 from auth_kit import SecurityKey, accept, add_passkey, add_totp, set_site, sign_in, sql, wind
 from installation import API, Api
 from people import PASSWORD
 
 from carrel.identity import passwords
-from carrel.server import logs
 
 NEW, MAIL_SECRET = "another fine password 7", "the secret of the mail server"
-
-
-@pytest.fixture
-def log_file(tmp_path: Path) -> Iterator[Path]:
-    """Where everything is logged, as in production."""
-    file = tmp_path / "all.log"
-    before = logging.getLogger().handlers
-    logs.set_up(file)
-    structlog.configure(cache_logger_on_first_use=False)
-    yield file
-    logging.getLogger().handlers = before
-    structlog.reset_defaults()
 
 
 async def everything_kept(api: Api) -> dict[str, str]:

@@ -5,15 +5,14 @@ from pathlib import Path
 
 from command_line import command_line
 from installation import Api
+from node_kit import join
 from people import eventually
 from people_kit import said
 
 from carrel.accelerators.fake import FakeAccelerators
-from carrel.core.clock import SystemClock
 from carrel.core.slots import SlotKind, SlotType
 from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
-from carrel.nodes import service as nodes
 from carrel.slot_kinds import service
 
 GIB = 1 << 30
@@ -28,8 +27,7 @@ async def declare(api: Api, *kinds: SlotKind) -> None:
 
 
 async def test_kinds_are_listed_with_their_units_and_names_for_people(api: Api):
-    async with api.database.transaction() as tx:
-        await nodes.record(tx, [node_with([FakeAccelerators(1, units=2)], PLAIN)], SystemClock().now())
+    await join(api.database, node_with([FakeAccelerators(1, units=2)], PLAIN))
     listed = (await (await api.as_("user")).get("/slot-kinds")).json()["items"]
     assert [(one["name"], one["type"], one["scale"], one["family"]) for one in listed] == [
         ("cpu", "millis", 1000, None),

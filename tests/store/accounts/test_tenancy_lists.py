@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from people import People
-from sqlalchemy import event, text
+from query_plans import plans
+from sqlalchemy import text
 
 from carrel.accounts.users import queries
 from carrel.accounts.users.schemas import UserQuery
@@ -39,21 +40,7 @@ async def crowd(database: Database, people: People) -> Database:
 
 async def plan(database: Database, actor, **wanted: object) -> str:  # type: ignore[no-untyped-def]
     """How PostgreSQL answers the list."""
-    asked: list[tuple[str, object]] = []
-
-    def note(_conn, _cursor, statement, parameters, *_rest) -> None:  # type: ignore[no-untyped-def]
-        asked.append((statement, parameters))
-
-    engine = database._engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    async with database.transaction() as tx:
-        await queries.page(tx, actor, UserQuery(**wanted))  # type: ignore[arg-type]
-    event.remove(engine, "before_cursor_execute", note)
-    [(statement, parameters)] = asked
-    async with database.transaction() as tx:
-        connection = await tx.connection()
-        rows = await connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)  # type: ignore[arg-type]
-        return "\n".join(row[0] for row in rows)
+    return await plans(database, lambda tx: queries.page(tx, actor, UserQuery(**wanted)))  # type: ignore[arg-type]
 
 
 BY_INDEX: list[tuple[dict[str, object], str]] = [

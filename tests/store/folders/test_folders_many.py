@@ -6,7 +6,8 @@ from datetime import timedelta
 import psycopg
 import pytest
 from people import People
-from sqlalchemy import event, text
+from query_plans import plans
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import SystemClock
@@ -42,28 +43,6 @@ def many(postgres: str, database: Database, people: People) -> Database:
         )
         connection.execute("ANALYZE")
     return database
-
-
-async def plans(database: Database, use: Use) -> str:
-    """How PostgreSQL answers all that is asked."""
-    asked: list[tuple[str, object]] = []
-
-    def note(_conn, _cursor, statement, parameters, *_rest) -> None:  # type: ignore[no-untyped-def]
-        asked.append((statement, parameters))
-
-    engine = database._engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    async with database.transaction() as tx:
-        await use(tx)
-    event.remove(engine, "before_cursor_execute", note)
-    assert asked
-    found = []
-    async with database.transaction() as tx:
-        connection = await tx.connection()
-        for statement, parameters in asked:
-            rows = await connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)  # type: ignore[arg-type]
-            found += [row[0] for row in rows]
-    return "\n".join(found)
 
 
 ASKED: dict[str, Use] = {

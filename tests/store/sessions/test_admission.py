@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 import pytest
+from limit_kit import limit
+from node_kit import GIB, join, machine
 from people import People
 from sqlalchemy import text
 
@@ -10,8 +12,6 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Refused
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
-from carrel.engines.port import NodeInfo
-from carrel.nodes import service as nodes
 from carrel.sessions import service
 from carrel.sessions.spec import SessionSpec
 
@@ -40,19 +40,13 @@ class Desk:
         async with self._database.transaction() as tx:
             await tx.execute(text(statement))
 
-    async def limit(self, limits: str) -> None:
-        await self.run(
-            f"UPDATE resource_policies SET limits = limits || '{limits}' WHERE id = 'default-keypair'"
-        )
+    async def limit(self, **limits: object) -> None:
+        await limit(self._database, "keypair", **limits)
 
     async def join(self, *cpu: int) -> None:
         """A node with so much CPU, for each."""
-        machines = [
-            NodeInfo(f"n{number}", "x86_64", {"cpu": each, "mem": 8 << 30}, "Fake 1")
-            for number, each in enumerate(cpu)
-        ]
-        async with self._database.transaction() as tx:
-            await nodes.record(tx, machines, self._clock.now())
+        machines = [machine(f"n{number}", cpu=each, mem=8 * GIB) for number, each in enumerate(cpu)]
+        await join(self._database, *machines)
 
 
 @pytest.fixture
@@ -69,7 +63,7 @@ async def test_a_ceiling_counts_all_containers(desk: Desk) -> None:
 
 
 async def test_a_session_has_no_more_containers_than_its_policy_lets_it(desk: Desk) -> None:
-    await desk.limit('{"containers_per_session": 2}')
+    await desk.limit(containers_per_session=2)
     code, field, details = await desk.refusal(3)
     assert (code, field) == ("session.over_ceiling", "containers")
     assert (details["asked"], details["ceiling"]) == (3, 2)
@@ -85,7 +79,7 @@ async def test_what_all_nodes_together_have_no_room_for_is_refused(desk: Desk) -
 
 
 async def test_what_waits_is_counted_with_all_containers(desk: Desk) -> None:
-    await desk.limit('{"pending_slots": {"cpu": 250, "*": "unlimited"}}')
+    await desk.limit(pending_slots={"cpu": 250, "*": "unlimited"})
     code, field, details = await desk.refusal(3)
     assert (code, field, details["asked"]) == ("session.too_much_waiting", "slots.cpu", 300)
     await desk.ask(2)
@@ -94,7 +88,7 @@ async def test_what_waits_is_counted_with_all_containers(desk: Desk) -> None:
 
 
 async def test_a_session_of_several_containers_waits_as_one(desk: Desk) -> None:
-    await desk.limit('{"pending_sessions": 2}')
+    await desk.limit(pending_sessions=2)
     await desk.ask(3)
     await desk.ask(1)
     code, _, details = await desk.refusal(1)

@@ -15,6 +15,7 @@ import pytest
 from files_kit import Folder, folder, known
 from folder_kit import ended
 from installation import Api
+from limit_kit import limit
 from people import eventually
 from people_kit import said
 from sqlalchemy import text
@@ -385,9 +386,7 @@ async def test_a_directory_is_copied_only_where_the_quota_has_room_for_it(living
     os.link(data.files / "linked" / "a", data.files / "linked" / "b")  # one file, and so it is in the copy
     await shared(living, data, "colleague", "ro")
     theirs = await folder(living, "colleague", name="theirs")
-    async with living.database.transaction() as tx:
-        limit = """UPDATE resource_policies SET limits = limits || '{"folder_bytes": 500000}' WHERE kind = 'user'"""
-        await tx.execute(text(limit))
+    await limit(living.database, "user", folder_bytes=500_000)
     copied = await known(living, theirs.owner, data.id)
     tasks = {}
     for name in ("large", "linked"):

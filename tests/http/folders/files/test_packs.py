@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from files_kit import Folder, folder
 from installation import Api
+from limit_kit import limit
 from pack_kit import odd, tar
 from people_kit import said
 from sqlalchemy import text
@@ -167,7 +168,8 @@ async def test_what_is_asked_at_once_is_what_is_asked_one_by_one(api: Api, data:
         assert (admitted.room, admitted.reached.folder.scope) == (unlimited, row.scope)
         async with api.database.transaction() as tx:
             await tx.execute(text("UPDATE vfolders SET used_bytes = 600 WHERE id = :id"), {"id": made.id})
-            more = text("""UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}'""")
-            await tx.execute(more)
+        await limit(api.database, "user", folder_bytes=1000)
+        await limit(api.database, "project", folder_bytes=1000)
+        async with api.database.transaction() as tx:
             assert await quotas.room_of(tx, row.scope) == 400
         assert (await authorization.inward(api.services, owner.actor, made.id)).room == 400

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from files_kit import ROOM, Folder, folder, limit
+from files_kit import Folder, folder
 from installation import Api
+from limit_kit import limit
 from people import eventually
 from people_kit import said
 from sqlalchemy import text
@@ -19,6 +20,8 @@ from carrel.core.errors import Unavailable
 from carrel.folders.files.changes import FileChanges
 from carrel.storage import staged as staging
 
+ROOM = 3 << 20
+
 
 async def unannounced(size: int) -> AsyncIterator[bytes]:
     for _ in range(size >> 16):
@@ -26,7 +29,7 @@ async def unannounced(size: int) -> AsyncIterator[bytes]:
 
 
 async def test_a_quota_holds_for_bytes_that_nobody_announced(api: Api, data: Folder):
-    await limit(api)
+    await limit(api.database, "user", folder_bytes=ROOM)
     assert said(await data.write("a", unannounced(2 * ROOM))) == (409, "quota.bytes")
     deferred = await begun(data, "b", None)
     assert said(await patch(data, deferred, 0, unannounced(2 * ROOM))) == (409, "quota.bytes")
@@ -44,7 +47,7 @@ async def test_a_quota_holds_for_bytes_that_nobody_announced(api: Api, data: Fol
 async def test_an_upload_that_could_not_begin_promises_nothing(
     api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
 ):
-    await limit(api)
+    await limit(api.database, "user", folder_bytes=ROOM)
     known = {**VERSION, "Upload-Length": str(ROOM), **metadata("a")}
 
     def away(*_: object) -> None:
@@ -158,12 +161,7 @@ async def test_who_leaves_in_the_middle_of_sending_is_no_error_of_ours(
 
 
 async def test_a_quota_is_looked_at_before_anything_is_sent(api: Api, data: Folder):
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                """UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}' WHERE kind = 'user'"""
-            )
-        )
+    await limit(api.database, "user", folder_bytes=1000)
     refused = await data.post("/uploads", headers={**VERSION, "Upload-Length": "1001", **metadata("a")})
     assert said(refused) == (409, "quota.bytes")
     assert said(await data.write("a", b"x" * 1001)) == (409, "quota.bytes")

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from files_kit import Folder, folder
 from installation import Api, Caller
+from limit_kit import limit
 from sqlalchemy import text
 
 from carrel.folders.webdav import properties
@@ -219,8 +220,7 @@ async def test_a_lock_is_of_a_folder_and_not_of_its_name(api: Api, data: Folder)
 
 
 async def test_more_than_the_quota_leaves_is_refused(api: Api, data: Folder):
-    async with api.database.transaction() as tx:
-        await tx.execute(text("""UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}'"""))
+    await limit(api.database, "user", folder_bytes=1000)
     assert (await dav(data.owner, "PUT", "data/a", content=b"x" * 2000)).status_code in (409, 413, 507)
 
     async def pieces():  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from files_kit import Folder
 from installation import Api
-from sqlalchemy import text
+from limit_kit import limit
 
 _AS_ROOT = "/usr/local/sbin:/usr/sbin:/sbin"
 _DAVFS = shutil.which("mount.davfs") or shutil.which("mount.davfs", path=_AS_ROOT)
@@ -225,8 +225,7 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
 async def test_what_finder_announces_is_refused_before_it_is_sent(api: Api, data: Folder):
     drive = Drive(data, FINDER)
     await drive.ask(201, "PUT", "data/a", Content_Length="0")
-    async with api.database.transaction() as tx:
-        await tx.execute(text("""UPDATE resource_policies SET limits = limits || '{"folder_bytes": 1000}'"""))
+    await limit(api.database, "user", folder_bytes=1000)
     headers = {"Transfer-Encoding": "chunked", "X-Expected-Entity-Length": "2000", "Expect": "100-continue"}
     reader, writer = await _begin(api, data, "PUT", "a", headers)
     first = await asyncio.wait_for(reader.readline(), 30)

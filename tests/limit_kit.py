@@ -1,0 +1,27 @@
+"""Limits, changed behind everybody's back: of default policies, and ceilings of projects."""
+
+import json
+
+from sqlalchemy import text
+
+from carrel.core.ids import ProjectId
+from carrel.db.database import Database
+from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
+
+
+async def limit(database: Database, kind: str, **limits: object) -> None:
+    """Change some limits of the default policy of this kind: "keypair", "user" or "project"."""
+    async with database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id"),
+            {"limits": json.dumps(limits), "id": DEFAULT_POLICIES[PolicyKind(kind)]},
+        )
+
+
+async def set_ceilings(database: Database, project: ProjectId, **ceilings: int) -> None:
+    """What a project may use at most, and nothing of what was said before."""
+    async with database.transaction() as tx:
+        await tx.execute(
+            text("UPDATE projects SET ceilings = CAST(:ceilings AS jsonb) WHERE id = :id"),
+            {"ceilings": json.dumps(ceilings), "id": project},
+        )
