@@ -122,6 +122,11 @@ async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_
     assert (await admin.delete("/engines/second")).status_code == 204
     assert said(await admin.get("/engines/second")) == (404, "engine.not_found")
     assert said(await admin.get("/nodes/fake-1")) == (404, "node.not_found")
+    async with living.database.transaction() as tx:
+        left = await tx.execute(
+            text("SELECT state, forgotten_at IS NOT NULL FROM nodes WHERE name = 'fake-1'")
+        )
+        assert tuple(left.one()) == ("DOWN", True)
     # What ended there still says where it was.
     assert (await user.get(f"/sessions/{session['id']}")).json()["node"] == "fake-1"
 
