@@ -6,10 +6,12 @@ import pytest
 from simulation.conftest import Play
 from simulation.installation_life import Installation
 
-from carrel.core.ids import SessionId
+from carrel.controllers.observe import Findings
+from carrel.core.ids import LOCAL_ENGINE, SessionId
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerSpec
 from carrel.tables.session_states import SessionState as S
+from carrel.tables.sessions import Session
 
 Trouble = Callable[[FakeWorld], None]
 TROUBLES = pytest.mark.parametrize("trouble", [FakeWorld.go_away, FakeWorld.hang], ids=["killed", "hung"])
@@ -110,6 +112,24 @@ def test_a_container_that_another_engine_has_by_now_is_removed_where_it_was(play
         assert stale not in other.containers
         assert stale in installation.world.containers
         assert installation.state(here) == S.RUNNING
+
+    play(story)
+
+
+def test_a_stray_that_belongs_there_by_now_stays(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        _, _, here = await one_on_each(installation)
+        container = installation.main_of(here)
+
+        async def clean_up(plane: object) -> None:
+            observe = plane.controllers[0]  # type: ignore[attr-defined]
+            async with observe._tools.database.transaction() as tx:
+                session = await tx.get_one(Session, here)
+            engine = await observe._tools.engines.of(LOCAL_ENGINE)
+            await observe._clean_up(LOCAL_ENGINE, engine, Findings(strays=[(session, container)]))
+
+        await installation.act(clean_up)
+        assert container in installation.world.containers
 
     play(story)
 

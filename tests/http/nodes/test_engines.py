@@ -9,7 +9,7 @@ from people_kit import said
 from sqlalchemy import text
 
 from carrel.core.errors import Conflict
-from carrel.core.ids import NodeId
+from carrel.core.ids import EngineId, NodeId
 from carrel.nodes import service as nodes
 from carrel.tables.nodes import Node
 
@@ -145,6 +145,20 @@ async def test_an_engine_that_stops_to_answer_says_why_and_since_when(living: Ap
     assert down["state_since"] > ready["state_since"]
     living.engine.world.come_back()
     assert (await eventually(lambda: is_in("READY")))["last_error"] is None
+
+
+async def test_an_engine_that_is_away_takes_only_its_own_nodes_down(living: Api):
+    admin = await living.as_("superadmin")
+    second = await added(admin, settings={})
+
+    async def there() -> bool:
+        return (await admin.get("/nodes/fake-1@second")).status_code == 200
+
+    assert await eventually(there)
+    async with living.database.transaction() as tx:
+        await nodes.mark_down(tx, EngineId(second["id"]))
+        rows = await tx.execute(text("SELECT name, state FROM nodes ORDER BY name"))
+        assert [tuple(row) for row in rows] == [("fake-1", "DOWN"), ("local", "READY")]
 
 
 async def test_a_name_that_nodes_of_two_engines_have_must_say_which(living: Api):
