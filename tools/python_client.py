@@ -21,7 +21,7 @@ CLIENT = ROOT / "clients/python/src/carrel_client"
 
 Schema = Mapping[str, Any]
 
-HEAD = '''"""Wire types of the HTTP API, written by tools/python_client.py from openapi.json.
+HEAD = '''"""API types of the HTTP API, written by tools/python_client.py from openapi.json.
 
 Answers are plain dictionaries; these types say what is in them. Times are RFC 3339 text in UTC.
 """

@@ -81,6 +81,41 @@ def test_no_module_or_class_has_a_private_name():
     assert modules | {name for name in _classes() if name.lower().rstrip("s") in PRIVATE_WORDS} == set()
 
 
+# Phrases that are not plain English, in docstrings, comments, messages or documents.
+BANNED_PHRASES = (
+    "again for another",
+    "as usual again",
+    "decision whether the actor may",
+    "in hand",
+    "locked for nobody",
+    "not so once is not so later",
+    "nothing runs beside",
+    "such a one",
+    "tell pages",
+    "what is left out stays",
+    "what routes of",
+    "whatever the case of",
+    "who has had how much",
+    "wire types",
+    "write it down",
+)
+
+
+@pytest.mark.parametrize("phrase", BANNED_PHRASES)
+def test_no_text_has_a_banned_phrase(phrase: str):
+    root = SOURCE.parents[1]
+    texts = [
+        *(file for file in FILES if "versions" not in file.parts),
+        *(root / "clients" / "python" / "src").rglob("*.py"),
+        *(root / "docs" / "howto").glob("*.md"),
+        *(root / "docs" / "explanation").glob("*.md"),
+    ]
+    # The page translates the sentences of actions, so both change together.
+    texts.remove(SOURCE / "permissions" / "actions.py")
+    pattern = re.compile(r"\b" + re.escape(phrase).replace(r"\ ", r"\s+"), re.IGNORECASE)
+    assert [str(file.relative_to(root)) for file in texts if pattern.search(file.read_text())] == []
+
+
 def test_no_class_name_has_two_meanings():
     assert {name: modules for name, modules in _classes().items() if len(modules) > 1} == {}
 

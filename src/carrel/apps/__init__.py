@@ -1,5 +1,4 @@
-"""The ways into a running session: apps, terminals, commands and logs, and who may reach an app for how long.
+"""Access to running sessions: apps, terminals, commands and logs, and grants for apps.
 
-Belongs here: templates, tickets and grants, starting an app, terminals. Not here: carrying an opened app's traffic
-(`gateway/`).
+Belongs here: templates, tickets and grants, starting apps, terminals. Not here: proxying app traffic (`gateway/`).
 """

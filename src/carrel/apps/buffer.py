@@ -8,11 +8,11 @@ class OutputBuffer:
         self._capacity = capacity
         self._kept = bytearray()
         self.start = 0
-        """Position of the oldest byte that is still here."""
+        """Position of the oldest buffered byte."""
 
     @property
     def end(self) -> int:
-        """Position that the next byte will have."""
+        """Position of the next byte."""
         return self.start + len(self._kept)
 
     def append(self, chunk: bytes) -> None:
@@ -23,15 +23,15 @@ class OutputBuffer:
             self.start += surplus
 
     def read(self, position: int, limit: int) -> bytes:
-        """At most so many bytes from the position on; empty at the end."""
+        """At most this many bytes from the position on; empty at the end."""
         begin = max(position - self.start, 0)
         return bytes(self._kept[begin : begin + limit])
 
     def nearest(self, position: int) -> int:
-        """The position itself, or the closest one from which `read` can go on.
+        """The position itself, or the closest one from which `read` can continue.
 
-        When bytes are missing, it is after the next line break nearby, so that nobody starts reading in the
-        middle of a character or a control sequence.
+        If bytes are missing, it is after a nearby line break, so that reading does not start inside a character or
+        control sequence.
         """
         if self.start <= position <= self.end:
             return position

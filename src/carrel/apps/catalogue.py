@@ -1,4 +1,4 @@
-"""App templates: what an image says can be opened in its sessions."""
+"""App templates, as declared by images."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 from carrel.core.errors import NotFound
 
 SECRET_VARIABLE = "CARREL_APP_SECRET"
-"""Environment variable in which an app finds the secret that it must ask for."""
+"""Environment variable with the secret that an app must require."""
 
 _PLACEHOLDER = "{secret}"
 
 
 @dataclass(frozen=True)
 class AppTemplate:
-    """An app as a session's row describes it.
+    """An app template of a session.
 
     name: a DNS label. command: started on demand; empty when the app starts by itself. ready: path whose
     answer below 500 shows that it serves; empty means that an open port is enough. auth_header: a header
@@ -30,7 +30,7 @@ class AppTemplate:
     auth_header: str = ""
 
     def auth(self, secret: str) -> tuple[str, str] | None:
-        """Name and value of the header that opens the app, or None when it asks for none."""
+        """Name and value of the app's authentication header, or None if it needs none."""
         name, colon, value = self.auth_header.replace(_PLACEHOLDER, secret).partition(":")
         return (name.strip(), value.strip()) if colon else None
 

@@ -1,4 +1,4 @@
-"""Waking whoever waits for sessions to change their state, in this process."""
+"""Wake tasks of this process that wait for session state changes."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from carrel.tables.session_states import SessionState
 
 
 class SessionChanges:
-    """One subscription for all who wait. Which session changed is not said: look at the row."""
+    """One subscription for all waiters. It does not tell which session changed: read the row."""
 
     def __init__(self, listener: Listener) -> None:
         self._next = asyncio.Event()
@@ -17,7 +17,7 @@ class SessionChanges:
 
     @property
     def next(self) -> asyncio.Event:
-        """Set at the next change of any session. Take it first, then look, then wait for it."""
+        """An event set at the next change of any session. Take it first, then read the row, then wait."""
         return self._next
 
     def _fire(self) -> None:

@@ -15,9 +15,9 @@ class ContainerEngines:
         self._engines = engines
 
     async def of(self, container: ContainerId) -> Engine:
-        """Raises: ContainerGone while it has no place; EngineUnavailable; Unavailable (the database)."""
+        """Raises: ContainerGone if it is not placed; EngineUnavailable; Unavailable (the database)."""
         async with self._database.transaction() as tx:
             engine = await containers.engine_of(tx, container)
         if engine is None:
-            raise ContainerGone(f"The container {container} has no place.")
+            raise ContainerGone(f"The container {container} is not placed on a node.")
         return await self._engines.of(engine)

@@ -1,4 +1,4 @@
-"""What the way into a session says when it cannot be gone."""
+"""Errors for access to sessions, and their WebSocket close codes."""
 
 import json
 
@@ -12,7 +12,7 @@ _LONGEST_REASON = 123
 
 
 def not_running(session: Session) -> Conflict:
-    """Why one cannot enter a session in the state that it is in."""
+    """The error for accessing a session that is not running."""
     ended = session.state in LIFECYCLE.final or session.state == SessionState.TERMINATING
     return Conflict(
         "session.not_running",
@@ -23,12 +23,12 @@ def not_running(session: Session) -> Conflict:
 
 
 def stopped_running() -> Conflict:
-    """The session left RUNNING while somebody was in it."""
-    return Conflict("session.not_running", "The session does not run any more.")
+    """The error for a session that left RUNNING during access."""
+    return Conflict("session.not_running", "The session is no longer running.")
 
 
 def of_engine(error: EngineError) -> CarrelError:
-    """What the engine said, as one of our errors."""
+    """An engine error as a `CarrelError`."""
     if isinstance(error, ContainerGone):
         return stopped_running()
     if isinstance(error, EngineUnavailable) or error.retriable:
@@ -37,12 +37,12 @@ def of_engine(error: EngineError) -> CarrelError:
 
 
 def close_code(error: CarrelError) -> int:
-    """WebSocket close code: 4000 and the status that HTTP has for it."""
+    """WebSocket close code: 4000 plus the HTTP status."""
     return 4000 + error.status
 
 
 def close_reason(error: CarrelError) -> str:
-    """{"code", "detail", "hint"} as JSON, as much of it as a close frame can carry: the hint goes first."""
+    """{"code", "detail", "hint"} as JSON, truncated to a close frame: the hint is dropped first."""
     detail, hint = error.message, {"hint": error.hint} if error.hint else {}
     while True:
         reason = json.dumps({"code": error.code, "detail": detail, **hint}, ensure_ascii=False)

@@ -1,9 +1,8 @@
-"""Noticing WebSocket clients that are dead, and only those.
+"""Detection of dead WebSocket clients.
 
-The server pings each client and drops it when no answer comes. That is right for a terminal, whose client
-always reads and answers. It is wrong for a command: its client stops reading while its own output goes to a
-pager, and we stop reading while the command does not take its input. Then silence says nothing, and the
-connection is left to TCP.
+The server pings each client and drops it without a pong. This fits terminals, whose clients always read. It does not
+fit commands: the client stops reading while its output goes to a pager, and the server stops reading while the
+command does not consume its input. Silence is inconclusive then, and TCP detects dead connections.
 """
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol

@@ -1,4 +1,4 @@
-"""A container's log as one stream, wherever it lies at the moment."""
+"""A container's log as one stream, from the engine or from storage."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -19,13 +19,13 @@ from carrel.tables.sessions import Container, Session
 log = structlog.get_logger()
 
 _LOOK_AGAIN_S = 30.0
-"""Safety net: how long to trust that a change of state would have been announced."""
+"""Polling interval, in case a notification is lost."""
 _ENGINE_PAUSE_S = 1.0
 _PROMPT_S = 0.3
 
 
 class LogReader:
-    """Reads what the engine has, or what was kept when the container went."""
+    """Reads the log from the engine, or the copy stored on removal."""
 
     def __init__(self, database: Database, engines: ContainerEngines, changes: SessionChanges) -> None:
         self._database = database
@@ -35,13 +35,13 @@ class LogReader:
     async def read(self, container: ContainerId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
         """The log from its start, or its last `tail` lines.
 
-        follow: goes on until its session ends; before that runs, waits for it. Raises: Unavailable.
+        follow: continue until its session ends; waits for the session to run. Raises: Unavailable.
         """
         begun = False
         while True:
             change = self._changes.next
             state = await self._state(container)
-            # 1. What is there now; after a first part only what is new.
+            # 1. The current log; after the first part only new output.
             try:
                 async for chunk in self._now(container, state, follow=follow, tail=0 if begun else tail):
                     begun = True
@@ -52,7 +52,7 @@ class LogReader:
                 log.warning("logs.engine_unavailable", container=container)
                 await asyncio.sleep(_ENGINE_PAUSE_S)
                 continue
-            # 2. What is still to come.
+            # 2. Wait for more.
             if not follow or state in LIFECYCLE.final:
                 return
             begun = begun or state == SessionState.RUNNING
@@ -69,7 +69,7 @@ class LogReader:
                 return
             except ContainerGone:
                 pass
-        # Kept before the container goes, hence there when it is gone.
+        # Stored before the container is removed, so it is available when the container is gone.
         if kept := last_lines(await self._kept(container), tail):
             yield kept
 
@@ -93,7 +93,7 @@ def last_lines(content: bytes, count: int | None) -> bytes:
 
 
 async def prompt(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same chunks, begun: an error that comes at once is raised here and not in the middle of an answer."""
+    """The same stream with its first chunk fetched, so that an early error is raised before the response starts."""
     first = asyncio.ensure_future(anext(chunks, b""))
     await asyncio.wait([first], timeout=_PROMPT_S)
     if first.done():

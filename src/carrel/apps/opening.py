@@ -1,4 +1,4 @@
-"""Opening an app: start it in its session if it does not answer, wait for it, and hand out a ticket."""
+"""Open an app: start it in its session if it does not respond, wait for it, and issue a ticket."""
 
 import asyncio
 import weakref
@@ -30,8 +30,8 @@ _AFTERLIFE_S = 5.0
 _LOG_LINES = 12
 _LOG_S = 3.0
 
-# Beside the shell that the exec waits for, so that the app stays when the exec is left; the shell says the
-# app's process id. The app's output joins the main process's, and thus the session's log, where it may.
+# Started in the background of the exec's shell, so that the app survives the exec; the shell prints the app's process
+# id. The app's output goes to the main process's output, and thus to the session's log, if permitted.
 _IN_BACKGROUND = (
     "if (: >/proc/1/fd/1) 2>/dev/null; then out=/proc/1/fd/1; else out=/dev/null; fi; "
     '( exec "$@" </dev/null >"$out" 2>&1 ) & echo $!'
@@ -39,7 +39,7 @@ _IN_BACKGROUND = (
 
 
 class AppsSettings(ApiSettings, Protocol):
-    """What is needed of the server's settings."""
+    """The server settings used here."""
 
     @property
     def public_url(self) -> str: ...
@@ -55,7 +55,7 @@ class AppsSettings(ApiSettings, Protocol):
 
 @dataclass(frozen=True)
 class AppServer:
-    """The container in which a session's apps run, where it answers, and the secret that they ask for."""
+    """The container of a session's apps, its address, and the apps' secret."""
 
     container: ContainerId
     address: str
@@ -68,15 +68,15 @@ def with_ticket(url: str, ticket: str) -> str:
 
 
 def app_url(apps_url: str, session: SessionId, app: str) -> str:
-    """Where the gateway serves the app by name. apps_url: scheme, apps domain and port."""
+    """The app's URL by host name. apps_url: scheme, apps domain and port."""
     parts = urlsplit(apps_url)
     return f"{parts.scheme}://{app}-{session}.{parts.netloc}/"
 
 
 def page_without_names(settings: AppsSettings, asked: str) -> str | None:
-    """The page's URL as this person sees it, where an app must have a port of that host; else None.
+    """The page's URL for this client, if apps must use ports of that host; otherwise None.
 
-    asked: URL of their request. The names of apps mean their own machine to those who come as localhost.
+    asked: URL of the request. For clients of localhost, app host names resolve to their own machine.
     """
     page = settings.public_url or asked
     host = urlsplit(page).hostname
@@ -84,13 +84,13 @@ def page_without_names(settings: AppsSettings, asked: str) -> str | None:
 
 
 def port_url(page: str, port: int) -> str:
-    """Where the gateway serves the app by port."""
+    """The app's URL by port."""
     parts = urlsplit(page)
     return f"{parts.scheme}://{literal(parts.hostname or '')}:{port}/"
 
 
 async def running_apps(place: AppServer, templates: Sequence[AppTemplate]) -> Mapping[str, bool]:
-    """Whether each app answers, looked at side by side, and not for long."""
+    """Whether each app responds; checked concurrently with a short timeout."""
     async with _client() as client:
         answers = await asyncio.gather(*(_answers(client, place, app, GLANCE_S) for app in templates))
     return {app.name: answer for app, answer in zip(templates, answers, strict=True)}
@@ -106,7 +106,7 @@ class AppStarter:
         )
 
     async def ensure(self, place: AppServer, app: AppTemplate) -> None:
-        """Return when the app answers. Raises: Unavailable (with the end of its log as the hint)."""
+        """Return when the app responds. Raises: Unavailable (with the end of its log as the hint)."""
         lock = self._locks.setdefault((place.container, app.name), asyncio.Lock())
         async with lock, _client() as client:
             if await _answers(client, place, app, _PROBE_S):
@@ -119,12 +119,12 @@ class AppStarter:
             if not ready:
                 raise Unavailable(
                     "app.not_ready",
-                    f"{app.title} does not answer.",
+                    f"{app.title} does not respond.",
                     hint=await self._end_of_log(place.container) or "See the session's log.",
                 )
 
     async def _start(self, place: AppServer, app: AppTemplate) -> int | None:
-        """Its process id in the container."""
+        """Start it; returns its process id in the container."""
         command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
         code, said = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
         return int(said) if code == 0 and said.strip().isdigit() else None
@@ -132,7 +132,7 @@ class AppStarter:
     async def _comes_up(
         self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, pid: int | None
     ) -> bool:
-        """Look again and again, fast at first; not for long once its process has ended."""
+        """Poll with back-off; briefly once its process has ended."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + START_TIMEOUT_S
         look_at_process = loop.time() + _PROCESS_LOOK_S
@@ -144,7 +144,7 @@ class AppStarter:
                 look_at_process = loop.time() + _PROCESS_LOOK_S
                 code, _ = await self._run(place.container, ("sh", "-c", f"kill -0 {pid}"), {})
                 if code != 0:
-                    # It failed, or it left a server behind that is about to listen.
+                    # It failed, or it daemonised and will listen soon.
                     pid, deadline = None, min(deadline, loop.time() + _AFTERLIFE_S)
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
@@ -176,7 +176,7 @@ def _client() -> aiohttp.ClientSession:
 async def _answers(
     client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, timeout_s: float
 ) -> bool:
-    """One look: does the app's ready path answer below 500, or, without one, is its port open?"""
+    """One check: the ready path responds below 500 or, without one, the port is open."""
     try:
         async with asyncio.timeout(timeout_s):
             if not app.ready:

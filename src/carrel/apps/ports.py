@@ -1,7 +1,7 @@
-"""Ports of their own for apps, where no host name of their own can be resolved.
+"""Ports for apps, where app host names cannot be resolved.
 
-A port is free when nobody needs it: its app's session has ended, or nobody is left who may use the app. So
-nothing has to give a port back, and nothing can be forgotten.
+A port is free when its app's session has ended or no valid grant is left. Ports are therefore never released
+explicitly and cannot leak.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ from carrel.db.database import notify
 from carrel.tables.apps import AppGrant, AppPort
 
 NOBODY = SessionId("")
-"""Stands in the row of a port at which the gateway cannot listen, since another program does."""
+"""Marks a port on which the gateway cannot listen because another program does."""
 
 TOPIC = "app-ports"
 """Notified when a port is given to another app."""
@@ -42,7 +42,7 @@ async def give(
 ) -> int:
     """The app's port, the same for as long as it is needed.
 
-    lives: true of an AppPort whose session has not ended. Raises: Refused when all ports are needed.
+    lives: condition for an AppPort whose session has not ended. Raises: Refused when all ports are in use.
     """
     await tx.execute(text("LOCK TABLE app_ports IN SHARE ROW EXCLUSIVE MODE"))
     own = AppPort.session_id == session, AppPort.app == app
@@ -54,7 +54,7 @@ async def give(
         raise Refused(
             "app.no_port",
             f"All {len(ports)} ports for apps are in use.",
-            hint="End a session that you no longer need, or have an administrator widen CARREL_APP_PORTS.",
+            hint="End a session that you no longer need, or ask an administrator to extend CARREL_APP_PORTS.",
             details={"ports": f"{ports[0]}-{ports[-1]}"},
         )
     await tx.execute(delete(AppPort).where((AppPort.port == free) | (own[0] & own[1])))
@@ -64,13 +64,13 @@ async def give(
 
 
 async def place_at(tx: AsyncSession, port: int) -> tuple[str, SessionId] | None:
-    """Name and session of the app that was last given the port."""
+    """Name and session of the app that last had the port."""
     row = await tx.get(AppPort, port)
     return (row.app, row.session_id) if row and row.session_id != NOBODY else None
 
 
 async def report(tx: AsyncSession, *, open: Collection[int], closed: Collection[int], now: datetime) -> None:
-    """Keep apps away from ports at which the gateway cannot listen. Who had one is given another."""
+    """Mark ports on which the gateway cannot listen. Their apps get another port."""
     await tx.execute(text("LOCK TABLE app_ports IN SHARE ROW EXCLUSIVE MODE"))
     gone = (AppPort.port.in_(open) & (AppPort.session_id == NOBODY)) | AppPort.port.in_(closed)
     await tx.execute(delete(AppPort).where(gone))
@@ -78,7 +78,7 @@ async def report(tx: AsyncSession, *, open: Collection[int], closed: Collection[
 
 
 async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) -> Sequence[_Taken]:
-    """All that were ever given, the longest ago first."""
+    """All assigned ports, least recently assigned first."""
     wanted = exists().where(
         AppGrant.session_id == AppPort.session_id, AppGrant.app == AppPort.app, holds(now)
     )
@@ -90,7 +90,7 @@ async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) ->
 
 
 def _choose(ports: range, taken: Sequence[_Taken]) -> int | None:
-    """A port that was never used, since browsers keep what earlier apps stored; else the best one to take over."""
+    """An unused port, because browsers keep data of earlier apps; otherwise the best one to reuse."""
     known = {one.port for one in taken}
     unused = next((port for port in ports if port not in known), None)
     if unused is not None:

@@ -56,7 +56,7 @@ def _place(session: Session, main: Container, settings: AppsSettings) -> AppServ
     openapi_extra=names("app.read"),
 )
 async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref) -> AppList:
-    """The apps of a session, and whether each answers."""
+    """The apps of a session, and whether each one responds."""
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.read")
         main = await containers.named(tx, session, None)
@@ -87,7 +87,7 @@ async def list_apps(services: ServicesOf[AccessServices], actor: CurrentActor, r
 async def open_app(
     request: Request, services: ServicesOf[AccessServices], actor: CurrentActor, ref: Ref, app: AppName
 ) -> OpenedApp:
-    """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
+    """A link that opens the app once, within 30 seconds. Starts the app if necessary."""
     session = await _started(services, actor, ref, app)
     async with services.database.transaction() as tx:
         now = services.clock.now()
@@ -117,7 +117,7 @@ async def create_token(
 
 
 async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -> Session:
-    """The session, once the app in it answers."""
+    """The session, after its app responds."""
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref, "app.open")
         main = await containers.named(tx, session, None)
@@ -130,7 +130,7 @@ async def _started(services: AccessServices, actor: Actor, ref: str, app: str) -
 async def _url(
     request: Request, services: AccessServices, tx: AsyncSession, session: Session, app: str, now: datetime
 ) -> str:
-    """The app's origin as whoever asks sees it: a name of its own, or a port of its own."""
+    """The app's origin for this client: its host name or its port."""
     settings = services.settings
     group = await tx.get_one(ResourceGroup, session.group_id)
     if group.app_address:
@@ -162,11 +162,11 @@ async def logs(
     download: Annotated[QueryBool, Query(description="Have browsers save it.")] = False,
     container: ContainerName = None,
 ) -> StreamingResponse:
-    """What the session's main process and its apps wrote; kept after the end."""
+    """The log of the session's main process and apps; kept after the end."""
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
         inside = await containers.named(tx, session, container)
-        # Following one's own log is what the page does all the time, and tells nobody anything new.
+        # Reading one's own log is not audited: the page does it all the time.
         if download or session.owner_id != actor.user_id:
             details = {"read": "log", "download": download}
             sessions.note(tx, actor, "session.read", session, details=details)

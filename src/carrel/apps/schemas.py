@@ -1,4 +1,4 @@
-"""Wire types of the ways into a session."""
+"""API types of the ways into a session."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ Columns = Annotated[int, Field(ge=1, le=MAX_COLUMNS)]
 
 
 class AppView(BaseModel):
-    """running: it answers now."""
+    """running: it responds."""
 
     name: str
     title: str

@@ -24,7 +24,7 @@ GRANT_LIFETIME = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class Issued:
-    """token: shown this once; only its hash is kept."""
+    """token: shown only once; only its hash is stored."""
 
     token: str
     expires_at: datetime
@@ -32,7 +32,7 @@ class Issued:
 
 @dataclass(frozen=True)
 class Grant:
-    """Who may use which app of which session, until when."""
+    """Access of one user to one app of a session, until its expiry."""
 
     session_id: SessionId
     app: str
@@ -41,7 +41,7 @@ class Grant:
 
 
 def app_secret(key: bytes, session: SessionId) -> str:
-    """The secret that the apps of a session ask for, the same at every call; stored nowhere.
+    """The secret of a session's apps; derived, not stored.
 
     key: the installation's.
     """
@@ -51,7 +51,7 @@ def app_secret(key: bytes, session: SessionId) -> str:
 async def issue_ticket(
     tx: AsyncSession, actor: Actor, *, session: SessionId, app: str, now: datetime
 ) -> Issued:
-    """A ticket for one app of one session, good once and for 30 seconds."""
+    """A ticket for one app of one session, valid once within 30 seconds."""
     issued = _issue(now + TICKET_LIFETIME)
     tx.add(_grant(actor, issued, session, app, ticket=True))
     return issued
@@ -82,9 +82,9 @@ def _grant(actor: Actor, issued: Issued, session: SessionId, app: str, *, ticket
 async def redeem(
     tx: AsyncSession, *, ticket: str, session: SessionId, app: str, now: datetime
 ) -> Issued | None:
-    """Swap a ticket for a grant. None when it is spent, expired, or for another app or session.
+    """Exchange a ticket for a grant. None if it is used, expired, or for another app or session.
 
-    Twice at the same time: one of them gets the grant, since the ticket's row becomes it.
+    Concurrent calls: only one gets the grant, because the ticket's row becomes the grant.
     """
     issued = _issue(now + GRANT_LIFETIME)
     swapped = await tx.execute(
@@ -103,7 +103,7 @@ async def redeem(
 
 
 async def grant_of(tx: AsyncSession, *, token: str, now: datetime) -> Grant | None:
-    """The grant behind a cookie's value, or None when there is none that holds."""
+    """The valid grant of a cookie's value, or None."""
     row = (
         await tx.execute(
             select(AppGrant).where(AppGrant.token_hash == _digest(token), ~AppGrant.ticket, holds(now))
@@ -113,7 +113,7 @@ async def grant_of(tx: AsyncSession, *, token: str, now: datetime) -> Grant | No
 
 
 async def lapsed(tx: AsyncSession, tokens: Collection[str], now: datetime) -> set[str]:
-    """Those of the tokens whose grants hold no longer."""
+    """The tokens whose grants have lapsed."""
     by_hash = {_digest(token): token for token in tokens}
     held = await tx.execute(
         select(AppGrant.token_hash).where(AppGrant.token_hash.in_(by_hash), ~AppGrant.ticket, holds(now))
@@ -124,7 +124,7 @@ async def lapsed(tx: AsyncSession, tokens: Collection[str], now: datetime) -> se
 
 
 def holds(now: datetime) -> ColumnElement[bool]:
-    """True of a ticket or grant that has not expired, while what opened it lives: sign-in, keypair or token."""
+    """Condition for a ticket or grant that has not expired and whose sign-in, keypair or token is valid."""
     return and_(
         AppGrant.expires_at > now,
         exists().where(User.id == AppGrant.user_id, User.active),
@@ -140,7 +140,7 @@ def holds(now: datetime) -> ColumnElement[bool]:
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete tickets and grants that hold no longer."""
+    """Delete lapsed tickets and grants."""
     await tx.execute(delete(AppGrant).where(~holds(now)))
 
 

@@ -1,4 +1,4 @@
-"""What routes into sessions work with."""
+"""Services of the routes for apps, terminals and commands."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from carrel.usage.idle.activity import Activity
 
 @dataclass(frozen=True, kw_only=True)
 class AccessServices(AuditServices):
-    """The engines of containers, and what this process keeps of terminals, starting apps and people at work."""
+    """Container engines, and this process's terminals, starting apps and activity."""
 
     settings: AppsSettings
     container_engines: ContainerEngines

@@ -1,4 +1,4 @@
-"""The WebSocket side of terminals and commands: messages to bytes and back."""
+"""The WebSocket protocol of terminals and commands."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -31,7 +31,7 @@ async def refuse(socket: WebSocket, error: CarrelError) -> None:
 
 async def _close(socket: WebSocket, code: int, reason: str = "") -> None:
     try:
-        # Whoever does not read does not get the farewell either; the transport is dropped after this.
+        # A client that does not read misses the close frame; the transport is dropped after this.
         async with asyncio.timeout(_FAREWELL_S):
             await socket.close(code, reason)
     except (TimeoutError, WebSocketDisconnect, RuntimeError):
@@ -46,9 +46,9 @@ async def show_terminal(
     *,
     position: int | None,
 ) -> None:
-    """Carry one client's part of a terminal's life: until it leaves, is replaced, or the shell ends.
+    """Serve one client of a terminal until it leaves, is replaced, or the shell ends.
 
-    beat: called for everything that is typed or shown.
+    beat: called for all input and output.
     """
     attachment = terminals.attach(terminal, position)
     try:
@@ -82,7 +82,7 @@ async def receive_command(socket: WebSocket) -> ExecStart:
         async with asyncio.timeout(_FIRST_MESSAGE_S):
             message = await socket.receive()
     except TimeoutError:
-        raise Invalid("invalid.command", "No command came.") from None
+        raise Invalid("invalid.command", "No command was sent.") from None
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     try:
@@ -94,7 +94,7 @@ async def receive_command(socket: WebSocket) -> ExecStart:
 
 
 async def carry_command(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
-    """Carry a command's streams until it ends or the client leaves. beat: called for everything that passes."""
+    """Relay a command's streams until it ends or the client leaves. beat: called for all traffic."""
 
     async def send_output() -> None:
         async for number, chunk in stream.output():
@@ -108,7 +108,7 @@ async def carry_command(socket: WebSocket, stream: ExecStream, beat: Callable[[]
 
 
 async def _feed(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
-    """Pass the client's messages on until it leaves; what the process does not read holds the client back."""
+    """Forward the client's messages until it leaves, with back pressure from the process."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -124,7 +124,7 @@ async def _control(stream: ExecStream, text: str) -> None:
     try:
         wanted = CONTROL.validate_json(text)
     except ValidationError:
-        raise Invalid("invalid.message", "This text message is not one of ours.") from None
+        raise Invalid("invalid.message", "This text message is invalid.") from None
     if isinstance(wanted, Resize):
         await stream.resize(TerminalSize(wanted.cols, wanted.rows))
     else:
@@ -132,7 +132,7 @@ async def _control(stream: ExecStream, text: str) -> None:
 
 
 async def _first_of(*works: Awaitable[CarrelError | None]) -> None:
-    """Return when the first is done, with the others cancelled. Raises: what the first one raised."""
+    """Wait for the first and cancel the others. Raises: the error of the first one."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -37,7 +37,7 @@ _DATABASE_PAUSE_S = 1.0
 
 @asynccontextmanager
 async def terminals_watched(services: AccessServices) -> AsyncIterator[None]:
-    """End terminals with their sessions, and all when the block ends. Shells outlive it."""
+    """Close terminals when their sessions end, and all when the block ends. Shells outlive it."""
     terminals = services.terminals
     watching = asyncio.create_task(_end_terminals(services.database, services.session_changes, terminals))
     try:
@@ -49,7 +49,7 @@ async def terminals_watched(services: AccessServices) -> AsyncIterator[None]:
 
 
 async def _end_terminals(database: Database, changes: SessionChanges, terminals: Terminals) -> None:
-    """End the terminals in containers of sessions that left RUNNING, until cancelled."""
+    """Close terminals in sessions that left RUNNING, until cancelled."""
     while True:
         change = changes.next
         if held := terminals.containers:
@@ -83,7 +83,7 @@ async def terminal(
     offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
     container: ContainerName = None,
 ) -> None:
-    """A shell in the session. terminal, offset: go on with one that is there, from that byte of its output."""
+    """A shell in the session. terminal, offset: reattach to an existing one, from that byte of its output."""
 
     async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
         services = services_of(socket, AccessServices)
@@ -107,7 +107,7 @@ async def terminal(
 
 @router.websocket("/sessions/{ref}/exec")
 async def exec_command(socket: WebSocket, ref: str, container: ContainerName = None) -> None:
-    """A command in the session, with its input, its output, its error output and its exit code."""
+    """A command in the session with stdin, stdout, stderr and exit code."""
 
     async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:
         start = await sockets.receive_command(socket)
@@ -126,8 +126,8 @@ async def _entering(
     container: str | None,
     serve: Callable[[Session, ContainerId, Actor], Awaitable[None]],
 ) -> None:
-    """Let the right person into a container of a running session, and say why to everybody else."""
-    # Accepted first, since a browser learns nothing from a handshake that is refused.
+    """Authorize access to a container of a running session; close the socket with the reason otherwise."""
+    # Accept first, because browsers do not expose the reason of a refused handshake.
     await socket.accept()
     services = services_of(socket, AccessServices)
     try:
@@ -149,7 +149,7 @@ async def _entering(
 
 
 def _beat_of(socket: WebSocket, session: Session) -> Callable[[], None]:
-    """Beaten once already: somebody has come in."""
+    """A callback to report activity, already called once."""
     beat = services_of(socket, AccessServices).activity.beat_of(session.id)
     beat()
     return beat

@@ -1,9 +1,8 @@
 """Terminals that outlive their connection.
 
-A terminal is a shell in a container, whose output is read here whether somebody watches or not. The last
-megabyte is kept, by position, so that a client whose network broke goes on where it stopped. One client is
-attached at a time; the newest wins. An attached client that does not keep up holds the shell back; when
-nobody is attached, the shell runs on and the oldest output is forgotten.
+A terminal is a shell in a container whose output is always read here. The last megabyte is buffered by position, so
+that a client resumes after a network failure. One client is attached at a time; the newest wins. A slow attached
+client applies back pressure to the shell; without a client the shell keeps running and the oldest output is dropped.
 
     opening -> attached <-> detached --(5 minutes)--> hung up
                    |            |
@@ -28,15 +27,15 @@ log = structlog.get_logger()
 
 BUFFER_BYTES = 1 << 20
 WINDOW_BYTES = 256 << 10
-"""How far an attached client may be behind before the shell has to wait for it."""
+"""How far an attached client may lag before the shell has to wait."""
 PIECE_BYTES = 64 << 10
 KEPT_S = 300.0
 STALL_S = 30.0
-"""A client that takes nothing for so long while there is something to take counts as gone."""
+"""A client that reads nothing for this long, although output is pending, is disconnected."""
 MAX_PER_CONTAINER = 20
 
-# The shell first says its process id, for the day when it is to be hung up; the line is not passed on.
-# Then comes the shell that its owner likes, if the image has it.
+# The wrapper first prints its process id, for a later hangup; that line is not forwarded. Then it executes the
+# owner's preferred shell, if the image has it.
 SHELL = (
     "sh",
     "-c",
@@ -49,7 +48,7 @@ _BEGIN_S = 5.0
 
 
 class TerminalAttachment:
-    """One client's hold on a terminal. `lost` says why it ended before the shell did, if it did."""
+    """One client's attachment to a terminal. `lost`: why it ended before the shell did."""
 
     def __init__(self, terminal: "Terminal", position: int) -> None:
         self._terminal = terminal
@@ -58,7 +57,7 @@ class TerminalAttachment:
         self.lost: asyncio.Future[CarrelError | None] = asyncio.get_running_loop().create_future()
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """Output from the position on, until the shell has ended. Asking for the next says that one is sent."""
+        """Output from the position on, until the shell ends. Requesting the next chunk acknowledges the last."""
         while True:
             self.news.clear()
             piece = self._terminal.buffer.read(self.position, PIECE_BYTES)
@@ -72,13 +71,13 @@ class TerminalAttachment:
                 await self.news.wait()
 
     def lose(self, why: CarrelError | None) -> None:
-        """End this hold. None: the client did not keep up and may come back."""
+        """End this attachment. None: the client was too slow and may reattach."""
         if not self.lost.done():
             self.lost.set_result(why)
 
 
 class Terminal:
-    """A shell with a terminal, and the memory of what it wrote. exit_code: None until it has exited."""
+    """A shell with a terminal and its output buffer. exit_code: None until it has exited."""
 
     def __init__(self, container: ContainerId, user: UserId, stream: ExecStream) -> None:
         self.id = new_id()
@@ -91,7 +90,7 @@ class Terminal:
         self.exit_code: int | None = None
         self.pid: int | None = None
         self.begun = asyncio.Event()
-        """The shell's own first line is through; input from now on cannot get before it."""
+        """Wait for the wrapper's first line, so that input cannot precede it."""
         self._attached: TerminalAttachment | None = None
 
     @property
@@ -99,7 +98,7 @@ class Terminal:
         return self._attached
 
     def attach(self, position: int | None) -> TerminalAttachment:
-        """Hold it from the position on (None: from the oldest output kept); whoever held it loses it."""
+        """Attach from the position on (None: from the oldest buffered output); detaches the previous client."""
         self.detach(
             self._attached,
             Conflict(
@@ -112,7 +111,7 @@ class Terminal:
         return self._attached
 
     def detach(self, attachment: TerminalAttachment | None, why: CarrelError | None = None) -> None:
-        """Let go. A hold that was lost already: no-op."""
+        """Detach. Already detached: no-op."""
         if attachment is not None and attachment is self._attached:
             self._attached = None
             attachment.lose(why)
@@ -123,7 +122,7 @@ class Terminal:
         async for chunk in self._after_first_line():
             if not chunk:
                 continue
-            # One that came back meanwhile may be at the oldest byte, which this chunk would push out.
+            # A client that reattached may be at the oldest byte, which this chunk would evict.
             await self._wait_for_client()
             self.buffer.append(chunk)
             if self._attached:
@@ -132,7 +131,7 @@ class Terminal:
         self.exit_code = await self.stream.exit_code()
 
     def end(self, why: CarrelError | None = None) -> None:
-        """Nothing more will come. why: None when the shell exited by itself."""
+        """Mark the end of output. why: None if the shell exited by itself."""
         self.ended = True
         self.begun.set()
         if self._attached:
@@ -180,16 +179,16 @@ class Terminals:
 
     @property
     def containers(self) -> set[ContainerId]:
-        """The containers that have terminals here."""
+        """The containers with terminals in this process."""
         return {terminal.container for terminal in self._terminals.values()}
 
     def find(self, terminal: str, container: ContainerId, user: UserId) -> Terminal | None:
-        """The terminal, if it is here, of that container and of that user."""
+        """The terminal with this id, if it is in this process and belongs to that container and user."""
         found = self._terminals.get(terminal)
         if found is None or found.container != container or found.user != user:
             return None
         if found.ended and found.exit_code is None:
-            # The engine lost it; nobody will learn how it ended.
+            # The engine lost it; its exit code is unknown.
             self._forget(found)
             return None
         return found
@@ -197,13 +196,15 @@ class Terminals:
     async def open(
         self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = ""
     ) -> Terminal:
-        """A fresh shell: the one that is named, where there is such. Raises: Refused (too many), Conflict (not
-        running), Unavailable."""
+        """Start a new shell, the preferred one if available.
+
+        Raises: Refused (too many), Conflict (not running), Unavailable.
+        """
         if self._held[container] >= MAX_PER_CONTAINER:
             raise Refused(
                 "terminal.too_many",
                 f"There are {MAX_PER_CONTAINER} terminals here already.",
-                hint="Close some; one that is not watched goes away after five minutes.",
+                hint="Close some; a detached terminal ends after five minutes.",
             )
         self._held[container] += 1
         opened: asyncio.Future[Terminal] = asyncio.get_running_loop().create_future()
@@ -227,13 +228,13 @@ class Terminals:
         return opened.result()
 
     def attach(self, terminal: Terminal, position: int | None) -> TerminalAttachment:
-        """Hold the terminal; it will not expire meanwhile."""
+        """Attach to the terminal; it does not expire while attached."""
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
         return terminal.attach(position)
 
     def detach(self, terminal: Terminal, attachment: TerminalAttachment) -> None:
-        """Let go: it is kept for a while, or forgotten at once when its end has been told."""
+        """Detach: it is kept for a while, or removed immediately if its end was delivered."""
         terminal.detach(attachment)
         if terminal.attached is not None or terminal.id not in self._terminals:
             return
@@ -243,13 +244,13 @@ class Terminals:
             self._expire_later(terminal)
 
     def stop_running(self, container: ContainerId, why: CarrelError) -> None:
-        """Its processes are gone or going: end its terminals."""
+        """Close the terminals of a container whose processes are gone."""
         for terminal in [t for t in self._terminals.values() if t.container == container]:
             terminal.end(why)
             self._forget(terminal)
 
     async def close(self) -> None:
-        """Leave all shells running where they are."""
+        """Detach all; the shells keep running."""
         for terminal in list(self._terminals.values()):
             self._forget(terminal)
         for task in list(self._tasks):
@@ -298,7 +299,7 @@ class Terminals:
     def _forget(self, terminal: Terminal) -> None:
         if self._terminals.pop(terminal.id, None):
             self._held[terminal.container] -= 1
-            self._held += Counter()  # drops what has come to zero
+            self._held += Counter()  # drops zero counts
         if expiry := self._expiries.pop(terminal.id, None):
             expiry.cancel()
         if life := self._lives.pop(terminal.id, None):
@@ -310,7 +311,7 @@ class Terminals:
             self._start(self._signal(terminal.container, terminal.pid))
 
     async def _signal(self, container: ContainerId, pid: int) -> None:
-        """Tell the shell what a modem once told it; bash passes it on to its jobs."""
+        """Send SIGHUP to the shell; bash forwards it to its jobs."""
         with suppress(EngineError, Unavailable):
             engine = await self._engines.of(container)
             async with engine.exec(

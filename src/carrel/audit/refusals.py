@@ -42,8 +42,8 @@ class _Window:
 class Stranger:
     """Somebody with a keypair or token that is not good.
 
-    credential: "keypair:<access key>" or "token:<id>" where there is such a one, else its kind alone: what somebody
-    wrote there may be a secret. email, target: of its owner.
+    credential: "keypair:<access key>" or "token:<id>" if known, otherwise only its kind: what somebody wrote there
+    may be a secret. email, target: of its owner.
     """
 
     credential: str

@@ -1,4 +1,4 @@
-"""Wire types of the audit trail."""
+"""API types of the audit trail."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal

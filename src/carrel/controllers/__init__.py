@@ -1,1 +1,1 @@
-"""The loops that make it true: load, decide, apply. One leader runs them; see `loop.py`."""
+"""Reconciliation loops: load, decide, apply. One leader runs them; see `loop.py`."""

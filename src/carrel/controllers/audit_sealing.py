@@ -1,4 +1,4 @@
-"""Seal the entries of the audit trail into their chain."""
+"""Seal audit entries into the hash chain."""
 
 from collections.abc import Sequence
 
@@ -21,14 +21,14 @@ class AuditSealing:
 
     @property
     def tick_s(self) -> float:
-        """Nobody announces the end of a transaction that holds entries back: look again soon."""
+        """The end of a transaction that holds entries back is not notified, so poll."""
         return self._pause_s or _TICK_S
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Everything that can be sealed by now, a batch at a time."""
+        """Seal all entries that can be sealed, in batches."""
         while True:
             async with self._tools.database.transaction() as tx:
                 unsealed = await sealing.load(tx)

@@ -1,4 +1,4 @@
-"""Take what runs off nodes that are being emptied. What has never run there is sent back by `launch`."""
+"""Move or end running sessions on draining nodes. `launch` requeues sessions that have not run there yet."""
 
 from collections.abc import Iterable
 
@@ -26,10 +26,10 @@ class Drain:
         self._tools = tools
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Begin to end, or to move, every session whose node says so; the reaper does the rest."""
+        """Start to end or move every session on a draining node; the reaper does the rest."""
         async with self._tools.transaction() as tx:
             emptied = {node.id: node for node in await nodes.draining(tx)}
             if not emptied:
@@ -55,7 +55,7 @@ class Drain:
 
 
 def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, DrainOutcome, str]]:
-    """Those that end or move now, with what their history says. found: each with a node of its that is emptied."""
+    """The sessions to end or move, with the reason for their history. found: each with its draining node."""
     for session, node in found:
         assert node.draining is not None
         match leaving(session, node.draining):

@@ -1,4 +1,4 @@
-"""Work on every engine, side by side: one that is slow, down or hangs holds up nothing but itself."""
+"""Run work on all engines concurrently, so that a slow or hung engine delays only itself."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -12,7 +12,7 @@ _PATIENCE_S = 1.0
 
 
 class EachEngine:
-    """work: load, decide and apply for one engine; never called twice at once for the same one."""
+    """work: load, decide and apply for one engine; never runs concurrently for the same one."""
 
     def __init__(self, engines: Engines, work: Callable[[EngineId], Awaitable[None]]) -> None:
         self._engines = engines
@@ -22,10 +22,9 @@ class EachEngine:
         self._failures: list[Exception] = []
 
     async def step(self) -> None:
-        """Begin the work wherever it is not in hand, where it is have it done again, and wait for what was begun, but
-        not for long.
+        """Start the work on idle engines, schedule a repeat on busy ones, and wait briefly for the started tasks.
 
-        Raises: what work that has ended since the last step raised; that an engine does not answer comes last.
+        Raises: errors of tasks that ended since the last step; an unresponsive engine is reported last.
         """
         known = await self._engines.ids()
         for engine in self._hand:
@@ -41,7 +40,7 @@ class EachEngine:
             raise failure
 
     async def close(self) -> None:
-        """Stop whatever is in hand."""
+        """Cancel running tasks."""
         await self._hand.close()
 
     async def _until_done(self, engine: EngineId) -> None:

@@ -1,8 +1,8 @@
-"""Do what takes long with folders, finish what was left half made, and empty the trash.
+"""Run long folder operations, finish interrupted ones, and empty the trash.
 
-A task is a row. It is worked on in a thread of its storage host, which tells how far it is and ends when it is told
-to; nothing that it leaves on the way is of any use to it, so that after a crash it simply begins again. What is
-decided is decided in one transaction (`folders.outcomes`), and what has to be cleared away afterwards is in the row.
+A task is a row. A thread of its storage host works on it, reports progress and can be cancelled. A task keeps no
+intermediate state, so after a crash it starts again. Its outcome is decided in one transaction (`folders.outcomes`),
+and the remaining cleanup is stored in the row.
 """
 
 import asyncio
@@ -39,15 +39,15 @@ _COPIES = frozenset({TaskKind.CLONE, TaskKind.MOVE, TaskKind.COPY})
 
 
 class _Cancelled(Exception):
-    """Somebody wants the task to end."""
+    """The task was cancelled."""
 
 
 class _Dropped(Exception):
-    """We are not the ones to go on with it."""
+    """This process may no longer work on the task."""
 
 
 class _Gauge:
-    """How far a thread is, and why it shall not go on."""
+    """Progress of a thread, and the reason to stop it."""
 
     def __init__(self) -> None:
         self.latest: Advance | None = None
@@ -60,9 +60,9 @@ class _Gauge:
 
 
 class FolderTasks:
-    """Bounded concurrency for each storage host, and for each two between which something is copied.
+    """Concurrency limits per storage host, and per pair of hosts for copies.
 
-    So one that hangs holds up only what touches it.
+    So a hung host delays only tasks that use it.
     """
 
     name = "folders"
@@ -75,7 +75,7 @@ class FolderTasks:
         self._rooms: dict[Hashable, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def step(self) -> None:
-        """Take up everything that is to be done and is not in hand."""
+        """Start every due task that is not running."""
         clock = self._tools.clock
         async with self._tools.transaction() as tx:
             if days := (await site.settings(tx)).trash_days:
@@ -91,15 +91,15 @@ class FolderTasks:
         self._in_hand.begin(key, partial(beside, "folders", partial(_kept, work), key=str(key)))
 
     async def drain(self) -> None:
-        """Wait until nothing is in hand."""
+        """Wait until no task is running."""
         await self._in_hand.drain()
 
     async def close(self) -> None:
-        """Let go. Threads end at their next tick; nobody waits for one that hangs."""
+        """Cancel all tasks. Threads end at their next tick; hung threads are not awaited."""
         await self._in_hand.close()
 
     async def _finish(self, folder: VFolder) -> None:
-        """Make what somebody began to make."""
+        """Create the folder's directory for an interrupted creation."""
         storage = await self._tools.storages.of(folder.host_id)
         try:
             async with self._rooms[folder.host_id, "make"]:
@@ -117,7 +117,7 @@ class FolderTasks:
 
 
 class _Work:
-    """One task, from its beginning to its end or to its next attempt."""
+    """Run one task until it ends or its next attempt is due."""
 
     def __init__(self, tools: Tools, rooms: dict[Hashable, asyncio.Semaphore], task: FolderTask) -> None:
         self._tools = tools
@@ -127,11 +127,11 @@ class _Work:
         self._advance: Advance | None = None
 
     async def do(self) -> None:
-        """Bring the task on as far as it goes now."""
+        """Advance the task as far as possible."""
         async with self._tools.database.transaction() as tx:
             folder = await self._folder(tx, self._task.folder_id)
             other = await self._other(tx)
-        if folder is None:  # what it was about went with its folder
+        if folder is None:  # its folder is gone
             async with self._tools.transaction() as tx:
                 await outcomes.done(tx, self._task.id, None, self._now())
             return
@@ -139,14 +139,14 @@ class _Work:
             await self._begun(folder.id)
 
     def _touches(self, folder: VFolder, other: VFolder) -> frozenset[str]:
-        """The storage hosts that the work reads from and writes to."""
+        """The storage hosts that the task reads from and writes to."""
         arguments = self._task.arguments
         if "clear" in arguments:
             return frozenset({arguments["clear"]["host"]})
         return frozenset({folder.host_id, other.host_id, arguments.get("host", folder.host_id)})
 
     async def _begun(self, folder_id: FolderId) -> None:
-        # 1. what holds now; others may have been faster while we waited
+        # 1. reload the state, which may have changed while we waited
         async with self._tools.transaction() as tx:
             task = await outcomes.begin(tx, self._task.id, self._now())
             folder = await self._folder(tx, folder_id)
@@ -154,7 +154,7 @@ class _Work:
                 return
             self._task = task
             other = await self._other(tx)
-        # 2. do it
+        # 2. run it
         try:
             if task.cancel and "outcome" not in task.arguments:
                 raise _Cancelled
@@ -199,7 +199,7 @@ class _Work:
             await self._clear(folder)
 
     async def _bring(self, source: VFolder, host: StorageHostId, place: FolderLocation) -> None:
-        """A copy of the source in this place, to be seen at once."""
+        """Copy the source to this place and publish it atomically."""
         here = await self._tools.storages.of(host)
         there = await self._tools.storages.of(source.host_id)
         await self._between(
@@ -216,7 +216,7 @@ class _Work:
         await here.call(whole_folders.show, here.backend, place, self._attempt)
 
     async def _clear(self, folder: VFolder) -> None:
-        """Nothing is left where the folder was, or was to come. Then the task is over."""
+        """Remove leftovers at the old or intended place, then end the task."""
         arguments = self._task.arguments
         left = arguments["clear"]
         storage = await self._tools.storages.of(StorageHostId(left["host"]))
@@ -264,7 +264,7 @@ class _Work:
             await outcomes.done(tx, self._task.id, self._advance, self._now())
 
     async def _hindered(self, folder: VFolder, error: CarrelError | OSError) -> None:
-        """Another attempt later, or the end of a task that would fail again."""
+        """Schedule another attempt, or end a task that would fail again."""
         said = error.message if isinstance(error, CarrelError) else error.strerror or str(error)
         arguments = self._task.arguments
         must_happen = (
@@ -296,7 +296,7 @@ class _Work:
     async def _between(
         self, there: HostStorage, here: HostStorage, work: Callable[..., Any], *arguments: object
     ) -> None:
-        """Have one storage copy from another, and name the one that does not answer."""
+        """Copy between storages; errors name the unresponsive one."""
         try:
             await self._call(here, work, *arguments)
         except Unavailable:
@@ -306,8 +306,8 @@ class _Work:
     async def _call(
         self, storage: HostStorage, work: Callable[..., Any], *arguments: object, shown: bool = True
     ) -> None:
-        """Have the storage do long work, and tell how far it is. shown: its advance is the task's."""
-        # Whoever was asleep since it was certain that we lead must not begin: somebody else may have gone on.
+        """Run long work in the storage and report progress. shown: its progress counts for the task."""
+        # Check leadership again right before the start: this process may have been suspended meanwhile.
         await self._tools.confirm()
         certain = self._now()
 
@@ -328,7 +328,7 @@ class _Work:
             self._advance = gauge.latest
 
     async def _tell(self, gauge: _Gauge, telling: asyncio.Lock, *, shown: bool) -> None:
-        """Write down how far it is, twice a second. Whatever ends this ends the work."""
+        """Store the progress twice a second. An error here stops the work."""
         told: Advance | None = None
         try:
             while True:
@@ -346,7 +346,7 @@ class _Work:
             gauge.ended = gauge.ended or _Dropped
 
     async def _other(self, tx: AsyncSession) -> VFolder | None:
-        """The folder that is copied from, or into, when it is not the task's own."""
+        """The other folder of a copy, if it is not the task's own."""
         arguments = self._task.arguments
         return await self._folder(tx, arguments.get("source") or arguments.get("folder"))
 
@@ -358,7 +358,7 @@ class _Work:
 
 
 async def _kept(work: Callable[[], Awaitable[None]]) -> None:
-    """Do it; what goes wrong, or is another's by now, is tried again by a later step."""
+    """Run it; a later step retries after errors or a lost race."""
     try:
         await work()
     except _Dropped:

@@ -1,4 +1,4 @@
-"""Delete what nobody needs any more."""
+"""Delete expired data."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -28,11 +28,11 @@ class Housekeeping:
         self._swept_at: datetime | None = None
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Old events and samples, ended sign-ins and tasks, accounts never verified, spent tickets, the oldest audit
-        entries, left uploads. What changed in folders without an entry gets one.
+        """Delete old events and samples, ended sign-ins and tasks, unverified accounts, used tickets, expired audit
+        entries and abandoned uploads. Write missing audit entries of file changes.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -44,14 +44,14 @@ class Housekeeping:
             await folder_tasks.prune(tx, now)
         await self._cut_audit(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
-        # Last, and whole before it counts as done: storage is what most often gets in the way.
+        # Last, because storage fails most often; it must complete before the step counts as done.
         await leftovers.prune(self._tools.transaction, self._tools.storages, now)
         if self._swept_at is None or now - self._swept_at >= SWEPT_EVERY:
             await leftovers.sweep(self._tools.transaction, self._tools.storages, now)
             self._swept_at = now
 
     async def _cut_audit(self, now: datetime) -> None:
-        """Let go of what is older than the installation keeps, a batch at a time."""
+        """Delete entries past their retention, in batches."""
         more = True
         while more:
             async with self._tools.transaction() as tx:

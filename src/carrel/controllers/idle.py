@@ -1,4 +1,4 @@
-"""Warn of sessions that nobody uses, and end them when it is time."""
+"""Warn about idle sessions, and end them when their time is up."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it
 
 
 class Idle:
-    """What samples say of a session is read again only when they can make a difference (`rules.look_again_at`)."""
+    """Samples of a session are read again only when they can matter (`rules.look_again_at`)."""
 
     name = "idle"
     topics = (limits.TOPIC,)
@@ -32,10 +32,10 @@ class Idle:
         self._look_at: dict[SessionId, tuple[UseLimit, datetime]] = {}
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Look once at every running session that a rule is for."""
+        """Evaluate every running session with an idle rule once."""
         tools, now = self._tools, self._tools.clock.now()
         async with tools.database.transaction() as tx:
             cases = await queries.watched(tx)
@@ -55,7 +55,7 @@ class Idle:
     def _judge(
         self, case: Case, minutes: Sequence[Minute] | None, now: datetime
     ) -> tuple[Finding | None, Decision]:
-        """minutes: None when they were not looked at."""
+        """minutes: None if not read."""
         found = rules.findings(case.rules, case.life, minutes or (), now)
         if case.rules.use and minutes is not None:
             self._look_at[case.session] = case.rules.use, rules.look_again_at(case.rules.use, found, now)
@@ -73,7 +73,7 @@ class Idle:
         self._look_at = {session: look for session, look in self._look_at.items() if session in known}
 
     async def _act(self, tx: AsyncSession, session: SessionId, now: datetime) -> None:
-        """Warn, end, or forget the warning; who says meanwhile that it is in use takes the same lock."""
+        """Warn, end, or clear the warning. A concurrent "keep" takes the same lock."""
         if not await sessions.lock(tx, session, SessionState.RUNNING):
             return
         known = await queries.one(tx, session)

@@ -1,4 +1,4 @@
-"""What a controller has in hand: work that runs beside its steps, at most one task for each key."""
+"""Background tasks of a controller: at most one task per key."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -7,11 +7,11 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K")
 Work = Callable[[], Awaitable[None]]
-"""A function, since a coroutine would be left unawaited by who is cancelled before the first step."""
+"""A function, because a coroutine would stay unawaited if the task is cancelled before its first step."""
 
 
 class InHand(Generic[K]):
-    """Tasks by their keys; each is forgotten when it has ended. The work deals with its own errors."""
+    """Tasks by key; removed when they end. The work handles its own errors."""
 
     def __init__(self) -> None:
         self._tasks: dict[K, tuple[asyncio.Task[None], str]] = {}
@@ -23,19 +23,19 @@ class InHand(Generic[K]):
         return iter(list(self._tasks))
 
     def about(self, key: K) -> str | None:
-        """What its work was begun as; None when nothing is in hand for the key."""
+        """The kind of the running task; None if there is none for the key."""
         found = self._tasks.get(key)
         return found[1] if found else None
 
     def begin(self, key: K, work: Work, about: str = "") -> None:
-        """Do it, unless something is in hand for the key."""
+        """Start the work, unless a task is running for the key."""
         if key not in self._tasks:
             task = asyncio.create_task(_done(work))
             self._tasks[key] = task, about
             task.add_done_callback(partial(self._forget, key))
 
     async def stop(self, key: K) -> None:
-        """Cancel what is in hand for the key; nothing of it goes on when this returns. Twice: no-op."""
+        """Cancel the task of the key and wait until it has stopped. Twice: no-op."""
         if found := self._tasks.get(key):
             task, _ = found
             task.cancel()
@@ -48,12 +48,12 @@ class InHand(Generic[K]):
             await asyncio.wait(tasks, timeout=timeout_s)
 
     async def drain(self) -> None:
-        """Wait until nothing is in hand."""
+        """Wait until no task is running."""
         while self._tasks:
             await asyncio.wait([task for task, _ in self._tasks.values()])
 
     async def close(self) -> None:
-        """Cancel all of it, and wait until none of it goes on."""
+        """Cancel all tasks and wait until they have stopped."""
         for task, _ in self._tasks.values():
             task.cancel()
         await self.drain()

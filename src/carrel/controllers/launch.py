@@ -1,4 +1,4 @@
-"""Start what was scheduled, and start again what a crash or an engine's restart interrupted."""
+"""Start scheduled sessions, and restart those interrupted by a crash or an engine restart."""
 
 import asyncio
 from collections import defaultdict
@@ -47,7 +47,7 @@ _LAUNCHED, _SENT_BACK = "launched", "sent back"
 
 @dataclass(frozen=True)
 class PlacedContainer:
-    """One container of a session that is to start. node: where its engine knows it. devices: thousandths of each."""
+    """One container to start. node: its name on the engine. devices: thousandths by device."""
 
     row: Container
     node: Address
@@ -55,7 +55,7 @@ class PlacedContainer:
 
 
 class FailedStart(Exception):
-    """The engine did not start one of the containers."""
+    """The engine failed to start one of the containers."""
 
     def __init__(self, member: PlacedContainer, error: EngineError) -> None:
         super().__init__(error.message)
@@ -64,10 +64,10 @@ class FailedStart(Exception):
 
 
 class Launch:
-    """Bounded concurrency; one task for each session, which the reaper can abandon.
+    """One task per session with bounded concurrency; the reaper can abandon a task.
 
-    A session of several containers starts all of them, or none stays. What has never run and one of whose nodes is
-    lost or being emptied goes back to the queue instead.
+    All containers of a session start, or all are removed. A session that has never run and has a lost or draining
+    node is requeued instead.
     """
 
     name = "launch"
@@ -80,7 +80,7 @@ class Launch:
 
     def __init__(self, tools: Tools, *, concurrency: int = 16) -> None:
         self._tools = tools
-        # Of each engine: one that hangs takes no room from the others.
+        # Per engine, so that a hung one does not use up the slots of others.
         self._preparing = defaultdict[EngineId | None, asyncio.Semaphore](
             lambda: asyncio.Semaphore(concurrency)
         )
@@ -90,7 +90,7 @@ class Launch:
         self._in_hand = InHand[SessionId]()
 
     async def step(self) -> None:
-        """Take up every session that should be starting and is not in hand."""
+        """Start every session that should be starting and has no task."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.with_specs(tx, *sorted(LAUNCHING))
             if not sessions:
@@ -119,11 +119,11 @@ class Launch:
         self._in_hand.begin(session, partial(_kept, session, work), about)
 
     async def abandon(self, session: SessionId) -> None:
-        """Stop starting it; returns when nothing of ours touches it any more."""
+        """Cancel the start and wait until its task has stopped."""
         await self._in_hand.stop(session)
 
     async def drain(self) -> None:
-        """Wait until nothing is in hand."""
+        """Wait until no task is running."""
         await self._in_hand.drain()
 
     async def close(self) -> None:
@@ -132,10 +132,10 @@ class Launch:
     async def _launch(
         self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
     ) -> None:
-        # Say that we are at it before waiting for room: others may be pulling for long.
+        # Publish PREPARING before waiting for a slot, because other pulls may take long.
         if not await self._begin(session, members):
             return
-        # Storage that hangs makes nobody wait but those who mount from it.
+        # Hung storage delays only sessions that mount from it.
         folders = await self._mounts(session, members, held)
         if folders is None:
             return
@@ -152,7 +152,7 @@ class Launch:
     async def _mounts(
         self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]
     ) -> tuple[Mount, ...] | None:
-        """What to mount; None when it cannot start now, or not at all, which is then written down."""
+        """The mounts; None if it cannot start now or at all, which is then recorded."""
         try:
             return await mount_sources.ready(self._tools.storages, held)
         except Unavailable as error:
@@ -173,7 +173,7 @@ class Launch:
     ) -> None:
         log.warning("launch.no_storage", session=session.id, error=reason)
         if session.started_at:
-            # It has files of its own on its node: it stays there until the storage is back.
+            # It has local files on its node, so it waits there until the storage is back.
             async with self._tools.transaction() as tx:
                 await transitions.renew_deadline(tx, session.id, session.state, now=self._tools.clock.now())
             await self._try_later(session, reason)
@@ -182,7 +182,7 @@ class Launch:
             await self._take_back(session, members, cause=NO_STORAGE, reason=reason, pause=pause)
 
     async def _miss_folder(self, session: Session, members: Sequence[PlacedContainer], reason: str) -> None:
-        """Some tries, between which it would be seen that its host is away after all; or the end."""
+        """Retry a few times, in case the storage host turns out to be unavailable; then fail."""
         log.warning("launch.no_folder", session=session.id, error=reason)
         if session.started_at:
             await self._try_later(session, reason)
@@ -196,14 +196,14 @@ class Launch:
     async def _send_back(
         self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer
     ) -> None:
-        """Nothing of it stays on its nodes; it waits for another place."""
+        """Remove it from its nodes and requeue it."""
         reason = f"Its node {leaving.node.name} is lost or is being emptied before it ran there."
         await self._take_back(
             session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id
         )
 
     async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
-        """False when it is no longer to be started."""
+        """False if it should no longer be started."""
         async with self._tools.transaction() as tx:
             if session.state != SessionState.SCHEDULED:
                 return await queries.lock(tx, session.id, *LAUNCHING)
@@ -218,8 +218,8 @@ class Launch:
             )
 
     async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
-        """Have the engine make one container run. Raises: FailedStart."""
-        # Whose image is here already waits behind no pull: the deadline is short, and some hold files.
+        """Start one container on its engine. Raises: FailedStart."""
+        # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
         room = self._starting if member.row.state == ContainerState.STARTING else self._preparing
         async with room[member.node.engine]:
             await self._ensure(session, member, folders)
@@ -227,7 +227,7 @@ class Launch:
     async def _ensure(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
-        # 1. the engine makes it so; what a crash left of it is continued
+        # 1. ensure it on the engine; this also continues a start that a crash interrupted
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
@@ -238,7 +238,7 @@ class Launch:
             raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
-        # 2. tell
+        # 2. publish
         async with tools.transaction() as tx:
             await containers.change(
                 tx,
@@ -257,7 +257,7 @@ class Launch:
         changes: "asyncio.Queue[Progress]",
         writing: asyncio.Lock,
     ) -> None:
-        """Write progress down as it comes, at most twice a second, without holding the engine up."""
+        """Store progress as it arrives, at most twice a second, without blocking the engine."""
         started = False
         while True:
             progress = await changes.get()
@@ -281,7 +281,7 @@ class Launch:
             await asyncio.sleep(_SHOW_EVERY_S)
 
     async def _try_later(self, session: Session, reason: str) -> None:
-        """The session keeps its state, its place and its files; the next step tries again, until its deadline."""
+        """The session keeps its state, placement and files; the next step retries until the deadline."""
         async with self._tools.transaction() as tx:
             await transitions.show_progress(tx, session.id, LAUNCHING, progress=None, reason=reason)
         await asyncio.sleep(_ENGINE_PAUSE_S)
@@ -289,7 +289,7 @@ class Launch:
     async def _give_up(
         self, session: Session, members: Sequence[PlacedContainer], start: FailedStart
     ) -> None:
-        """Another try later with nothing left of this one, or the end."""
+        """Clean up and requeue, or fail the session."""
         error, failed = start.error, await self._failed(session, _RETRY)
         log.warning(
             "launch.refused",
@@ -308,7 +308,7 @@ class Launch:
         )
 
     async def _failed(self, session: Session, cause: str) -> int:
-        """Starts that failed so before this one. That its node was emptied or lost is no failure of its own."""
+        """Number of earlier failed starts with this cause. A drained or lost node does not count."""
         async with self._tools.database.transaction() as tx:
             return await queries.failed_starts(tx, session.id, cause)
 
@@ -356,7 +356,7 @@ def _engine_of(member: PlacedContainer) -> EngineId:
 
 
 async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
-    """Do them all. The first that fails stops the others; its error is raised when none goes on any more."""
+    """Run all concurrently. The first failure cancels the others; its error is raised after all have stopped."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         await asyncio.gather(*tasks)
@@ -368,7 +368,7 @@ async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
 
 
 async def _kept(session: SessionId, work: Work) -> None:
-    """Do it; what goes wrong is tried again by a later step."""
+    """Run it; a later step retries after errors."""
     try:
         await work()
     except EngineError as error:
@@ -383,7 +383,7 @@ async def _kept(session: SessionId, work: Work) -> None:
 def container_spec(
     session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
 ) -> ContainerSpec:
-    """What the engine is to make of a container of a session."""
+    """The `ContainerSpec` of a session's container."""
     container = member.row
     hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(

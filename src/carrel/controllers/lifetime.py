@@ -1,4 +1,4 @@
-"""End what has run for as long as it may, and cancel what has waited for as long as its group lets it."""
+"""End sessions at their time limit, and cancel sessions at their group's pending timeout."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for
 
 
 async def enforce(tx: AsyncSession, now: datetime) -> None:
-    """End and cancel everybody whose time is up."""
+    """End and cancel all sessions past their limit."""
     runs = await _over(tx, SessionState.RUNNING, Session.time_limit_s, Session.started_at, now)
     for session, limit_s in runs:
         await transitions.move(
@@ -48,13 +48,13 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
 async def _over(
     tx: AsyncSession, state: SessionState, limit_s: Any, since: ColumnElement[Any] | Any, now: datetime
 ) -> Sequence[tuple[SessionId, int]]:
-    """Those in the state for whom the limit has passed, each with the limit."""
+    """Sessions of the state past their limit, each with the limit."""
     found = await tx.execute(
         select(Session.id, limit_s)
         .join(ResourceGroup, ResourceGroup.id == Session.group_id)
         .where(
             Session.state == state,
-            # Nobody's time is up before this; what was written of each is looked at of few.
+            # No limit can have passed before this time, so few rows are read.
             Session.created_at + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
             since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
         )

@@ -1,8 +1,7 @@
 """One loop for every controller.
 
-A controller's `step` is load -> decide -> apply and may be called at any time, any number of times. It is
-called when a commit that concerns it is announced, and now and then in any case: a lost announcement costs
-time, never truth.
+A controller's `step` is load -> decide -> apply and may run at any time, any number of times. It runs on
+notifications of relevant commits, and periodically in any case: a lost notification delays work but never loses it.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ _LOOK_AGAIN_S = 10.0
 
 @dataclass(frozen=True)
 class Tools:
-    """What every controller works with. placing: held while sessions are given places, or kept from one."""
+    """Shared tools of controllers. placing: lock around placements and around blocking them."""
 
     database: Database
     engines: Engines
@@ -58,16 +57,16 @@ class Tools:
             yield tx
 
     async def confirm(self) -> None:
-        """Ask before what could not be taken back. Raises: LeadershipLost, Unavailable."""
+        """Check leadership before an irreversible action. Raises: LeadershipLost, Unavailable."""
         async with self.transaction():
             pass
 
 
 class Controller(Protocol):
-    """topics: what it wakes on. tick_s: the safety net. close: stop what it runs beside its step.
+    """topics: notifications that wake it. tick_s: period of the fallback. close: stop its background tasks.
 
-    One that nobody waits for may have a calm_s: so much later than announced it steps, once for all that comes in
-    between, when those that somebody waits for are done.
+    A controller that is not latency-critical may have a calm_s: it steps this long after a notification, once for all
+    that arrive meanwhile.
     """
 
     @property
@@ -85,12 +84,12 @@ class Controller(Protocol):
 
 
 def pause_s(tick_s: float, failures: int) -> float:
-    """How long to wait for an announcement before stepping anyway; sooner at first after a failure."""
+    """Time to wait for a notification before stepping anyway; shorter after a failure."""
     return min(tick_s, 2.0 ** min(failures, 10) / 2) if failures else tick_s
 
 
 async def run(controller: Controller, listener: Listener) -> None:
-    """Step now, on every announcement, and every tick. Raises: LeadershipLost."""
+    """Step now, on every notification, and every tick. Raises: LeadershipLost."""
     wake = asyncio.Event()
     with contextlib.ExitStack() as stack:
         for topic in controller.topics:
@@ -134,10 +133,10 @@ async def _run(controller: Controller, wake: asyncio.Event) -> None:
 
 
 async def beside(what: str, work: Callable[[], Awaitable[None]], **about: object) -> None:
-    """Do work that runs beside a controller's step. Nobody waits for it: it ends here, whatever happens, and a later
-    step begins it again.
+    """Run background work of a controller. It is not awaited: errors are logged here, and a later step starts it
+    again.
 
-    work: a function, since a coroutine would be left unawaited by who is cancelled before the first step.
+    work: a function, because a coroutine would stay unawaited if the task is cancelled before its first step.
     """
     try:
         await work()
@@ -149,7 +148,7 @@ async def beside(what: str, work: Callable[[], Awaitable[None]], **about: object
 
 
 async def end(task: "asyncio.Task[None]", writing: asyncio.Lock) -> None:
-    """Cancel a task, but not while it writes: a transaction that is cut off costs its connection."""
+    """Cancel a task, but not while it writes: aborting a transaction costs its connection."""
     try:
         async with writing:
             pass
@@ -159,7 +158,7 @@ async def end(task: "asyncio.Task[None]", writing: asyncio.Lock) -> None:
 
 
 async def watch_all(engines: Engines, listener: Listener) -> None:
-    """Turn the hints of every engine into announcements, as engines come, change and go. Until cancelled."""
+    """Turn the events of all engines into notifications, as engines are added, changed and removed. Until cancelled."""
     changed = asyncio.Event()
     watching: dict[EngineId, tuple[Engine, asyncio.Task[None]]] = {}
     with listener.subscribed(TOPIC, changed.set):
@@ -179,10 +178,10 @@ async def watch_all(engines: Engines, listener: Listener) -> None:
 async def _follow(
     engines: Engines, watching: "dict[EngineId, tuple[Engine, asyncio.Task[None]]]", listener: Listener
 ) -> None:
-    """Watch the engines that there are now, and no other. Raises: Unavailable."""
+    """Watch exactly the current engines. Raises: Unavailable."""
     current: dict[EngineId, Engine] = {}
     for known in await engines.ids():
-        # One that cannot be used as it is set up has nothing to say.
+        # An engine with unusable settings has no events.
         with contextlib.suppress(EngineUnavailable, NotFound):
             current[known] = await engines.of(known)
     for known, (engine, task) in list(watching.items()):
@@ -194,7 +193,7 @@ async def _follow(
 
 
 async def pass_on_hints(engine: Engine, listener: Listener) -> None:
-    """Turn the engine's hints into announcements, a burst of them into two at most. Until cancelled."""
+    """Turn the engine's events into notifications, at most two per burst. Until cancelled."""
     hinted = asyncio.Event()
     announcing = asyncio.create_task(_announce(hinted, listener))
     try:
@@ -223,7 +222,7 @@ async def _announce(hinted: asyncio.Event, listener: Listener) -> None:
 async def lead_forever(
     url: str, listener: Listener, engines: Engines, make: Callable[[Leader], Sequence[Controller]]
 ) -> None:
-    """Become the leader, run the controllers, and start over whenever leadership is lost."""
+    """Acquire leadership, run the controllers, and repeat whenever leadership is lost."""
     while True:
         try:
             leader = await lead(url)
@@ -240,7 +239,7 @@ async def lead_forever(
         except* LeadershipLost:
             pass
         except* Exception:
-            # Nothing foreseen ends here; without another reign nothing would ever happen again.
+            # An unexpected error must not stop the loop, or the controllers would never run again.
             log.exception("leader.failed", epoch=leader.epoch)
             await asyncio.sleep(_PAUSE_S)
         finally:

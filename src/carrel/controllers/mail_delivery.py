@@ -1,4 +1,4 @@
-"""Take letters to the mail server."""
+"""Deliver mail from the outbox."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,14 @@ class MailDelivery:
 
     @property
     def tick_s(self) -> float:
-        """Until the next letter is to be tried again."""
+        """Time until the next retry."""
         return self._next_s
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Every letter that is due, one after the other."""
+        """Send every due letter, one after the other."""
         tools = self._tools
         later = await outbox.send_due(tools.transaction, tools.seal, tools.clock.now())
         self._next_s = _TICK_S if later is None else min(max(later.total_seconds(), 0.1), _TICK_S)

@@ -1,4 +1,4 @@
-"""Metrics of the controllers: who leads, how each step goes, and what the scheduler decides."""
+"""Metrics of the controllers: leadership, steps, and scheduler decisions."""
 
 import time
 from collections import Counter as Tally
@@ -45,11 +45,11 @@ _REFUSED = Gauge(
 
 @contextmanager
 def leading(epoch: int, intervals_s: Mapping[str, float]) -> Iterator[None]:
-    """While the block lasts, this process leads. intervals_s: of its controllers, by name."""
+    """This process leads within the block. intervals_s: of its controllers, by name."""
     _IS_LEADER.set(1)
     _EPOCH.set(epoch)
     for controller, interval_s in intervals_s.items():
-        # One that never ends its first step must look late, too.
+        # A controller that never finishes its first step must show up as late.
         succeeded(controller)
         _INTERVAL.labels(controller).set(interval_s)
         FAILURES.labels(controller)
@@ -68,7 +68,7 @@ def succeeded(controller: str) -> None:
 
 
 def waiting(refusals: Iterable[Refusal]) -> None:
-    """Set what waits after a plan was applied."""
+    """Set the pending counts after a plan was applied."""
     causes = Tally(refusal.cause for refusal in refusals)
     for cause in Cause:
         _REFUSED.labels(cause).set(causes[cause])

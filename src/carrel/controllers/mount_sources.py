@@ -1,4 +1,4 @@
-"""From the folders that a session holds to directories that the engine can mount, as the storage has them now."""
+"""Resolve the folders of a session to directories that the engine can mount."""
 
 import os
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from carrel.storage.port import StorageUnavailable
 
 
 class Unmountable(Exception):
-    """A folder is not as the session wants it, and will not be by itself."""
+    """A folder cannot be mounted as requested, permanently."""
 
 
 class Missing(Exception):
-    """A host answers, and a folder's directory is not there: it was removed, or the storage is not mounted."""
+    """The host responds but a folder's directory is missing: it was removed, or the storage is not mounted."""
 
     def __init__(self, host: StorageHostId, message: str) -> None:
         super().__init__(message)
@@ -26,9 +26,9 @@ class Missing(Exception):
 
 
 async def ready(storages: Storages, mounted: Sequence[MountedFolder]) -> tuple[Mount, ...]:
-    """What to mount, once every storage host has answered and every directory was seen.
+    """The mounts, after every storage host responded and every directory was found.
 
-    Raises: Unavailable while a host does not answer; Missing; Unmountable.
+    Raises: Unavailable if a host does not respond; Missing; Unmountable.
     """
     by_host = {host: await storages.of(host) for host in sorted({each.host for each in mounted})}
     for storage in by_host.values():
@@ -49,7 +49,7 @@ async def _mount(storage: HostStorage, mounted: MountedFolder) -> Mount:
         said = error.message if isinstance(error, Unavailable) else f"{os.strerror(error.errno or 0)}."
         raise Unavailable("storage.unavailable", f"{unreached} {said}") from error
     except CarrelError as error:
-        # What a session made private to its user is not for us to see, and mounts all the same.
+        # We cannot read a directory that a session made private to its user, but it can be mounted.
         if error.code != "file.inaccessible":
             raise Unmountable(
                 f"The folder {mounted.folder} has no directory {mounted.subpath} that can be mounted."
@@ -62,7 +62,7 @@ class _NotThere(Exception):
 
 
 def _look(source: Path, subpath: str) -> None:
-    """Raises: _NotThere; CarrelError when the subpath is not there, or a symbolic link is in the way."""
+    """Raises: _NotThere; CarrelError if the subpath is missing or contains a symbolic link."""
     try:
         with paths.directory(source, subpath):
             return

@@ -1,4 +1,4 @@
-"""Compare what each engine has with what the sessions say, and put right what differs."""
+"""Compare the containers of each engine with the sessions in the database, and reconcile differences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ log = structlog.get_logger()
 
 MAX_RESTARTS = 5
 RESTARTS_COUNTED = timedelta(hours=1)
-"""Only restarts this recent count: a session that lives for months outlives many of an engine's updates."""
+"""Only restarts this recent count: a session that runs for months sees many engine updates."""
 _STRAY_S = 10.0
-"""Nothing can be placed meanwhile."""
+"""Placements are locked out."""
 _OOM = "A process was killed because the session reached its memory limit."
 _LOST_WITH_NODE = {
     NodeLoss.END: "Its node is lost, and what ran there with it.",
@@ -41,7 +41,7 @@ _OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.
 
 @dataclass(frozen=True)
 class Before:
-    """The live sessions before the engine was asked. containers: all of theirs."""
+    """The live sessions before the engine was queried, with all their containers."""
 
     marks: Mapping[SessionId, queries.Mark]
     containers: frozenset[str]
@@ -49,7 +49,7 @@ class Before:
 
 @dataclass(frozen=True)
 class Ended:
-    """Containers of a running session that have ended. reason: a sentence."""
+    """Ended containers of a running session. reason: a sentence."""
 
     session: Session
     containers: tuple[ContainerChange, ...]
@@ -58,12 +58,12 @@ class Ended:
 
 @dataclass(frozen=True)
 class Findings:
-    """What differs on one engine.
+    """The differences on one engine.
 
-    orphans: containers whose session is not live, nor was before the list was asked for: one that ended since had
-    its containers removed first, and the list may be older than that. strays: of sessions that wait for a place, or
-    have theirs on another engine; left by a leader that did not know that it had been replaced, or by a node that was
-    lost. node_lost: with the rule of their group.
+    orphans: containers whose session was not live, neither before nor after the list was requested; a session that
+    ended in between had its containers removed first, and the list may be older. strays: containers of sessions that
+    are pending or placed on another engine; left by a replaced leader or a lost node. node_lost: sessions with the
+    rule of their group.
     """
 
     restart: list[Ended] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class LiveSessions:
-    """The live sessions at one moment, with their containers, on whatever engine."""
+    """All live sessions with their containers, on any engine."""
 
     sessions: Mapping[SessionId, Session]
     containers: Mapping[SessionId, Sequence[Container]]
@@ -88,9 +88,8 @@ class LiveSessions:
 
 @dataclass(frozen=True)
 class OneEngine:
-    """What one engine has. listed: its list, by id. nodes: of its. gone: those that are DOWN, as `nodes.gone`.
-
-    restarts: how often each session was started again lately.
+    """State of one engine. listed: its containers by id. nodes: its nodes. gone: DOWN nodes, as in `nodes.gone`.
+    restarts: recent restarts per session.
     """
 
     listed: Mapping[str, Observed]
@@ -100,13 +99,13 @@ class OneEngine:
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
-    """Pure. before, live: read before the engine's list was asked for and after it came.
+    """Pure. before, live: sessions read before the engine's list was requested and after it arrived.
 
-    The list says something only of sessions that stayed as they were while it was made, and of what is on its nodes.
+    The list is conclusive only for sessions whose state did not change meanwhile, and for its own nodes.
     """
     found = Findings()
     for session in live.sessions.values():
-        # None, when it ended between the two reads.
+        # None if it ended between the two reads.
         _compare_session(found, engine, session, live.containers.get(session.id, ()), before)
     known = before.containers | {one.id for own in live.containers.values() for one in own}
     found.orphans.extend(container for container in engine.listed if container not in known)
@@ -151,7 +150,7 @@ def _add_exited(
     *,
     again: bool,
 ) -> None:
-    """Those that are started again, or have been so often enough. own: all containers of the session."""
+    """The restart, or the end after too many restarts. own: all containers of the session."""
     if any(observed.out_of_memory for _, observed in exited):
         why = _OOM
     else:
@@ -167,7 +166,7 @@ def _add_exited(
 
 
 def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
-    """What a sentence is about: people need not know the word where there is only one."""
+    """The subject of a sentence; a single container is not named."""
     if len(own) == 1:
         return "Its container"
     names = [one.name for one in some]
@@ -175,7 +174,7 @@ def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
 
 
 class Observe:
-    """Enforces deadlines, and has an observation of its own for each engine."""
+    """Enforces deadlines and observes each engine."""
 
     name = "observe"
     topics = (ENGINE_TOPIC, nodes.FORGOTTEN, TOPIC)
@@ -191,15 +190,15 @@ class Observe:
         await self._each.close()
 
     async def step(self) -> None:
-        """One comparison for each engine; also the deadlines, which hold even when engines are away."""
+        """One comparison per engine, and the deadlines, which apply even if engines are down."""
         await self._keep_deadlines()
         await self._each.step()
 
     async def _look(self, engine_id: EngineId) -> None:
         tools = self._tools
-        # 1. what we believe
+        # 1. read the sessions
         before = await self._before()
-        # 2. what there is
+        # 2. list the containers
         try:
             engine = await tools.engines.of(engine_id)
             machines = await in_time(engine.nodes())
@@ -211,7 +210,7 @@ class Observe:
         async with tools.transaction() as tx:
             await registry.observe(tx, engine_id, EngineState.READY, now)
             await nodes.record(tx, machines, now, engine=engine_id)
-        # 3. what differs, and was not in motion meanwhile
+        # 3. compare those that did not change meanwhile
         stopped = {ContainerId(o.id) for o in seen if o.state is ObservedState.EXITED}
         async with tools.database.transaction() as tx:
             sessions = {s.id: s for s in await queries.in_states(tx, *_LIVE)}
@@ -225,9 +224,9 @@ class Observe:
             await self._clean_up(engine_id, engine, found)
 
     async def _keep_deadlines(self) -> None:
-        """Enforce them, except when we have only just begun to lead.
+        """Enforce the deadlines, except right after becoming leader.
 
-        Nobody may have been there to act before: what was going on gets its whole time again.
+        There may have been no leader before, so running transitions get their full time again.
         """
         tools = self._tools
         now = tools.clock.now()
@@ -244,8 +243,9 @@ class Observe:
             return Before(await queries.marks(tx), await containers.ids_in_states(tx, *_LIVE))
 
     async def _engine_is_away(self, engine: EngineId, error: EngineError) -> None:
-        """Nothing can be placed; and a session that lost its container's processes must not lose its files
-        too because the engine takes long to come back."""
+        """Close its nodes, and extend restarts: a session must not lose its files because the engine takes long to
+        recover.
+        """
         tools = self._tools
         now = tools.clock.now()
         async with tools.transaction() as tx:
@@ -301,7 +301,8 @@ class Observe:
             log.warning("observe.orphan", container=container)
             await in_time(engine.remove(container, grace_s=0), REMOVAL_S)
         for session, stray in found.strays:
-            # No transaction stays open over the engine's call; the lock keeps the scheduler from placing it there.
+            # No transaction is open during the engine call; the lock keeps the scheduler from placing a session
+            # there.
             async with self._tools.placing:
                 async with self._tools.transaction() as tx:
                     astray = await queries.lock(tx, session.id, *_LIVE) and (
@@ -314,7 +315,7 @@ class Observe:
     async def _enforce_deadlines(self, tx: AsyncSession, now: datetime) -> None:
         for session in await queries.overdue(tx, now):
             if session.state == SessionState.TERMINATING:
-                # The engine never confirmed. What is left of it is an orphan, removed when it answers.
+                # The engine never confirmed. Leftovers are orphans, removed when it responds.
                 reason = "The engine did not confirm the removal in time; it is cleaned up when it answers."
                 await service.finish(tx, session.id, cause="deadline", reason=reason, now=now)
             elif session.state in LAUNCHING:

@@ -1,4 +1,4 @@
-"""End what is to end: keep the logs, have the engine remove its containers, then give back their slots."""
+"""Terminate sessions: store logs, remove containers from the engine, then release their slots."""
 
 import asyncio
 from collections import defaultdict
@@ -31,7 +31,7 @@ _PATIENT, _FORCED = "patient", "forced"
 
 @dataclass(frozen=True)
 class Ending:
-    """A container of which something is left. engine: None when it was never placed."""
+    """A container to remove. engine: None if it was never placed."""
 
     container: ContainerId
     engine: EngineId | None
@@ -45,12 +45,12 @@ class Reap:
     def __init__(self, tools: Tools, launch: Launch, *, concurrency: int = 16) -> None:
         self._tools = tools
         self._launch = launch
-        # Of each engine: one that hangs takes no room from the others.
+        # Per engine, so that a hung one does not use up the slots of others.
         self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
         self._in_hand = InHand[SessionId]()
 
     async def step(self) -> None:
-        """Take up every session that is ending and not in hand; hurry those that are to be forced now."""
+        """Start a task for every terminating session without one; restart those that are now forced."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
             own = await containers.in_states(tx, SessionState.TERMINATING)
@@ -68,7 +68,7 @@ class Reap:
             self._in_hand.begin(key, partial(self._reap, session, ending), about)
 
     async def drain(self) -> None:
-        """Wait until nothing is in hand."""
+        """Wait until no task is running."""
         await self._in_hand.drain()
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class Reap:
                 await self._end_all(session, ending)
             except EngineError as error:
                 log.warning("reap.engine", session=session.id, error=error.message)
-                # Its reason stays: why it ends is what people will want to know.
+                # Keep its reason, which explains why it ended.
                 shown = {"phase": "remove", "fraction": None, "text": error.message}
                 async with self._tools.transaction() as tx:
                     await transitions.show_progress(
@@ -95,7 +95,7 @@ class Reap:
             await asyncio.sleep(_RETRY_S)
 
     async def _end_all(self, session: Session, ending: Sequence[Ending]) -> None:
-        """Side by side; one that cannot be removed now keeps none of the others. Raises: the first error."""
+        """Remove all concurrently; a failure does not stop the others. Raises: the first error."""
         ends = await asyncio.gather(*(self._end(session, one) for one in ending), return_exceptions=True)
         for failed in filter(None, ends):
             raise failed
@@ -103,22 +103,22 @@ class Reap:
     async def _end(self, session: Session, ending: Ending) -> None:
         tools = self._tools
         async with self._room[ending.engine]:
-            # 1. what was never placed is nowhere
+            # 1. skip containers that were never placed
             if ending.engine:
                 await self._remove(session, ending.container, await tools.engines.of(ending.engine))
-            # 2. give back its slots, and with the last one end the session, in one transaction
+            # 2. release its slots, and with the last one end the session, in one transaction
             async with tools.transaction() as tx:
                 await service.remove_container(
                     tx, session.id, ending.container, cause="removed", now=tools.clock.now()
                 )
 
     async def _remove(self, session: Session, container: ContainerId, engine: Engine) -> None:
-        # 1. keep the log while there is one
+        # 1. store the log
         content = await _log_of(container, engine)
         if content:
             async with self._tools.transaction() as tx:
                 await service.keep_log(tx, container, content)
-        # 2. nothing of it stays on the engine
+        # 2. remove it from the engine
         await in_time(engine.remove(container, grace_s=0 if session.force else GRACE_S), REMOVAL_S)
 
 
@@ -133,6 +133,6 @@ async def _log_of(container: ContainerId, engine: Engine) -> bytes:
     except EngineUnavailable:
         raise
     except EngineError as error:
-        # A log that cannot be read must not keep the session from ending.
+        # An unreadable log must not block the termination.
         log.warning("reap.no_log", container=container, error=error.message)
     return content

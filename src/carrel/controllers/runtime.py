@@ -1,4 +1,4 @@
-"""All controllers of one leader, wired together."""
+"""All controllers of a leader."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from carrel.controllers.usage_sampling import UsageSampling
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
-    """In an order that a simulation can step through."""
+    """In the order in which the simulation steps them."""
     launch = Launch(tools)
     return (
         Observe(tools),

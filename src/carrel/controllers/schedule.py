@@ -1,4 +1,4 @@
-"""Decide who starts where: snapshot in, plan out, applied in one guarded transaction."""
+"""The scheduler loop: load a snapshot, plan, and apply it in one guarded transaction."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ from carrel.tables import limits
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
 _PLACES_SHOWN = 1000
-"""Nobody is told that they are further back than this: all those places change with every start."""
+"""Queue positions beyond this are not published, because they change with every start."""
 
 _MANY = 300
-"""A plan of so many takes longer than it takes to hand it over to a thread."""
+"""Plans with this many sessions run in a thread."""
 
 
 class Schedule:
@@ -36,13 +36,13 @@ class Schedule:
         self._tools = tools
 
     async def close(self) -> None:
-        """Nothing runs beside the step."""
+        """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """One pass over everything that waits.
+        """One pass over all pending sessions.
 
-        Load and apply share a transaction: the leader is the only writer of allocations, so what was read
-        is still true when it is written.
+        Load and apply share a transaction. The leader is the only writer of allocations, so the snapshot is still
+        valid when the plan is applied.
         """
         now = self._tools.clock.now()
         decided, placed = Plan((), ()), 0
@@ -51,7 +51,7 @@ class Schedule:
             if waiting:
                 snapshot = await loading.snapshot(tx, now, waiting)
                 with metrics.PLAN_SECONDS.time():
-                    # Others, people's requests among them, do not stand still while a long plan is made.
+                    # A long plan must not block the event loop, which also serves requests.
                     decided = (
                         plan(snapshot) if len(waiting) < _MANY else await asyncio.to_thread(plan, snapshot)
                     )
@@ -60,7 +60,7 @@ class Schedule:
         metrics.waiting(decided.refusals)
 
     async def _apply(self, tx: AsyncSession, snapshot: Snapshot, decided: Plan) -> int:
-        """How many sessions were given a node."""
+        """Number of placed sessions."""
         now = snapshot.now
         moved: list[SessionId] = []
         if decided.placements:
@@ -74,7 +74,7 @@ class Schedule:
         return len(moved)
 
     async def _tell(self, tx: AsyncSession, told: Sequence[tuple[SessionId, str, int | None]]) -> None:
-        """Write down why they wait, where that has changed: a long queue moves up at every end of a session."""
+        """Store changed reasons and positions; a long queue moves with every session that ends."""
         if not told:
             return
         said = await queries.said_of_waiting(tx)

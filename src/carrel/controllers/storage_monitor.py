@@ -1,7 +1,7 @@
-"""Look after every storage host: whether it answers, what its folders take, and the quotas that it keeps by itself.
+"""Monitor every storage host: availability, folder sizes, and back-end quotas.
 
-Each host has tasks of its own, so that one that hangs delays nothing but itself; and asking whether it answers is a
-task beside the work on it, so that it is seen to hang.
+Each host has its own tasks, so a hung one delays only itself. The availability check is separate from other work, so
+that a hang is detected.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,9 @@ PROBE_EVERY = timedelta(seconds=10)
 _BATCH = 50
 _REST = timedelta(seconds=5)
 _REST_FACTOR = 10
-"""A folder rests ten times as long as measuring it took, so that measuring is at most a tenth of what is done."""
+"""A folder is not measured again for ten times as long as its measurement took, so measuring takes at most a tenth of
+the time.
+"""
 
 
 class StorageMonitor:
@@ -49,7 +51,7 @@ class StorageMonitor:
         self._watches: dict[StorageHostId, _Watch] = {}
 
     async def step(self) -> None:
-        """Have every host looked after; waits for none of them."""
+        """Start the due tasks of every host without waiting for them."""
         async with self._tools.database.transaction() as tx:
             known = await service.ids(tx)
         for host in self._watches.keys() - known:
@@ -60,7 +62,7 @@ class StorageMonitor:
             self._watches[host].step()
 
     async def drain(self) -> None:
-        """Wait until nothing is in hand."""
+        """Wait until no task is running."""
         for watch in self._watches.values():
             await watch.drain()
 
@@ -71,7 +73,7 @@ class StorageMonitor:
 
 
 class _Watch:
-    """One host. applied: the quotas that it was told. rests: folders that are not measured again before then."""
+    """One host. applied: quotas set on the back end. rests: earliest time of the next measurement by folder."""
 
     def __init__(self, tools: Tools, host: StorageHostId, storage: HostStorage) -> None:
         self._tools = tools
@@ -84,7 +86,7 @@ class _Watch:
         self._rests: dict[FolderId, datetime] = {}
 
     def step(self) -> None:
-        """Begin what is due and not in hand."""
+        """Start due tasks that are not running."""
         now = self._tools.clock.now()
         if self._probed is None or now - self._probed >= PROBE_EVERY:
             self._begin("probe", self._probe)
@@ -101,7 +103,7 @@ class _Watch:
         self._in_hand.begin(what, partial(beside, what, work, host=self._storage.name))
 
     async def _probe(self) -> None:
-        """Ask whether it answers, and keep what it says."""
+        """Check the host and store the result."""
         state, problem, capacity = await self._seen()
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -118,7 +120,7 @@ class _Watch:
         try:
             capacity = await call(backend.probe)
             await call(backend.recognise)
-            # The root of others is as good as any, until we miss what was there.
+            # Any root is accepted until existing folders are missing from it.
             if known and not any([await call(files.is_dir) for files in known]):
                 problem = f"The folders that were in {backend.root} are not there. Is the storage mounted?"
                 return HostState.UNAVAILABLE, problem, None
@@ -143,7 +145,7 @@ class _Watch:
                 await self._measure(folder, late)
 
     async def _set_quotas(self) -> None:
-        """Tell a host that enforces quotas what changed since it was told last."""
+        """Send changed quotas to a back end that enforces them."""
         backend = self._storage.backend
         if not isinstance(backend, HardQuota):
             return
@@ -161,7 +163,7 @@ class _Watch:
         began = clock.now()
         self._rests[folder.id] = began + _REST
         try:
-            # However long it takes: what hangs here is only this host's.
+            # Without a timeout, because only this host is affected.
             found = await self._storage.threads.call(
                 backend.measure, FolderLocation(folder.scope, folder.id), deadline_s=None
             )

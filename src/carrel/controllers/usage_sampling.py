@@ -1,4 +1,4 @@
-"""Read what running containers use, every few seconds."""
+"""Sample the usage of running containers, every few seconds."""
 
 from collections.abc import Sequence
 
@@ -24,11 +24,11 @@ class UsageSampling:
         await self._each.close()
 
     async def step(self) -> None:
-        """One sweep of each engine."""
+        """One sweep over each engine."""
         await self._each.step()
 
     async def _sweep(self, engine_id: EngineId) -> None:
-        """The first reading of a container only sets the mark for the next."""
+        """The first reading of a container is only the baseline."""
         engine = await self._tools.engines.of(engine_id)
         usages = await in_time(engine.usage())
         before = self._before.get(engine_id, {})

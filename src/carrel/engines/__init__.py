@@ -1,1 +1,1 @@
-"""What runs containers: the port, its implementations, and the conformance suite they all pass."""
+"""Container engines: the port, its implementations, and the conformance suite for all of them."""

@@ -1,4 +1,4 @@
-"""What the accelerators of a machine give to its node and to its containers, the same for every engine."""
+"""Accelerator support for nodes and containers, shared by all engines."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from carrel.engines.port import ContainerSpec, EngineError, NodeInfo
 
 
 def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
-    """The node with their devices, and with the slots that these make."""
+    """The node with its devices and their slots."""
     found = [(kind.discover(), kind.kinds()) for kind in accelerators]
     devices = tuple(device for mine, _ in found for device in mine)
     families = {device.family for device in devices}
@@ -17,7 +17,7 @@ def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
 
 
 def attachment_of(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> Attachment:
-    """What the container gets with the devices that it holds. Raises: EngineError when no container can have that."""
+    """The attachment of the container's devices. Raises: EngineError if they cannot be attached."""
     if not spec.devices:
         return NOTHING
     try:
@@ -27,5 +27,5 @@ def attachment_of(accelerators: Sequence[Accelerators], spec: ContainerSpec) -> 
 
 
 def cannot_attach(message: str) -> EngineError:
-    """The refusal of an engine that cannot give what an attachment asks for."""
+    """The error of an engine that does not support an attachment."""
     return EngineError(message, retriable=False, code="attachment_unsupported")

@@ -1,4 +1,4 @@
-"""What an engine is connected with besides its settings, and what a plug-in of an engine makes.
+"""The context of an engine besides its settings, and the type of an engine plug-in.
 
 PLUGIN = Plugin(MySettings, lambda settings: lambda context: MyEngine(settings.url, context.installation))
 """
@@ -13,10 +13,10 @@ from carrel.engines.port import Claimant, Engine
 
 @dataclass(frozen=True)
 class EngineContext:
-    """installation: marks our containers there: a-z, 0-9 and -, at most 31; no two engines have the same.
+    """installation: label of our containers: a-z, 0-9 and -, at most 31 characters, unique per engine.
 
-    claimant: whose database that label must be bound to, where others may use the engine too. accelerators: the kinds
-    that this machine has, for an engine whose node it is.
+    claimant: the database that the label must be bound to, on a shared engine. accelerators: kinds on this machine,
+    for the local engine.
     """
 
     installation: str
@@ -25,15 +25,15 @@ class EngineContext:
 
 
 Connect = Callable[[EngineContext], Engine]
-"""Makes the engine; touches neither disk nor network."""
+"""Creates the engine without disk or network access."""
 
 
 @runtime_checkable
 class Purging(Protocol):
-    """An engine in which an installation has more than its containers, such as networks."""
+    """An engine in which an installation has resources besides containers, such as networks."""
 
     async def purge(self) -> None:
-        """Delete all that this installation has there. Twice: no-op. Raises: EngineError."""
+        """Delete all resources of this installation. Twice: no-op. Raises: EngineError."""
         ...
 
     async def release_if_idle(self) -> int:
@@ -80,5 +80,5 @@ class Closing(Protocol):
     """An engine that holds connections."""
 
     async def close(self) -> None:
-        """Close them; containers are left alone. Twice: no-op."""
+        """Close connections; containers are unaffected. Twice: no-op."""
         ...

@@ -1,7 +1,7 @@
-"""What only some engines can: each a protocol of its own, which an engine has or has not.
+"""Optional capabilities of engines, one protocol each.
 
-Whoever needs one asks `isinstance(engine, ImageStore)`; the rest of the port works without. All of them raise
-EngineUnavailable when the engine does not answer. Behaviour at the edges, tested by `conformance_optional`:
+Check with `isinstance(engine, ImageStore)`; the rest of the port works without them. All of them raise
+EngineUnavailable if the engine does not respond. Behaviour at the edges, tested by `conformance_optional`:
 
     method          again                    not there
     image           same answer              ImageUnusable
@@ -23,7 +23,7 @@ from carrel.engines.port import ProgressSink
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """An image that the engine has. id: of its content. architecture: as the engine calls it, such as "amd64"."""
+    """An image of the engine. id: content id. architecture: in the engine's terms, such as "amd64"."""
 
     id: str
     size_bytes: int
@@ -33,18 +33,18 @@ class ImageInfo:
 
 @runtime_checkable
 class ImageStore(Protocol):
-    """Keeps images, each under any number of references."""
+    """Stores images, each under any number of references."""
 
     async def image(self, reference: str) -> ImageInfo:
-        """The image that the engine has under this reference; no registry is asked. Raises: ImageUnusable."""
+        """The local image with this reference, without a registry request. Raises: ImageUnusable."""
         ...
 
     async def pull_image(self, reference: str, progress: ProgressSink) -> ImageInfo:
-        """Ask its registry for the image, also when an older one is there. Raises: ImageUnusable, EngineError."""
+        """Pull the image from its registry, even if an older one is present. Raises: ImageUnusable, EngineError."""
         ...
 
     async def remove_image(self, reference: str) -> None:
-        """Forget the reference, and with the last one the image. Raises: EngineError while a container needs it."""
+        """Remove the reference, and with the last one the image. Raises: EngineError while a container uses it."""
         ...
 
 
@@ -95,12 +95,12 @@ class ImageBuilding(ImageStore, Protocol):
 
 @runtime_checkable
 class Committing(Protocol):
-    """Makes images of containers."""
+    """Creates images from containers."""
 
     async def commit(self, container: str, reference: str) -> ImageInfo:
-        """Make an image of what the container's own file system holds now, without what is mounted into it.
+        """Create an image of the container's file system, without mounts.
 
-        The image has no environment but that of the image below it: what a session was told stays with the session.
+        The image keeps only the environment of its base image: the session's variables are removed.
         Raises: ContainerGone, EngineError.
         """
         ...
@@ -108,10 +108,10 @@ class Committing(Protocol):
 
 @runtime_checkable
 class LiveLimits(Protocol):
-    """Changes the limits of a container that runs."""
+    """Changes the limits of a running container."""
 
     async def set_limits(self, container: str, slots: Mapping[str, int]) -> None:
-        """Hold it to these from now on. slots: `cpu` millicores, `mem` bytes; what is left out stays.
+        """Set its limits. slots: `cpu` millicores, `mem` bytes; omitted slots keep their limits.
 
         Raises: ContainerGone; EngineError (limits_refused) for less memory than it uses.
         """
@@ -120,12 +120,12 @@ class LiveLimits(Protocol):
 
 @runtime_checkable
 class Pausing(Protocol):
-    """Stops the processes of a container and lets them go on. While paused it counts as RUNNING."""
+    """Pauses and resumes the processes of a container. A paused container counts as RUNNING."""
 
     async def pause(self, container: str) -> None:
-        """None of its processes runs until `resume`. Raises: ContainerGone."""
+        """Suspend all its processes until `resume`. Raises: ContainerGone."""
         ...
 
     async def resume(self, container: str) -> None:
-        """They go on. Raises: ContainerGone."""
+        """Resume them. Raises: ContainerGone."""
         ...

@@ -1,8 +1,8 @@
-"""The engine port: eight methods between Carrel and whatever runs containers.
+"""The engine port: eight methods between Carrel and a container engine.
 
 Everything is keyed by the id of a container, which is ours (`tables/sessions.py: Container`); an engine finds its
-containers again after any crash by the labels it wrote itself. `list` is the truth; `watch` only says when
-to look. Behaviour at the edges, for every implementation (conformance.py tests it):
+containers again after any crash by its own labels. `list` is the truth; `watch` only hints when to read it. Behaviour
+at the edges, for every implementation (conformance.py tests it):
 
     method   already there / again            already gone             engine away or restarted
     nodes    same answer                      -                        Unavailable
@@ -16,13 +16,14 @@ to look. Behaviour at the edges, for every implementation (conformance.py tests 
     logs     each call reads from its start   ContainerGone            stream ends; Unavailable
     usage    cumulative since container start absent from the answer   Unavailable
 
-Where the installation's label is bound to another database (it is a copy, or was moved), every method but `watch`
-raises ClaimedElsewhere, which is an Unavailable: a copy of an installation never touches the original's containers.
+If the installation's label is bound to another database (after a copy or move), every method but `watch` raises
+ClaimedElsewhere, a subclass of Unavailable: a copy of an installation never touches the original's containers.
 
-A node that the engine no longer names is gone with what is on it: `list` leaves that out, `remove` succeeds, `ensure`
-for it is refused and makes the same container elsewhere. What comes back with the node is listed again.
+A node that the engine no longer reports is gone with its containers: `list` omits them, `remove` succeeds, and
+`ensure` on it fails while it may create the same container on another node. Containers that return with the node are
+listed again.
 
-Nothing here may name one engine's concepts: what a pod, a bridge or an overlay is stays below this line.
+The port must not contain concepts of one engine, such as pods, bridges or overlays.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -39,11 +40,11 @@ from carrel.engines.references import LOCAL
 WORK_UID = 1000
 WORK_HOME = "/home/work"
 LOCAL_IMAGES = f"{LOCAL}/"
-"""How the names of images begin that exist nowhere but in the engine: no registry is asked for them."""
+"""Prefix of images that exist only in the engine, without a registry."""
 
 
 class EngineError(Exception):
-    """The engine said no. `message` is a sentence for people; `retriable` tells whether later may help."""
+    """The engine refused. `message`: a sentence for people; `retriable`: a retry may succeed."""
 
     def __init__(self, message: str, *, retriable: bool, code: str = "engine_error") -> None:
         super().__init__(message)
@@ -53,14 +54,14 @@ class EngineError(Exception):
 
 
 class EngineUnavailable(EngineError):
-    """The engine does not answer."""
+    """The engine does not respond."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=True, code="engine_unavailable")
 
 
 class ClaimedElsewhere(EngineUnavailable):
-    """The installation's label is bound to another database in this engine: nothing there is ours to touch."""
+    """The installation's label is bound to another database in this engine, so its containers must not be touched."""
 
     def __init__(self, installation: str, place: str) -> None:
         self.place = place
@@ -71,14 +72,14 @@ class ClaimedElsewhere(EngineUnavailable):
 
 
 class ImageUnusable(EngineError):
-    """The image does not exist, may not be pulled, or cannot run here (no shell, wrong architecture)."""
+    """The image does not exist, cannot be pulled, or cannot run here (no shell, wrong architecture)."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=False, code="image_unusable")
 
 
 def require_pullable(image: str) -> None:
-    """Let an image that the engine lacks be asked for in a registry, but not one that was made on the machine.
+    """Check that a missing image may be pulled; images built on the machine have no registry.
 
     Raises: ImageUnusable.
     """
@@ -90,7 +91,7 @@ def require_pullable(image: str) -> None:
 
 
 class MountUnusable(EngineError):
-    """A directory cannot be put into the container: it is not on the machine, or something is in its place there."""
+    """A directory cannot be mounted: it is missing on the machine, or its target is occupied."""
 
     def __init__(self, message: str, *, retriable: bool) -> None:
         super().__init__(message, retriable=retriable, code="mount_unusable")
@@ -105,9 +106,10 @@ class ContainerGone(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Claimant:
-    """The database that an installation's label stands for in an engine that others may use too.
+    """The database that an installation's label is bound to on a shared engine.
 
-    fingerprint: tells where the database is, so that a copy of it has another one. place: the same for people.
+    fingerprint: identifies the location of the database, so a copy has a different one. place: the location for
+    people.
     """
 
     fingerprint: str
@@ -116,31 +118,31 @@ class Claimant:
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
-    """A machine of this engine. capabilities: what was probed, as words (see each engine's docstring)."""
+    """A machine of this engine. capabilities: probed features (see each engine's docstring)."""
 
     name: str
     architecture: str
     slots: Mapping[str, int]
-    """What the machine has: `cpu` millicores, `mem` bytes, and what its accelerators offer, by `slot_kinds`."""
+    """Physical capacity: `cpu` millicores, `mem` bytes, and accelerator slots by `slot_kinds`."""
     engine: str
     """Name and version for people, such as "Docker 20.10.24"."""
     capabilities: frozenset[str] = frozenset()
     devices: tuple[Device, ...] = ()
     slot_kinds: tuple[SlotKind, ...] = ()
-    """Of the families of its devices."""
+    """Slot kinds of its device families."""
     images: frozenset[str] = frozenset()
-    """References of the images that are there."""
+    """References of the images present."""
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A directory of the machine inside the container, at an absolute path there; directories on the way to it that are
-    below the home belong to the session's user.
+    """A directory of the machine mounted into the container at an absolute path; parent directories below the home
+    belong to the session's user.
 
-    source: absolute; one that is not there is refused, never made. subpath: what is seen at the target is only this
-    directory below the source; no symbolic link in it leads to anything of the machine, whoever plants one and
-    whenever. read_only: nothing inside can change that. No target is another's, or below another's.
+    source: absolute; a missing one is an error and never created. subpath: mount only this directory below the
+    source; symbolic links in it never resolve on the machine, whenever they are created. read_only: cannot be changed
+    from inside. Targets are neither equal nor nested.
     """
 
     source: str
@@ -150,35 +152,35 @@ class Mount:
 
 
 IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
-"""A main process that does nothing until the container is removed, with no program of the image but its shell.
+"""A main process that idles until the container is removed and needs only the image's shell.
 
-The shell stays PID 1: it reaps orphans while it waits, and leaves at once when asked. Its child stops itself,
-which needs no `sleep`.
+The shell stays PID 1: it reaps orphans while it waits, and exits immediately on SIGTERM. Its child stops itself, so
+no `sleep` is needed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """One container as it must be. Two specs with the same id are the same container."""
+    """The desired state of a container. Two specs with the same id are the same container."""
 
     id: str
     image: str
     slots: Mapping[str, int]
     """Enforced limits: `cpu` millicores, `mem` bytes (no swap)."""
     devices: Mapping[str, int] = field(default_factory=dict)
-    """Accelerators that it gets: device id -> thousandths of it."""
+    """Attached accelerators: device id -> thousandths of it."""
     node: str = ""
-    """Name of the node to run on; empty where the engine has only one."""
+    """Name of the node to run on; empty if the engine has only one."""
     env: Mapping[str, str] = field(default_factory=dict)
     hostname: str = "session"
     command: tuple[str, ...] = IDLE
-    """Main process, in place of the image's own."""
+    """Main process, replacing the image's."""
     ports: tuple[int, ...] = ()
-    """Ports that the gateway may dial; an engine that needs a tunnel opens it for these."""
+    """Ports that the gateway may connect to; an engine that needs a tunnel opens it for these."""
     mounts: tuple[Mount, ...] = ()
     pids_limit: int = 1024
     epoch: int = 0
-    """Fencing epoch of the leader that asked, kept as a label."""
+    """Fencing epoch of the requesting leader, stored as a label."""
 
 
 class ObservedState(StrEnum):
@@ -189,22 +191,22 @@ class ObservedState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One of our containers, as the engine sees it now."""
+    """The observed state of one of our containers."""
 
     id: str
     state: ObservedState
     address: str | None
-    """Host that the gateway can dial, any port, while RUNNING; else None."""
+    """Host that the gateway can connect to while RUNNING; otherwise None."""
     exit_code: int | None = None
     out_of_memory: bool = False
-    """A process of the container was killed by its memory limit since it last started (main or child)."""
+    """A process (main or child) was killed by the memory limit since the last start."""
     epoch: int = 0
     started_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where `ensure` is. phase: "pull" (fraction 0..1 when known), then "start"."""
+    """Progress of `ensure`. phase: "pull" (fraction 0..1 if known), then "start"."""
 
     phase: str
     fraction: float | None = None
@@ -219,8 +221,8 @@ ProgressSink = Callable[[Progress], None]
 class ContainerUsage:
     """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache.
 
-    accelerator_percent, accelerator_mem_percent: how busy, and how full, the one of its devices is that is so most;
-    None where that cannot be measured, never a made-up zero.
+    accelerator_percent, accelerator_mem_percent: utilisation and memory of its busiest device; None if not
+    measurable, never a fake zero.
     """
 
     id: str
@@ -244,7 +246,7 @@ class ExecStream(Protocol):
         ...
 
     async def write(self, chunk: bytes) -> None:
-        """Send to its stdin; waits while the process is not reading (back-pressure)."""
+        """Write to its stdin; waits while the process does not read (back pressure)."""
         ...
 
     async def close_stdin(self) -> None:
@@ -256,7 +258,7 @@ class ExecStream(Protocol):
         ...
 
     async def exit_code(self) -> int:
-        """The exit code; waits until the process has ended."""
+        """Wait for the process to end; returns its exit code."""
         ...
 
 
@@ -264,30 +266,30 @@ class Engine(Protocol):
     """Eight methods; see the module's table for their edges."""
 
     async def nodes(self) -> Sequence[NodeInfo]:
-        """The machines of this engine, with what each has and can."""
+        """The machines of this engine with capacity and capabilities."""
         ...
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
-        """Make it run: pull the image if missing, create, start; return once it is RUNNING.
+        """Pull the image if missing, create and start the container; return once it is RUNNING.
 
-        Raises: ImageUnusable, MountUnusable, EngineUnavailable, EngineError. What a failed call leaves behind,
-        `remove` or the next `ensure` of the same id cleans up.
+        Raises: ImageUnusable, MountUnusable, EngineUnavailable, EngineError. `remove` or the next `ensure` of the
+        same id cleans up after a failed call.
         """
         ...
 
     async def remove(self, container: str, *, grace_s: float) -> None:
-        """Stop it (ask, then kill after the grace) and delete all that belongs to the id.
+        """Stop it (SIGTERM, then SIGKILL after the grace period) and delete all resources of the id.
 
-        Twice, or when there is none: success. Returns only when nothing of it is left.
+        Twice, or absent: success. Returns only when nothing is left.
         """
         ...
 
     async def list(self) -> Sequence[Observed]:
-        """All containers of this installation, running or not. Empty only when there really is none."""
+        """All containers of this installation, running or not. Empty only if there are none."""
         ...
 
     def watch(self) -> AsyncIterator[str]:
-        """Ids whose state changed, as a hint; ends when the engine goes away."""
+        """Ids whose state changed, as a hint; ends when the engine becomes unavailable."""
         ...
 
     def exec(
@@ -295,18 +297,17 @@ class Engine(Protocol):
     ) -> AbstractAsyncContextManager[ExecStream]:
         """Run a process as the session's user in its home directory.
 
-        Leaving the context while it runs hangs up on it (SIGHUP, also to its children) when it has no
-        terminal, and only detaches from it when it has one. What it leaves in the background stays.
-        A command that is not there ends with exit code 127 and a sentence on stderr (`refused.missing`), a
-        file that may not be executed with 126 and one (`refused.forbidden`); stdout stays empty.
+        Leaving the context while it runs sends SIGHUP to it and its children if it has no terminal, and only detaches
+        if it has one. Background processes stay. A missing command ends with exit code 127 and a sentence on stderr
+        (`refused.missing`), a file that is not executable with 126 (`refused.forbidden`); stdout stays empty.
         Raises: ContainerGone, EngineUnavailable.
         """
         ...
 
     def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        """Raw output of the main process, stdout and stderr in order of arrival; tail: last so many lines.
+        """Raw output of the main process, stdout and stderr in order of arrival; tail: last lines only.
 
-        follow: goes on until the container ends.
+        follow: until the container ends.
         """
         ...
 

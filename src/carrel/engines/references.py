@@ -1,7 +1,7 @@
-"""References to images, as all engines read them: [REGISTRY/]NAME[:TAG][@DIGEST]."""
+"""Image references in the common syntax: [REGISTRY/]NAME[:TAG][@DIGEST]."""
 
 LOCAL = "localhost"
-"""The registry in the references of images that were made on the machine: they come from none."""
+"""The registry part of images built on the machine, which have no registry."""
 _DEFAULT = "docker.io"
 _ALSO_DEFAULT = ("index.docker.io", "registry-1.docker.io")
 

@@ -1,4 +1,4 @@
-"""Commands that never start: what a person reads instead of a runtime's own words, and the exit code."""
+"""Commands that fail to start: the error message and exit code, instead of the runtime's own."""
 
 from collections.abc import AsyncIterator
 
@@ -9,7 +9,7 @@ _NOT_THERE = 127
 
 
 class RefusedProcess:
-    """An `ExecStream` that says on stderr why there is no process, and has ended."""
+    """An ended `ExecStream` with the error on stderr."""
 
     def __init__(self, code: int, sentence: str, *, with_terminal: bool = False) -> None:
         self.code = code

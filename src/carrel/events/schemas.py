@@ -1,4 +1,4 @@
-"""Wire types of events."""
+"""API types of events."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What somebody may do with one folder: as its owner, as a member of its project, by a share, or as administrator."""
+"""Permissions on a folder: as owner, project member, by a share, or as administrator."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from carrel.tables.folder_states import FolderState, remedy
 from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
 
 IN_USE = frozenset(FolderState) - {FolderState.TRASHED, FolderState.DELETING}
-"""States of a folder that holds its name."""
+"""States in which a folder occupies its name."""
 ORDER = list(Permission)
 _NAMED = 6
 
 
 @dataclass(frozen=True)
 class FolderRights:
-    """A folder and what the actor may do with its files; None: nothing, they only administer it."""
+    """A folder and the actor's permission on its files; None: administration only."""
 
     folder: VFolder
     permission: Permission | None
@@ -42,12 +42,12 @@ def missing(ref: str) -> NotFound:
 
 
 def shared_with(actor: Actor) -> ColumnElement[bool]:
-    """A condition for shares that give the actor a folder now."""
+    """A condition for active shares with the actor."""
     return _given_to(FolderShare, literal(actor.user_id), literal(sorted(actor.projects), ARRAY(String)))
 
 
 def accepted(folder: FolderId) -> ColumnElement[bool]:
-    """A condition for shares that give anybody this folder now."""
+    """A condition for active shares of the folder."""
     return (FolderShare.folder_id == folder) & (FolderShare.state == ShareState.ACCEPTED)
 
 
@@ -69,33 +69,33 @@ def given_as_text() -> str:
 def _given_to(
     share: type[FolderShare], user: ColumnElement[Any], projects: ColumnElement[Any]
 ) -> ColumnElement[bool]:
-    """Whether the share gives its folder to this person, or to somebody in these projects, now."""
+    """True if the share is active for this user or one of these projects."""
     theirs = or_(share.user_id == user, share.project_id == func.any(projects))
     return (share.state == ShareState.ACCEPTED) & theirs
 
 
 def owned_by(actor: Actor) -> ColumnElement[bool]:
-    """A condition for folders of the actor's own."""
+    """A condition for the actor's own folders."""
     return VFolder.owner_id == actor.user_id
 
 
 def of_projects(actor: Actor) -> ColumnElement[bool]:
-    """A condition for folders of projects that the actor is in."""
+    """A condition for folders of the actor's projects."""
     return VFolder.project_id.in_(sorted(actor.projects))
 
 
 def shared_to(actor: Actor) -> ColumnElement[bool]:
-    """A condition for folders that somebody else shares with the actor."""
+    """A condition for folders shared with the actor."""
     return exists().where(FolderShare.folder_id == VFolder.id, shared_with(actor))
 
 
 def held_by(actor: Actor) -> ColumnElement[bool]:
-    """A condition for folders whose files the actor can reach: own, of projects that they are in, shared."""
+    """A condition for folders whose files the actor can access: own, of their projects, shared."""
     return or_(owned_by(actor), of_projects(actor), shared_to(actor))
 
 
 def seen_by(actor: Actor) -> ColumnElement[bool]:
-    """A condition for folders that the actor may know of: what they hold, and what they administer."""
+    """A condition for folders that the actor may see: accessible or administered ones."""
     administered = reaches(
         actor, "vfolder.read", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id
     )
@@ -111,11 +111,11 @@ async def find(
     lock: bool = False,
     among: frozenset[FolderState] = IN_USE,
 ) -> FolderRights:
-    """The folder that the actor means by an id or a name, when they may do this to it.
+    """The folder with this id or name, if the actor may perform the action on it.
 
-    A name means one's own folder first, then one that one holds, then any that one may know of; and a folder in one of
-    the states `among` before any other. lock: nobody changes it, or mounts it, until this transaction ends.
-    Raises: NotFound, also for what one may not know of; Forbidden; Conflict when several have the name.
+    A name resolves to an own folder first, then to an accessible one, then to a visible one; and to a folder in one
+    of the states `among` before others. lock: prevent changes and mounts until the transaction ends.
+    Raises: NotFound, also if the actor may not see it; Forbidden; Conflict when several have the name.
     """
     folder = await _meant(tx, actor, ref, among)
     if lock:
@@ -132,12 +132,12 @@ async def find(
 
 
 def administers(actor: Actor, folder: VFolder) -> bool:
-    """True for its owner, and for who administers where it belongs."""
+    """True for its owner and for administrators of its project or domain."""
     return allows(actor, "vfolder.update", target(folder))
 
 
 async def permission_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> Permission | None:
-    """What the actor may do with the files; the most of what their ways to the folder give."""
+    """The actor's permission on the files: the highest over all their grants."""
     found = await tx.execute(
         select(FolderShare.permission).where(FolderShare.folder_id == folder.id, shared_with(actor))
     )
@@ -145,7 +145,7 @@ async def permission_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> Perm
 
 
 def most(actor: Actor, folder: VFolder, given: Sequence[Permission]) -> Permission | None:
-    """The same, when it is known what shares give."""
+    """As `permission`, with known shares."""
     if folder.owner_id == actor.user_id or folder.project_id in actor.administers:
         return Permission.DELETE
     of_project = [Permission(folder.permission)] if folder.project_id in actor.projects else []
@@ -153,7 +153,7 @@ def most(actor: Actor, folder: VFolder, given: Sequence[Permission]) -> Permissi
 
 
 def require(held: FolderRights, needed: Permission) -> None:
-    """Return when the files may be used like that, now. Raises: Forbidden, Conflict."""
+    """Check that the files may be used with this permission now. Raises: Forbidden, Conflict."""
     folder = held.folder
     if not held.can(needed):
         raise Forbidden(
@@ -192,7 +192,7 @@ async def _meant(tx: AsyncSession, actor: Actor, ref: str, among: frozenset[Fold
     if len(first) > 1:
         raise Conflict(
             "vfolder.ambiguous",
-            f"There are several folders named {ref}.",
+            f"Several folders are named {ref}.",
             hint="Use the id: " + ", ".join(row.id for row in first) + ".",
             details={"ids": [row.id for row in first]},
         )

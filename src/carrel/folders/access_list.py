@@ -1,4 +1,4 @@
-"""Who can reach the files of a folder: the way from a folder to people, as `access` is the way from a person."""
+"""Everybody with access to the files of a folder: the inverse of `access`."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,20 +18,20 @@ from carrel.tables.tenancy import Membership, Project, User, UserState
 
 
 async def access(tx: AsyncSession, actor: Actor, ref: str) -> list[AccessEntry]:
-    """Everybody who can reach the files, by e-mail; once for each way. Raises: NotFound, Forbidden."""
+    """Everybody with access to the files, by e-mail, once per grant. Raises: NotFound, Forbidden."""
     folder = (await rights.find(tx, actor, ref, "vfolder.read")).folder
     require_administration(actor, folder)
     return await entries(tx, folder)
 
 
 def require_administration(actor: Actor, folder: VFolder) -> None:
-    """Return when the actor may know who else has the folder. Raises: Forbidden."""
+    """Check that the actor may see who has access. Raises: Forbidden."""
     if not rights.administers(actor, folder):
         raise refusal(actor, "vfolder.share")
 
 
 async def entries(tx: AsyncSession, folder: VFolder) -> list[AccessEntry]:
-    """Everybody active who can reach the files, by e-mail; once for each way."""
+    """Active users with access to the files, by e-mail, once per grant."""
     ways = union_all(*_ways(folder)).subquery()
     rows = await tx.execute(
         select(ways, User.email, Project.name.label("project_name"))
@@ -52,7 +52,7 @@ async def entries(tx: AsyncSession, folder: VFolder) -> list[AccessEntry]:
 
 
 async def permissions(tx: AsyncSession, folder: VFolder) -> Mapping[UserId, Permission]:
-    """The most that each of these people may do with the files."""
+    """The highest permission of each of these users."""
     most: dict[UserId, Permission] = {}
     for entry in await entries(tx, folder):
         known = most.get(entry.user.id, entry.permission)
@@ -61,11 +61,11 @@ async def permissions(tx: AsyncSession, folder: VFolder) -> Mapping[UserId, Perm
 
 
 async def still_held(tx: AsyncSession, actor: Actor, person: UserId) -> list[MountedIn]:
-    """Live sessions of somebody that have more of a folder than they may have now."""
+    """Live sessions whose mount exceeds the owner's current permission."""
     theirs = select(FolderMount.folder_id).where(
         FolderMount.owner_id == person, FolderMount.released_at.is_(None)
     )
-    # not narrowed: whoever took them out of a project may know what that leaves
+    # no visibility filter: the actor who removed a member may see the affected sessions
     folders = await tx.execute(select(VFolder).where(VFolder.id.in_(theirs)).order_by(VFolder.id))
     held: list[MountedIn] = []
     for folder in folders.scalars().all():

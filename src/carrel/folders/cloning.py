@@ -1,4 +1,4 @@
-"""Copies of whole folders, for oneself, for a project, or for somebody else."""
+"""Clones of folders for the actor, a project, or another user."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,22 +31,22 @@ async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: 
 
     Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken; Refused by a limit.
     """
-    # 1. may they, and whose will it be
+    # 1. authorization and owner
     held = await find(tx, actor, ref, "vfolder.use", lock=True)
     require_permission(held, Permission.READ)
     source = held.folder
     require_state(source, FolderState.READY)
     belonging = await _belonging(tx, actor, wanted)
     require_fitting_name(wanted.name, belonging)
-    # 2. is there room
+    # 2. quota
     host = await hosts.choose(tx, actor, wanted.host or source.host_id, belonging.project)
     await quotas.require_folder(tx, belonging.scope)
     folder = new_folder(clock, actor, wanted.name, belonging, host.id, FolderState.COPYING)
     folder.usage_mode = source.usage_mode
-    # It counts at once, and not only when it is measured.
+    # It counts immediately, not only after its measurement.
     folder.used_bytes, folder.files = source.used_bytes, source.files
     await quotas.require_room_in(tx, belonging.scope, source.used_bytes)
-    # 3. have it filled
+    # 3. create the task
     tx.add(folder)
     await flush(tx, folder)
     after = {**wanted.model_dump(mode="json"), "host": host.name, "source": source.id}
@@ -61,8 +61,8 @@ async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Ne
     if wanted.project is not None:
         raise Invalid(
             "vfolder.heir",
-            "A copy is somebody's or a project's, not both.",
-            hint="Name one of them.",
+            "A copy belongs to a user or a project, not both.",
+            hint="Specify one of them.",
             field="owner",
         )
     mine = await belonging_of(tx, actor, None)
@@ -73,8 +73,8 @@ async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Ne
     if wanted.name.startswith("."):
         raise Invalid(
             "vfolder.automatic",
-            f"{wanted.name} would be mounted by itself into every session of its owner.",
-            hint="Nobody can be given that; choose a name without the dot.",
+            f"{wanted.name} would be mounted automatically into every session of its owner.",
+            hint="Choose a name without the leading dot.",
             field="name",
         )
     return NewOwner(person.id, None, person.domain_id)

@@ -1,4 +1,4 @@
-"""Whom one can give a folder: active people and projects of the folder's own domain, and nobody else."""
+"""Possible recipients of a folder: active users and projects of the folder's domain."""
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -20,8 +20,8 @@ async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str 
     if found is None:
         raise NotFound(
             "vfolder.no_such_person",
-            f"There is nobody with the e-mail {ref} whom folders can be given to.",
-            hint="They need an account that is active, in the same domain. Ask them, or an administrator.",
+            f"There is no user {ref} who can receive folders.",
+            hint="They need an active account in the same domain. Ask them or an administrator.",
             field=field,
         )
     return found

@@ -1,4 +1,4 @@
-"""What becomes of people's folders when they themselves go, or change the domain."""
+"""Transfer or deletion of a user's folders when the user is deleted or changes domain."""
 
 import itertools
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ async def require_choice(tx: AsyncSession, person: User) -> None:
         raise Conflict(
             "user.has_folders",
             f"{person.email} has {len(folders)} folder{'s' if len(folders) > 1 else ''}.",
-            hint="Say to whom they go (folders_to), or that they are deleted (delete_folders).",
+            hint="Specify a new owner (folders_to), or delete them (delete_folders).",
             field="folders_to",
             details={
                 "folders": [{"id": folder.id, "name": folder.name} for folder in folders[:_NAMED]],

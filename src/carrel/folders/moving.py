@@ -1,4 +1,4 @@
-"""Use cases that put a folder elsewhere: on another storage host, or in other hands.
+"""Use cases that move a folder to another storage host or owner.
 
 Both set it MOVING and leave the rest to `controllers.folder_tasks`: what is on disk goes to its new place, and then the
 row says so and the folder is READY.
@@ -35,7 +35,7 @@ async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: V
     if host.id == folder.host_id:
         raise Conflict(
             "vfolder.is_there",
-            f"{folder.name} is on {host.name} already.",
+            f"{folder.name} is already on {host.name}.",
             hint="Choose another storage host.",
             field="host",
         )
@@ -53,7 +53,7 @@ async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: V
 async def hand_over(
     tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderHandOver
 ) -> FolderId:
-    """Make a folder somebody else's, or a project's, within their limits. Others whom it is shared with keep it.
+    """Transfer a folder to another user or a project, within their limits. Shares stay.
 
     Raises: NotFound, Forbidden, Invalid; Conflict while it is mounted or copied, or when they have one of its name;
     Refused by a limit.
@@ -64,8 +64,8 @@ async def hand_over(
     if folder.name.startswith("."):
         raise Invalid(
             "vfolder.automatic",
-            f"{folder.name} is mounted by itself into every session of its owner.",
-            hint="Nobody can be given that; give it a name without the dot first.",
+            f"{folder.name} is mounted automatically into every session of its owner.",
+            hint="Rename it without the leading dot first.",
         )
     await tasks.require_idle(tx, folder)
     await require_unmounted(tx, actor, folder)

@@ -1,4 +1,4 @@
-"""Who is told of a change of a folder: whoever administers it, and everybody who has it."""
+"""Recipients of folder events: its administrators and everybody with access."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession

@@ -1,4 +1,4 @@
-"""Wire types of folders, sharing, tasks and quotas."""
+"""API types of folders, sharing, tasks and quotas."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -37,7 +37,7 @@ class VFolderCreate(BaseModel):
 
 
 class VFolderUpdate(BaseModel):
-    """What is left out stays."""
+    """Omitted fields keep their values."""
 
     model_config = {"extra": "forbid"}
 

@@ -1,4 +1,4 @@
-"""Use cases of folders. Each starts with the decision whether the actor may.
+"""Use cases of folders. Each starts with an authorization check.
 
 What changes a folder locks its row first, so that of two who change it, or change and mount it, one waits.
 """

@@ -1,8 +1,7 @@
 """The data plane of apps: a reverse proxy with a process of its own.
 
-Each opened app has an origin of its own: `<app>-<session>.<apps domain>`, or a port. Belongs here: who may pass, what
-crosses between browser and app, and carrying it fast in both directions. Not here: starting apps and handing
-out tickets (`apps/`).
+Each app has its own origin: `<app>-<session>.<apps domain>`, or a port. Belongs here: authorization, header
+filtering, and fast proxying in both directions. Not here: starting apps and issuing tickets (`apps/`).
 
     serve.py          the server, its routes under /.carrel/, start and stop
     app_routes.py     host name or port -> which app

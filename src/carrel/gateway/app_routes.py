@@ -1,4 +1,4 @@
-"""Which app a request is for: by its host name or, without wildcard DNS, by the port that it came in on."""
+"""Resolve the app of a request by host name or, without wildcard DNS, by port."""
 
 import time
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class SessionApp(NamedTuple):
 class AppOrigin:
     """The origin of a place. scheme: as browsers see it. grant: name of the cookie that opens it.
 
-    jar: what the browser has in front of the names of the app's own cookies. Cookies know hosts and no ports, so
-    that apps on ports of one host would get each other's; empty where the app has a host of its own.
+    jar: prefix of the app's cookie names in the browser. Cookies ignore ports, so apps on ports of one host would
+    share them; empty if the app has its own host.
     """
 
     place: SessionApp
@@ -58,7 +58,7 @@ def origin_of(place: SessionApp, scheme: str, *, own_host: bool) -> AppOrigin:
 
 
 class AppOrigins:
-    """Finds the app origin of each request, and remembers for a while whose port is whose."""
+    """Finds the app origin of each request, with a short-lived cache of ports."""
 
     def __init__(self, database: Database, listener: Listener, settings: GatewaySettings) -> None:
         self._database = database
@@ -69,14 +69,14 @@ class AppOrigins:
         listener.subscribe(ports.TOPIC, self._known.clear)
 
     async def find(self, request: web.BaseRequest, *, afresh: bool = False) -> AppOrigin | Denial:
-        """The origin that the request is sent to. afresh: ask whose port it is, even if that is known."""
+        """The origin that the request is sent to. afresh: bypass the port cache."""
         host = request.headers.get("Host", "")
         if len(host) > _LONGEST_HOST:
             return pages.UNKNOWN
         origin = self._by_name(host)
         if origin or not self._settings.app_ports or request.transport is None:
             return origin or pages.UNKNOWN
-        # The port of the socket, not of the Host header: it may be another where ports are forwarded.
+        # The socket's port, not the Host header's, which may differ with port forwarding.
         port = int(request.transport.get_extra_info("sockname")[1])
         if port not in self._settings.app_ports:
             return pages.UNKNOWN

@@ -1,8 +1,8 @@
-"""Who may pass: a place and a cookie -> the container's address, or why not.
+"""Authorization of requests: origin and cookie -> the container's address, or a denial.
 
-What the database said is remembered for some seconds at most and forgotten as soon as a session ends or
-starts again, since its address may then be another's. While no announcement can reach us, nothing is.
-Whoever passed is looked at again every other second, and cut off when their grant has lapsed meanwhile.
+Database results are cached for a few seconds and dropped as soon as a session ends or restarts, because its address
+may then belong to another session. Without a working notification connection nothing is cached. Open connections are
+re-checked every two seconds and closed when their grant has lapsed.
 """
 
 import asyncio
@@ -35,18 +35,21 @@ REMEMBERED_S = 10.0
 RECHECK_S = 2.0
 _MOST_REMEMBERED = 10_000
 _MOST_COOKIES = 50
-"""Of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one."""
+"""Most cookies of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one.
+
+
+"""
 _LONGEST_TOKEN = 100
 _MAIN = select(Session, Container.address).join(
     Container, and_(Container.session_id == Session.id, Container.index == 0)
 )
-"""Sessions, and where the apps of each answer: in its main container."""
+"""Sessions with the address of their apps, which run in the main container."""
 _LAPSES = (SessionState.TERMINATING, SessionState.STARTING)
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request goes. token: of the grant that opened the way.
+    """The target of a request. token: of the grant that authorized it.
 
     auth: header line that opens the app, with its lower-case name; or None.
     """
@@ -60,7 +63,7 @@ class Route:
 
 
 class Authorization:
-    """Decides from the grant and the session's row, and remembers for a while."""
+    """Decides by the grant and the session's row, with a short-lived cache."""
 
     def __init__(
         self, database: Database, listener: Listener, settings: GatewaySettings, clock: Clock
@@ -77,14 +80,14 @@ class Authorization:
             listener.subscribe(transitions.topic(state), self.forget)
 
     def forget(self) -> None:
-        """Ask the database again from now on, also for what is being asked at the moment."""
+        """Clear the cache, including queries in progress."""
         self._generation += 1
         self._known.clear()
         self._asking.clear()
 
     @contextmanager
     def passing(self, route: Route, client: asyncio.Transport) -> Iterator[None]:
-        """While the block lasts, the client is cut off when the grant lapses."""
+        """Within the block, the client is disconnected when the grant lapses."""
         one = route.token, client
         self._passing.add(one)
         try:
@@ -93,23 +96,23 @@ class Authorization:
             self._passing.discard(one)
 
     async def watch(self) -> None:
-        """Look again and again at whoever passed, until cancelled."""
+        """Re-check open connections periodically, until cancelled."""
         while True:
             await asyncio.sleep(RECHECK_S)
             try:
                 await self._recheck()
             except Unavailable:
                 log.warning("gateway.recheck_failed", passing=len(self._passing))
-            except Exception:  # whatever it is, the next look must come
+            except Exception:  # the next check must run in any case
                 log.exception("gateway.recheck_failed")
 
     def forget_place(self, place: SessionApp) -> None:
-        """Ask the database again about one place."""
+        """Drop one origin from the cache."""
         for key in [key for key in self._known if key[0] == place]:
             del self._known[key]
 
     def remembered(self, place: SessionApp, tokens: Sequence[str]) -> Route | None:
-        """The route, when it is known without asking."""
+        """The cached route, if any."""
         for token in tokens:
             known = self._known.get((place, token))
             if known and known[0] > time.monotonic() and self._listener.connected.is_set():
@@ -117,7 +120,7 @@ class Authorization:
         return None
 
     async def admit(self, place: SessionApp, tokens: Sequence[str]) -> Route | Denial:
-        """The route of the first cookie that opens this place, or the best reason why none does."""
+        """The route of the first cookie that grants access, or the best denial."""
         if route := self.remembered(place, tokens):
             return route
         denial = pages.NO_GRANT
@@ -130,7 +133,7 @@ class Authorization:
         return denial
 
     async def _holding(self, tokens: Sequence[str]) -> Sequence[str]:
-        """Those of several that some grant has, by one question; the only one as it is."""
+        """The tokens that have a grant, by one query; a single one is returned unchecked."""
         if len(tokens) < 2:
             return tokens
         try:
@@ -152,7 +155,7 @@ class Authorization:
         return issued or pages.NO_GRANT
 
     async def _recheck(self) -> None:
-        """Forget and cut off those whose grants have lapsed."""
+        """Disconnect clients whose grants have lapsed."""
         now_s = time.monotonic()
         self._known = {key: known for key, known in self._known.items() if known[0] > now_s}
         tokens = {token for _, token in self._known} | {token for token, _ in self._passing}
@@ -169,7 +172,7 @@ class Authorization:
         log.info("gateway.lapsed", grants=len(lapsed), cut=len(cut))
 
     async def _ask_once(self, place: SessionApp, token: str) -> Route | Denial:
-        """Ask the database; who asks the same meanwhile gets the same answer."""
+        """Query the database; concurrent identical queries share one result."""
         if len(token) > _LONGEST_TOKEN:
             return pages.NO_GRANT
         key = (place, token)

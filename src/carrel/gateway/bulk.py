@@ -1,8 +1,8 @@
-"""Large bodies from socket to socket inside the kernel.
+"""Zero-copy transfer of large bodies from socket to socket.
 
-Linux's splice(2) moves pages from the app's socket through a pipe to the client's, so that a gigabyte costs
-this process a fifth of a second and not half of one, and no memory. The sockets belong to transports of the
-event loop, which must neither read the one nor write the other meanwhile: the caller sees to that.
+Linux's splice(2) moves pages from the app's socket through a pipe to the client's, so that a gigabyte costs this
+process a fifth of a second and not half of one, and no memory. The sockets belong to transports of the event loop;
+the caller ensures that it neither reads the one nor writes the other meanwhile.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ WORTHWHILE_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
 _UNSUPPORTED = frozenset({errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP})
 
-# Not SPLICE_F_MORE: it would hold the end of each part back, while the app may be slow to make the next.
+# Not SPLICE_F_MORE: it would delay the end of each part while the app produces the next one.
 _FLAGS = getattr(os, "SPLICE_F_NONBLOCK", 0) | getattr(os, "SPLICE_F_MOVE", 0)
 
 AVAILABLE = sys.platform == "linux" and hasattr(os, "splice")
@@ -27,13 +27,13 @@ AVAILABLE = sys.platform == "linux" and hasattr(os, "splice")
 async def move(
     source: asyncio.Transport, target: asyncio.Transport, count: int, beat: Callable[[], None]
 ) -> int:
-    """Move so many bytes; how many it were, fewer only when the source has ended or the kernel cannot.
+    """Move up to this many bytes. Returns the number moved; fewer only if the source ended or splice is unsupported.
 
     beat: called whenever some have moved.
 
-    Raises: ConnectionError when the target is gone.
+    Raises: ConnectionError if the target disconnected.
     """
-    # The loop refuses to watch a descriptor that a transport owns, but not another of the same socket.
+    # The event loop refuses to watch a descriptor owned by a transport, so duplicate it.
     fds = [os.dup(transport.get_extra_info("socket").fileno()) for transport in (source, target)]
     try:
         ends = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -49,11 +49,11 @@ def _enlarge(pipe: int) -> None:
     try:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)  # type: ignore[attr-defined,unused-ignore]
     except OSError:
-        pass  # an unprivileged user's pipes may have a smaller limit together
+        pass  # the total pipe size of an unprivileged user may be limited
 
 
 class _Mover:
-    """Moves when the source has something, or, with a full pipe, when the target takes something."""
+    """Moves data when the source is readable or, with a full pipe, when the target is writable."""
 
     def __init__(
         self, source: int, target: int, pipe: tuple[int, int], count: int, beat: Callable[[], None]
@@ -104,7 +104,7 @@ class _Mover:
             flags=_FLAGS,
         )
         if not self._in_pipe:
-            # The source has ended early.
+            # The source ended early.
             self._left = 0
             return
         self._left -= self._in_pipe

@@ -43,7 +43,7 @@ class GuardedServer(web.Server):
         self._admit = admit
 
     def __call__(self) -> RequestHandler:
-        # aiohttp passes this on to the event loop, which takes any protocol.
+        # aiohttp passes this to the event loop, which accepts any protocol.
         return cast(RequestHandler, self._admit(self._handler)) if self._admit else self._handler()
 
     def _handler(self) -> RequestHandler:
@@ -64,7 +64,7 @@ class GuardedHandler(RequestHandler):
         self._refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport = cast(asyncio.Transport, transport)  # uvloop's is none of asyncio's classes
+        transport = cast(asyncio.Transport, transport)  # uvloop's class does not inherit from asyncio's
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if isinstance(peer, tuple) else ""
         if status := self._server.connection_limit.enter(address):
@@ -100,14 +100,14 @@ class GuardedHandler(RequestHandler):
             return
         open_ = not self._payload.is_eof()
         advanced = self._request_count != requests or payload.total_bytes != had or open_ != was_open
-        # aiohttp does not say whether another head has begun: it has, unless something has just ended.
+        # aiohttp does not report the start of the next head; assume it, unless a message has just ended.
         between = ReadingPhase.NOTHING if advanced or not data else ReadingPhase.HEAD
         self._guard.saw(len(data), ReadingPhase.BODY if open_ else between, advanced=advanced)
 
     def _make_error_handler(
         self, err_info: _ErrInfo
     ) -> Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]:
-        """What answers, in its turn, what is no request."""
+        """The handler that responds, in order, to input that is not a request."""
         error = err_info.exc
         too_large = isinstance(error, LineTooLong) or _TOO_MANY in err_info.message
         status = 431 if too_large else 400
@@ -129,19 +129,21 @@ class GuardedHandler(RequestHandler):
         if transport is None or transport.is_closing():
             return
         if not self._payload.is_eof():
-            # Whoever carries the body answers, where an answer can still be sent.
+            # The handler of the body responds, if a response can still be sent.
             self._refused = False
             self.close()
             self._payload.set_exception(BodyTooSlow())
             self._payload.feed_eof()
         elif self._request_in_progress or self._messages:
-            self.close()  # after the answer to the request before
+            self.close()  # after the response to the previous request
         else:
             self._say(transport, status)
             self._loop.call_later(self._server.limits.linger_s, transport.abort)
 
     def _say(self, transport: asyncio.Transport, status: int) -> None:
-        """The last word on a connection; the caller closes it later, so that a client that still sends hears it."""
+        """The final response on a connection; the caller closes it later, so that a client that is still sending
+        receives it.
+        """
         if status:
             transport.write(refusal(status))
         if transport.can_write_eof():

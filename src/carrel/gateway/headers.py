@@ -1,7 +1,7 @@
-"""Which headers cross the gateway, and how they change on the way.
+"""Filtering and rewriting of headers at the gateway.
 
-Towards an app: nothing that belongs to the control plane, nothing that names only this hop, nothing about the
-client that the client says itself. Towards the browser: no cookie for anybody but this app.
+Removed towards an app: control plane credentials, hop-by-hop headers, and forwarding headers set by the client.
+Removed towards the browser: cookies for any other host than the app's.
 
 A jar is what the browser has in front of the names of one app's cookies, where apps share a host; see `app_routes.py`.
 """
@@ -30,7 +30,7 @@ _HOP_BY_HOP = frozenset(
         b"upgrade",
     }
 )
-# Besides: who the client is, which only we may say, and what the control plane's page says to its server.
+# Also forwarding headers, which only the gateway may set, and headers of the control plane's page.
 _NOT_TO_APPS = _HOP_BY_HOP | {
     b"forwarded",
     b"x-forwarded-for",
@@ -50,7 +50,7 @@ _DEFAULT_REFERRER_POLICY = b"Referrer-Policy: same-origin\r\n"
 
 
 def request_lines(headers: RawHeaders, *, replaced: bytes | None, jar: bytes = b"") -> list[bytes]:
-    """The header lines that an app gets of a client's request, framing aside.
+    """The request headers for the app, without framing.
 
     replaced: lower-case name of a header that the gateway sets itself, such as b"authorization".
     """
@@ -73,7 +73,7 @@ def request_lines(headers: RawHeaders, *, replaced: bytes | None, jar: bytes = b
 
 
 def response_lines(headers: RawHeaders, jar: bytes = b"") -> list[bytes]:
-    """The header lines that a browser gets of an app's response, framing aside."""
+    """The response headers for the browser, without framing."""
     headers = tuple(headers)
     named = _named_by_connection(headers)
     lines = []
@@ -101,7 +101,7 @@ def first(headers: RawHeaders, wanted: bytes) -> bytes | None:
 
 
 def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
-    """What may open the app: app tokens of programs, then the values of our own cookie of that name.
+    """Candidate credentials: app tokens, then the values of our cookie with that name.
 
     A sibling origin may have planted another cookie of that name, hence all of them.
     """
@@ -120,7 +120,7 @@ def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
 
 
 def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
-    """A Cookie header's value without the cookies that are ours; with a jar, only what is in it."""
+    """A Cookie header's value without our cookies; with a jar, only cookies in it."""
     if not jar and _OUR_COOKIES not in value:
         return value
     parts = (part.strip() for part in value.split(b";"))
@@ -132,7 +132,7 @@ def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
 def host_only(value: bytes, jar: bytes = b"") -> bytes | None:
     """A Set-Cookie header's value without its Domain; None when it would set a cookie of ours.
 
-    With a jar, the cookie is put into it, out of reach of scripts: those of other apps could read it too.
+    With a jar, the cookie is prefixed and made HttpOnly, because scripts of other apps could read it.
     """
     name, *attributes = value.split(b";")
     if name.strip().startswith(_OUR_COOKIES):
@@ -144,7 +144,7 @@ def host_only(value: bytes, jar: bytes = b"") -> bytes | None:
 
 
 def is_ours(authorization: bytes) -> bool:
-    """Whether these are credentials of Carrel's: an app token, or a keypair or personal token sent by mistake."""
+    """True for Carrel credentials: an app token, or a keypair or personal token sent by mistake."""
     if bearer(authorization).startswith(_OUR_TOKENS):
         return True
     scheme, _, encoded = authorization.strip().partition(b" ")

@@ -1,4 +1,4 @@
-"""What a person sees instead of the app."""
+"""HTML error pages of the gateway."""
 
 from dataclasses import dataclass
 from html import escape
@@ -72,7 +72,7 @@ TOO_SLOW = Denial(
 
 
 def answer(denial: Denial, public_url: str) -> web.Response:
-    """The denial as a small page with the way back."""
+    """The denial as a small page with a link back."""
     body = (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(denial.title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'

@@ -1,4 +1,4 @@
-"""A request's way through the gateway, from its host name to its app and back."""
+"""The gateway's request handler."""
 
 import asyncio
 from collections.abc import Callable
@@ -51,7 +51,7 @@ class Proxy:
         self._pool = pool
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """What the client gets; an app's response has been written, and counted, when this returns."""
+        """The response; an app's response is already written and counted when this returns."""
         response = await self._answer(request)
         if not isinstance(response, Written):
             metrics.answered_by_gateway(response.status)
@@ -77,7 +77,7 @@ class Proxy:
             return self._deny(route)
         upgrading = _is_websocket(request)
         if upgrading and request.body_exists:
-            # Its end would be taken for the other protocol, or the other way round.
+            # Otherwise the end of the body could be read as the other protocol, or the reverse.
             refused = self._deny(pages.BAD_REQUEST)
             refused.force_close()
             return refused
@@ -120,10 +120,10 @@ class Proxy:
         return web.Response(status=204, headers=headers)
 
     async def _swap(self, request: web.BaseRequest, origin: AppOrigin, ticket: str) -> web.StreamResponse:
-        """Ticket for cookie, and on to the same address without the ticket."""
+        """Exchange the ticket for a cookie and redirect to the same URL without the ticket."""
         issued = await self._admission.redeem(origin.place, ticket)
         if isinstance(issued, Denial):
-            # Opened before in this browser: a link that was used is as good as none.
+            # Already opened in this browser: ignore a used ticket.
             tokens = crossing.grants_in(request.raw_headers, origin.grant)
             if isinstance(await self._admission.admit(origin.place, tokens), Denial):
                 return self._deny(issued)
@@ -149,8 +149,8 @@ class Proxy:
     async def _forward(
         self, request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgrading: bool
     ) -> web.StreamResponse:
-        """Pass it on, a second time when a connection kept from before turns out to be stale."""
-        # Only what may safely be sent twice goes over a connection that may be stale.
+        """Forward the request; retry once if a pooled connection is stale."""
+        # Only idempotent requests use a pooled connection, which may be stale.
         fresh = upgrading or request.body_exists or request.method not in _SAFE
         head = _head(request, origin, route, upgrading=upgrading)
         beat = self._activity.beat_of(route.place.session)
@@ -159,7 +159,7 @@ class Proxy:
             try:
                 upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
             except Unreachable:
-                # The container may have moved.
+                # The container's address may have changed.
                 self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
             relay = Relay(request, upstream, beat, jar=origin.jar, upgrading=upgrading)
@@ -190,7 +190,7 @@ class Proxy:
 async def _exchange(
     request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes, beat: Callable[[], None]
 ) -> None:
-    """Send the request and wait until its response has been passed on, or cannot be."""
+    """Send the request and wait until its response is forwarded or has failed."""
     upstream.hand_to(relay)
     upstream.write(head)
     upload = asyncio.create_task(_upload(request, upstream, relay, beat)) if request.body_exists else None
@@ -207,7 +207,7 @@ async def _exchange(
                 relay.go_on()
     finally:
         if upload and not upload.done():
-            # Answered before it was all read: what is left of the request would confuse the next one.
+            # The app responded before reading the whole request; the rest would corrupt the next one.
             relay.reusable = False
             upload.cancel()
 
@@ -234,7 +234,7 @@ async def _upload(
 
 
 def _head(request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgrading: bool) -> bytes:
-    """The request's head as the app gets it."""
+    """The request head for the app."""
     peer = request.remote or ""
     lines = [
         f"{request.method} {request.raw_path} HTTP/1.1\r\n".encode("utf-8", "surrogateescape"),
@@ -255,7 +255,7 @@ def _head(request: web.BaseRequest, origin: AppOrigin, route: Route, *, upgradin
 
 
 def _from_own_page(request: web.BaseRequest, origin: AppOrigin) -> bool:
-    """Not another site's page acting with this browser's cookie."""
+    """Reject cross-site requests that carry this browser's cookie."""
     sent_by = request.headers.get("Origin")
     if sent_by is None:
         return request.headers.get("Sec-Fetch-Site", "") in _OWN_SITE

@@ -1,4 +1,4 @@
-"""One request and its response, carried without holding more of either than a few buffers.
+"""Relay one request and its response with a few buffers of memory.
 
 The response does not pass through a task: bytes go from the app's connection to the client's inside the
 callback that received them. Only its head is parsed, and the framing of a chunked body. A task of aiohttp's
@@ -26,10 +26,9 @@ _BODILESS = frozenset({204, 304})
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The app gave no usable answer. broken: it said something else than HTTP, rather than too little.
-
-    retriable: it closed a connection kept from before, without a word. slow: not the app failed, but the client, which
-    did not send its request's body.
+    """The app gave no usable response. broken: the response is not HTTP, rather than incomplete. retriable: the app
+    closed a pooled connection without a response. slow: the client, not the app, failed by not sending its request
+    body.
     """
 
     broken: bool
@@ -38,14 +37,14 @@ class Failure:
 
 
 class RelayedBody(Enum):
-    """How the end of a response's body shows."""
+    """How the end of the response body is framed."""
 
     NONE = auto()
     LENGTH = auto()
     CHUNKED = auto()
-    """As chunks to the client, whatever the app used."""
+    """Chunked to the client, whatever the app used."""
     CLOSE = auto()
-    """By closing the client's connection; HTTP/1.0 knows no chunks."""
+    """By closing the client's connection; HTTP/1.0 has no chunked encoding."""
 
 
 class Written(web.StreamResponse):
@@ -65,9 +64,9 @@ class Written(web.StreamResponse):
 class Relay:
     """Receives one response from an app and passes it on to the client.
 
-    `news` is set when it is done and when the app must wait for the client. `failure`: nothing was passed on.
-    `switched`: both sides now speak another protocol, and `rest` is what came after the agreement. beat: called for
-    everything that passes.
+    `news` is set when it is done and when the app must wait for the client. `failure`: nothing was forwarded.
+    `switched`: both sides upgraded the protocol, and `rest` is the data after the upgrade. beat: called for all
+    traffic.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class Relay:
         self._beat = beat
         self._jar = jar
         self._client = request.transport
-        # Over TLS the socket takes something else than what the app says.
+        # Over TLS the bytes must be encrypted first.
         self._can_bulk = bulk.AVAILABLE and not request.transport.get_extra_info("sslcontext")
         self._client_flow = request.protocol
         self._writer = request.writer
@@ -116,7 +115,7 @@ class Relay:
         self.news = asyncio.Event()
         self._held = False
         self.bulky = False
-        """What is left is much: `carry_bulk` must be called for anything more to come."""
+        """The rest is large: call `carry_bulk` to continue."""
 
     # What the connection calls
 
@@ -220,7 +219,7 @@ class Relay:
         self._pass_parts()
 
     def _pass_parts(self) -> None:
-        """Send on what this feed brought, in one write."""
+        """Forward the data of this feed in one write."""
         if parts := self._parts:
             self._parts = []
             if self._body is RelayedBody.CHUNKED:
@@ -240,7 +239,7 @@ class Relay:
             self.bulky = True
             self.news.set()
         if done:
-            # A bodiless answer to HEAD leaves the parser waiting for a body that never comes.
+            # After a response to HEAD the parser would wait for a body that never comes.
             self._finish(reusable=self._persistent)
 
     def _pass_interim(self, status: int) -> None:
@@ -319,14 +318,14 @@ class Relay:
             self.news.set()
 
     async def carry_bulk(self) -> None:
-        """Move what is left of the body past this process, as far as that is possible."""
+        """Move the rest of the body with splice, if possible."""
         assert self._left is not None
         self.bulky = False
         try:
-            # 1. Everything before it must have left, or it would be overtaken.
+            # 1. Flush everything before it, or it would be overtaken.
             self._client.set_write_buffer_limits(high=0)
             await self._writer.drain()
-            # 2. Nothing reads the one socket, and nobody else writes to the other.
+            # 2. Pause reading from the one socket and other writes to the other.
             if self._upstream.alive and not self._client.get_write_buffer_size():
                 moved = await bulk.move(self._upstream.transport, self._client, self._left, self._beat)
                 self._left -= moved
@@ -334,21 +333,21 @@ class Relay:
         except (ConnectionError, RuntimeError):
             self.cut()
             return
-        # 3. The rest, or the news that the app hung up, comes the usual way.
+        # 3. The rest, or the end of the connection, is handled as usual.
         if not self._left:
             self._finish(reusable=self._persistent)
         if self._upstream.alive:
             self._upstream.transport.resume_reading()
 
     def cut(self) -> None:
-        """Leave an answer that has begun unfinished, so that the client sees that something is missing."""
+        """Abort a started response, so that the client notices that it is incomplete."""
         if not self.done:
             self.keep_alive = False
             self._client.close()
             self._finish(reusable=False)
 
     def give_up_on_client(self) -> None:
-        """The request's body does not come."""
+        """The request body timed out."""
         if self._begun:
             self.cut()
         elif not self.done:
@@ -356,7 +355,7 @@ class Relay:
         self._upstream.abort()
 
     def go_on(self) -> None:
-        """The client has caught up."""
+        """The client has drained its buffer."""
         if self._held and self._upstream.alive:
             self._held = False
             self._upstream.transport.resume_reading()

@@ -1,4 +1,4 @@
-"""This process's metrics over HTTP, for processes without the API."""
+"""A metrics endpoint for processes without the API."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,22 +23,22 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class Scrape:
-    """Answers those who may read metrics, as the API does: by keypair or personal token."""
+    """Serves metrics to authorized clients, as the API does: by keypair or personal token."""
 
     def __init__(self, database: Database, clock: Clock, key: bytes) -> None:
         self._refusals = Refusals(database)
         self._authenticator = Authenticator(database, clock, self._refusals, SecretBox(key))
 
     def forget(self) -> None:
-        """Look credentials up again from now on."""
+        """Clear the credential cache."""
         self._authenticator.forget()
 
     async def run(self) -> None:
-        """Write down who was refused, until cancelled."""
+        """Record refusals in the audit trail, until cancelled."""
         await self._refusals.run()
 
     async def answer(self, request: web.BaseRequest) -> web.Response:
-        """200, 401, 403, or 503 when the database cannot say who asks."""
+        """200, 401, 403, or 503 if the database is unavailable for authentication."""
         authorization = request.headers.get("Authorization", "")
         try:
             identity = (

@@ -1,4 +1,4 @@
-"""The gateway's server: put together, started and stopped."""
+"""The gateway's server: wiring, start and stop."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ _READ_BYTES = 256 << 10
 
 
 class _Server(GuardedServer):
-    """Counts its connections."""
+    """Counts open connections."""
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
@@ -62,7 +62,7 @@ def build(
         connections,
         admit,
         access_log=None,
-        # A client that leaves ends what the app is doing for it.
+        # Cancel the request to the app when the client disconnects.
         handler_cancellation=True,
         auto_decompress=False,
         keepalive_timeout=_KEEP_ALIVE_S,
@@ -82,7 +82,7 @@ async def gateway(
     clock: Clock | None = None,
     limits: RequestLimits | None = None,
 ) -> AsyncIterator[int]:
-    """The gateway at work until the block ends; gives the port that it listens on."""
+    """Run the gateway until the block ends; yields the port that it listens on."""
     database = Database(database_url, pool_size=_POOL_SIZE)
     listener = Listener(database_url)
     pool = ConnectionPool()
@@ -104,7 +104,7 @@ async def gateway(
         await _listen(runner, settings.host, settings.port)
         port = runner.addresses[0][1]
         if settings.app_ports:
-            # All of them now, and whose they are when somebody comes: so nobody has to tell us.
+            # Listen on all ports now, and look up the app per request, so that no notification is needed.
             closed = {
                 number for number in settings.app_ports if not await _can_listen(runner, settings, number)
             }
@@ -135,7 +135,7 @@ async def _listen(runner: web.ServerRunner, host: str, port: int) -> None:
 
 
 async def _can_listen(runner: web.ServerRunner, settings: GatewaySettings, port: int) -> bool:
-    """Listens there; False when another program does."""
+    """Listen on the port; False if another program does."""
     try:
         await _listen(runner, settings.host, port)
     except OSError as error:
@@ -145,7 +145,7 @@ async def _can_listen(runner: web.ServerRunner, settings: GatewaySettings, port:
 
 
 async def _report(database: Database, app_ports: range, closed: set[int]) -> None:
-    """Say which ports apps can have, as soon as the database answers."""
+    """Register the usable app ports, as soon as the database is available."""
     while True:
         try:
             async with database.transaction() as tx:

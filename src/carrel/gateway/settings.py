@@ -1,4 +1,4 @@
-"""What the gateway needs to know of its installation."""
+"""Settings of the gateway."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,11 +9,10 @@ from carrel.http.tls import Tls
 
 @dataclass(frozen=True)
 class GatewaySettings:
-    """host, port: where to listen. apps_url: scheme, domain and port that people see. key: the installation's.
-
-    public_url: the control plane's page, for the way back from an error. app_ports: to listen on besides, for apps
-    that have a port of their own. connections_per_address: that a client may have open, 0: any number.
-    unlimited_networks: where that does not hold. tls: what is spoken on all of these ports; None: plain HTTP.
+    """host, port: listen address. apps_url: public scheme, domain and port. key: the installation's. public_url: the
+    control plane's page, linked from errors. app_ports: additional ports for apps without a host name.
+    connections_per_address: limit per client address, 0: unlimited. unlimited_networks: exempt networks. tls: for all
+    ports; None: plain HTTP.
     """
 
     host: str

@@ -1,7 +1,7 @@
-"""A WebSocket after both sides agreed on it: plain bytes both ways, frames unread.
+"""An upgraded WebSocket connection: raw bytes in both directions, without parsing frames.
 
-Whatever the two ends say to each other (compression, pings, messages of any size, their closing handshake)
-is between them. When either end closes its connection, the other is closed after what was still to be sent.
+Compression, pings, messages and the closing handshake pass through end to end. When one end closes its connection,
+the other is closed after its buffer is flushed.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from carrel.gateway.upstream import Upstream
 class Tunnel:
     """Receives from both sides: `feed` from the app's connection, `feed_data` from aiohttp's for the client.
 
-    beat: called for everything that passes.
+    beat: called for all traffic.
     """
 
     def __init__(self, request: web.BaseRequest, upstream: Upstream, beat: Callable[[], None]) -> None:
@@ -30,7 +30,7 @@ class Tunnel:
         self._news = asyncio.Event()
 
     async def carry(self, rest: bytes) -> None:
-        """Until one side closes. rest: what the app said together with its agreement."""
+        """Run until one side closes. rest: data that the app sent along with the upgrade."""
         if rest:
             self._client.write(rest)
             metrics.TO_CLIENT.inc(len(rest))
@@ -70,7 +70,7 @@ class Tunnel:
     # From the client
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
-        """Bytes from the client; never its end, and nothing is left over."""
+        """Bytes from the client."""
         self._beat()
         self._upstream.write(data)
         return False, b""

@@ -14,27 +14,27 @@ _MOST_IDLE = 64
 
 
 class Unreachable(Exception):
-    """The container does not take the connection."""
+    """The container refuses the connection."""
 
 
 class Receiver(Protocol):
-    """Who gets what a connection receives."""
+    """Receiver of a connection's data."""
 
     def feed(self, data: bytes) -> None: ...
 
     def feed_eof(self) -> None:
-        """The connection is gone; nothing more will come."""
+        """The connection closed."""
         ...
 
     def pause(self) -> None:
-        """The other end does not read what was written to it fast enough."""
+        """Back pressure: the other end reads too slowly."""
         ...
 
     def resume(self) -> None: ...
 
 
 class Upstream(asyncio.Protocol):
-    """One connection to an app. Between exchanges it has no receiver, and the app has nothing to say."""
+    """One connection to an app. Between exchanges it has no receiver and must be idle."""
 
     def __init__(self, forget: Callable[["Upstream"], None]) -> None:
         self._forget = forget
@@ -57,11 +57,11 @@ class Upstream(asyncio.Protocol):
         metrics.TO_APP.inc(len(data))
 
     async def drain(self) -> None:
-        """Wait until the app has taken most of what was written."""
+        """Wait until the write buffer is mostly drained."""
         await self._drained.wait()
 
     def abort(self) -> None:
-        """Drop it, with whatever is still to be sent."""
+        """Abort it, discarding unsent data."""
         self.transport.abort()
 
     # What the event loop calls
@@ -72,7 +72,7 @@ class Upstream(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._receiver is None:
-            # Bytes that nobody asked for would become part of another answer.
+            # Unexpected bytes would become part of another response.
             self.abort()
         else:
             self._receiver.feed(data)
@@ -103,7 +103,7 @@ class ConnectionPool:
         self._idle: dict[tuple[str, int], list[Upstream]] = defaultdict(list)
 
     async def acquire(self, address: str, port: int, *, fresh: bool) -> Upstream:
-        """A connection; `used` tells whether it may have gone stale. Raises: Unreachable."""
+        """A connection; `used`: it was pooled and may be stale. Raises: Unreachable."""
         idle = self._idle.get((address, port))
         while idle and not fresh:
             upstream = idle.pop()
@@ -122,7 +122,7 @@ class ConnectionPool:
         return upstream
 
     def release(self, address: str, port: int, upstream: Upstream) -> None:
-        """Give a connection back after a complete exchange."""
+        """Return a connection to the pool after a complete exchange."""
         upstream.hand_to(None)
         idle = self._idle[address, port]
         if not upstream.alive or len(idle) >= _MOST_IDLE:
@@ -133,7 +133,7 @@ class ConnectionPool:
         idle.append(upstream)
 
     def sweep(self) -> None:
-        """Close what has been idle for too long."""
+        """Close connections that have been idle for too long."""
         oldest = time.monotonic() - IDLE_S
         for idle in list(self._idle.values()):
             for upstream in [upstream for upstream in idle if upstream.idle_since < oldest]:

@@ -1,4 +1,4 @@
-"""Wire types of images."""
+"""API types of images."""
 
 from pydantic import BaseModel
 

@@ -1,4 +1,4 @@
-"""Wire types of nodes."""
+"""API types of nodes."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,1 +1,1 @@
-"""Who may do what: the one table of actions, and the decision. Pure."""
+"""Authorization: the table of actions and the decision. Pure."""

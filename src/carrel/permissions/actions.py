@@ -1,4 +1,4 @@
-"""Every action, once: its name, who holds it in which scope, and one sentence for people.
+"""The table of actions: name, scope per role, and a sentence for people.
 
 Routes name an action from here; code, API docs and the page read the same table.
 """
@@ -15,7 +15,7 @@ class Role(StrEnum):
 
 
 class Scope(IntEnum):
-    """How far a right reaches; each holds the ones before it."""
+    """The scope of a permission; each includes the ones before it."""
 
     NONE = 0
     OWN = 1
@@ -26,9 +26,9 @@ class Scope(IntEnum):
 
 @dataclass(frozen=True)
 class Action:
-    """project_admin's scope counts only in the projects that the person administers.
+    """project_admin's scope applies only in the projects that the user administers.
 
-    about: the kind of thing it acts on.
+    about: the kind of object.
     """
 
     name: str
@@ -56,37 +56,37 @@ class Action:
 
 
 def _own(name: str, sentence: str) -> Action:
-    """Yours, whoever you are; administrators reach their scope."""
+    """Own objects for everybody; administrators have their scope."""
     return Action(name, sentence, Scope.OWN, Scope.PROJECT, Scope.DOMAIN)
 
 
 def _personal(name: str, sentence: str) -> Action:
-    """Yours alone; no administrator acts for you."""
+    """Own objects only, also for administrators."""
     return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.OWN, Scope.OWN)
 
 
 def _managed(name: str, sentence: str) -> Action:
-    """Yours, and that of people in a domain whose administrator you are."""
+    """Own objects; domain administrators also those of their domain's users."""
     return Action(name, sentence, Scope.OWN, Scope.OWN, Scope.DOMAIN)
 
 
 def _member(name: str, sentence: str) -> Action:
-    """In projects of yours; administrators of the domain reach it all."""
+    """Objects in own projects; domain administrators have their domain."""
     return Action(name, sentence, Scope.PROJECT, Scope.PROJECT, Scope.DOMAIN)
 
 
 def _within(name: str, sentence: str) -> Action:
-    """Yours, and your projects'; no administrator reaches further."""
+    """Own objects and those of own projects, also for administrators."""
     return Action(name, sentence, Scope.PROJECT, Scope.PROJECT, Scope.PROJECT, Scope.PROJECT)
 
 
 def _shareable(name: str, sentence: str) -> Action:
-    """Yours, and those of projects that you administer; no administrator reaches further."""
+    """Own objects and those of administered projects, also for administrators."""
     return Action(name, sentence, Scope.OWN, Scope.PROJECT, Scope.OWN, Scope.OWN)
 
 
 def _of_project(name: str, sentence: str) -> Action:
-    """For administrators of the project, and of its domain."""
+    """Administrators of the project and of its domain."""
     return Action(name, sentence, Scope.NONE, Scope.PROJECT, Scope.DOMAIN)
 
 
@@ -101,7 +101,7 @@ def _of_all(name: str, sentence: str) -> Action:
 
 
 def _shared(name: str, sentence: str) -> Action:
-    """For everyone who is signed in."""
+    """Every signed-in user."""
     return Action(name, sentence, Scope.ALL, Scope.ALL, Scope.ALL)
 
 

@@ -1,4 +1,4 @@
-"""The decision: may this actor do this action to this thing?"""
+"""The authorization decision: may the actor perform the action on the target?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ANY_ACTION = "*"
 
 @dataclass(frozen=True)
 class Actor:
-    """Who asks. role: the installation-wide one; projects: membership, with those administered apart."""
+    """The authenticated requester. role: installation-wide; projects: memberships, administered ones separately."""
 
     user_id: UserId
     email: str
@@ -21,18 +21,18 @@ class Actor:
     projects: frozenset[ProjectId]
     administers: frozenset[ProjectId]
     credential: str
-    """How they proved it: "cookie", "keypair:<access key>" or "token:<id>"."""
+    """The credential: "cookie", "keypair:<access key>" or "token:<id>"."""
     address: str = ""
     login_id: bytes | None = None
-    """The sign-in behind a cookie; what it opened ends with it."""
+    """The sign-in of a cookie; grants opened by it end with it."""
     scopes: Sequence[str] = (ANY_ACTION,)
-    """What this credential may be used for at most: actions, kinds of things ("session.*"), or all ("*")."""
+    """Scopes of the credential: actions, kinds of objects ("session.*"), or all ("*")."""
     request_id: str = ""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is acted on: who owns it, and where it lives. None: nobody, nowhere."""
+    """The target of an action: its owner, project and domain. None: not applicable."""
 
     owner_id: UserId | None = None
     project_id: ProjectId | None = None
@@ -41,7 +41,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Sight:
-    """Which things an action reaches: everything, or those that fit one of the places."""
+    """The objects that an action covers: everything, or those that match one of the conditions."""
 
     everything: bool = False
     owner_id: UserId | None = None
@@ -50,17 +50,17 @@ class Sight:
 
 
 def within(scopes: Sequence[str], action: str) -> bool:
-    """True when a credential with these scopes may be used for the action."""
+    """True if the scopes of the credential include the action."""
     return ANY_ACTION in scopes or action in scopes or f"{ACTIONS[action].about}.*" in scopes
 
 
 def reach(actor: Actor, action: str) -> Scope:
-    """How far the actor may do this, projects that they administer aside."""
+    """The actor's scope for the action, without administered projects."""
     return ACTIONS[action].scope(actor.role) if within(actor.scopes, action) else Scope.NONE
 
 
 def sight(actor: Actor, action: str) -> Sight:
-    """The things that the actor may do this to, for a list of them."""
+    """The objects that the actor may perform the action on, for list queries."""
     scope = reach(actor, action)
     if scope is Scope.ALL:
         return Sight(everything=True)
@@ -75,7 +75,7 @@ def sight(actor: Actor, action: str) -> Sight:
 
 
 def allows(actor: Actor, action: str, target: Target) -> bool:
-    """True when the actor may do it to the target."""
+    """True if the actor may perform the action on the target."""
     seen = sight(actor, action)
     return (
         seen.everything
@@ -86,7 +86,7 @@ def allows(actor: Actor, action: str, target: Target) -> bool:
 
 
 def widest(actor: Actor, action: str) -> Scope:
-    """How far the actor may do this where they reach furthest; NONE: nowhere."""
+    """The actor's widest scope for the action; NONE: not permitted."""
     scope = reach(actor, action)
     if actor.administers and within(actor.scopes, action):
         scope = max(scope, ACTIONS[action].project_admin)
@@ -98,7 +98,7 @@ def require(
 ) -> None:
     """Return when allowed.
 
-    Raises: `missing` when the actor may not even know of the thing (the `read` action), else Forbidden.
+    Raises: `missing` if the actor may not see the target (the `read` action), otherwise Forbidden.
     """
     if allows(actor, action, target):
         return
@@ -108,13 +108,13 @@ def require(
 
 
 def refusal(actor: Actor, action: str) -> Forbidden:
-    """The error for an action that is not theirs, or not this credential's."""
+    """The error for an action that the role or the credential does not permit."""
     sentence = ACTIONS[action].sentence
     if not within(actor.scopes, action):
         return Forbidden(
             "policy.scope",
             f"This credential may not be used for that: {sentence}",
-            hint="Use another credential, or one with a wider scope.",
+            hint="Use another credential, or one with more scopes.",
             details={"action": action, "scopes": list(actor.scopes)},
         )
     return Forbidden(

@@ -48,9 +48,9 @@ TAGS = {
     "images": "Container images in the catalogue.",
     "keypairs": "Keypairs, the credentials of scripts and of the command line.",
     "logins": "Active sign-ins of browsers.",
-    "engines": "What runs containers: its kind, its settings and its state.",
+    "engines": "Container engines: kind, settings and state.",
     "nodes": "Nodes of the engines: capacity, drain, cordon.",
-    "policies": "Resource policies: limits of people, keypairs and projects.",
+    "policies": "Resource policies: limits of users, keypairs and projects.",
     "presets": "Named resource amounts to start sessions with.",
     "projects": "Projects and their members.",
     "providers": "Identity providers: OpenID Connect and LDAP.",
@@ -102,7 +102,7 @@ def install(app: FastAPI, routes: Iterable[BaseRoute]) -> None:
 
 
 def requires_credentials(route: APIRoute) -> bool:
-    """Whether a request without credentials is refused before it reaches the endpoint."""
+    """True if a request without credentials is rejected before it reaches the endpoint."""
     return isinstance(route, FastRoute) or any(map(auth.identifies, _calls(route.dependant)))
 
 
@@ -113,7 +113,7 @@ def _calls(dependant: Dependant) -> Iterator[object]:
 
 
 def complete(document: dict[str, Any], guarded: dict[str | None, bool]) -> dict[str, Any]:
-    """The document with all that the framework does not know. guarded: by operation id. Twice: no-op."""
+    """The document with everything that the framework cannot derive. guarded: by operation id. Twice: no-op."""
     document["servers"] = [{"url": "/", "description": "The installation that serves this document"}]
     document["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
@@ -131,7 +131,7 @@ def _requirements(method: str) -> list[dict[str, list[str]]]:
 
 
 def _drop_patch_defaults(document: dict[str, Any]) -> None:
-    """PATCH leaves alone what its body leaves out: a default would tell clients to overwrite it."""
+    """PATCH keeps omitted fields: a default would make clients overwrite them."""
     for methods in document["paths"].values():
         content = methods.get("patch", {}).get("requestBody", {}).get("content", {})
         reference = content.get("application/json", {}).get("schema", {}).get("$ref", "")

@@ -1,4 +1,4 @@
-"""Which program runs: its version and the revision that it was built from, as a metric."""
+"""Version and revision of the running program, as a metric."""
 
 from prometheus_client import Gauge
 

@@ -1,4 +1,4 @@
-"""Wire types of sessions."""
+"""API types of sessions."""
 
 from dataclasses import dataclass
 from datetime import datetime

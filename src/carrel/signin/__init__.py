@@ -1,1 +1,1 @@
-"""How people and their scripts prove who they are: logins, keypairs, identity providers."""
+"""Authentication: logins, keypairs, tokens, identity providers."""

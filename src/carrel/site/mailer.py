@@ -1,4 +1,4 @@
-"""Writing to people beside what they wait for: neither the mail server nor who has an account shows in an answer."""
+"""Send mail in the background, so that response times reveal neither the mail server nor existing accounts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ _FAREWELL_S = 5.0
 
 
 class Mailer:
-    """Sends letters after the answer, and tries again."""
+    """Sends mail after the response, with retries."""
 
     def __init__(self, database: Database, seal: SecretBox, clock: Clock) -> None:
         self._database = database
@@ -30,17 +30,17 @@ class Mailer:
         self._under_way: set[asyncio.Task[None]] = set()
 
     def soon(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work, which ends in a letter, without anybody waiting for it."""
+        """Run the work in the background."""
         task = asyncio.create_task(self._kept(work))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
     async def put(self, tx: AsyncSession, to: str, letter: Letter, lifetime: timedelta) -> None:
-        """Have a letter sent when this transaction has committed, tried again for as long as it is of use."""
+        """Queue a letter in this transaction; retried until it expires."""
         await outbox.put(tx, self._seal, to, letter, self._clock.now(), lifetime)
 
     async def try_now(self, to: str, letter: Letter) -> str | None:
-        """Hand a letter to the mail server once; gives why not, or None."""
+        """Send a letter once; returns the error, or None."""
         async with self._database.transaction() as tx:
             server = outbox.server_of(await site.mail_account(tx, self._seal))
         if server is None:
@@ -56,7 +56,7 @@ class Mailer:
         return error
 
     async def close(self) -> None:
-        """Give what is under way a few seconds. Twice: no-op."""
+        """Wait a few seconds for work in progress. Twice: no-op."""
         if self._under_way:
             _, late = await asyncio.wait(self._under_way, timeout=_FAREWELL_S)
             for task in late:

@@ -1,4 +1,4 @@
-"""Letters that wait for the mail server: written with what they tell of, tried until it takes them or they expire."""
+"""The mail outbox: letters are written transactionally and retried until they are accepted or expire."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -30,7 +30,7 @@ _Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 async def put(
     tx: AsyncSession, seal: SecretBox, to: str, letter: Letter, now: datetime, lifetime: timedelta
 ) -> None:
-    """Have a letter sent soon after this transaction commits; without a mail server: no-op."""
+    """Queue a letter, sent soon after this transaction commits; without a mail server: no-op."""
     if not (await site.settings(tx)).sends_mail:
         return
     letter_id = new_id()
@@ -41,15 +41,15 @@ async def put(
 
 
 async def send_due(transaction: _Transaction, seal: SecretBox, now: datetime) -> timedelta | None:
-    """Try each letter that is due; gives when to look again at the latest, None: whenever one is written.
+    """Send each due letter. Returns the time of the next retry; None: wait for a new letter.
 
-    A mail server that fails is left alone for a while, with all letters. One that takes a letter twice (we may end
-    between its word and ours) gets it under the same name.
+    After a failure the mail server is not contacted for a while. A letter that is sent twice (after a crash before
+    the acknowledgement) has the same Message-ID.
     """
     while True:
         async with transaction() as tx:
             await tx.execute(delete(QueuedLetter).where(QueuedLetter.expires_at <= now))
-            # Those that failed come last: one that always does keeps no other back.
+            # Failed letters come last, so that they do not block others.
             due = select(QueuedLetter).where(QueuedLetter.next_at <= now)
             row = (await tx.execute(due.order_by(QueuedLetter.tries, QueuedLetter.next_at).limit(1))).scalar()
             if row is None:
@@ -79,7 +79,7 @@ def server_of(account: site.MailAccount) -> MailServer | None:
 async def _try(server: MailServer, seal: SecretBox, row: QueuedLetter) -> MailError | None:
     try:
         letter = Letter(**orjson.loads(seal.open(row.letter, _purpose(row.id))))
-    except Unavailable as error:  # sealed with another installation's key
+    except Unavailable as error:  # encrypted with another installation's key
         return MailError(error.message, for_good=True)
     except (TypeError, ValueError) as error:  # written by another version
         return MailError(f"A letter cannot be read: {error}", for_good=True)
@@ -92,11 +92,11 @@ async def _try(server: MailServer, seal: SecretBox, row: QueuedLetter) -> MailEr
 
 
 async def _settle(tx: AsyncSession, row: QueuedLetter, error: MailError | None, now: datetime) -> None:
-    """Let go of a letter, or put it off, and say how mail stands."""
+    """Delete or postpone a letter, and store the mail status."""
     if error is None or error.for_good:
         await tx.execute(delete(QueuedLetter).where(QueuedLetter.id == row.id))
     else:
-        # A day's tries double to more than a length of time can be.
+        # Doubling overflows timedelta after a day of retries.
         pause = min(_FIRST_PAUSE * 2 ** min(row.tries, 10), _LONGEST_PAUSE)
         await tx.execute(
             update(QueuedLetter)

@@ -31,7 +31,7 @@ async def show(services: ServicesOf[MailServices], actor: CurrentActor) -> SiteV
     dependencies=[Confirmed],
 )
 async def update(services: ServicesOf[MailServices], actor: CurrentActor, body: SiteUpdate) -> SiteView:
-    """Change settings; what is left out stays as it is."""
+    """Update settings; omitted ones keep their values."""
     async with services.database.transaction() as tx:
         changed = await service.update(tx, services.seal, actor, body)
     services.authenticator.forget()
@@ -47,7 +47,7 @@ async def update(services: ServicesOf[MailServices], actor: CurrentActor, body: 
 async def test_mail(
     request: Request, services: ServicesOf[MailServices], actor: CurrentActor, body: TestMail
 ) -> TestMailResult:
-    """Send a letter to somebody, and say what the mail server said."""
+    """Send a test e-mail and return the mail server's response."""
     require(actor, "site.update", Target())
     mailer: Mailer = services.mailer
     language = letters.language_of(request.headers.get("accept-language"))

@@ -22,26 +22,26 @@ _LONGEST_ERROR = 500
 
 @dataclass(frozen=True)
 class MailAccount:
-    """The settings as a mail server is reached with them."""
+    """The mail server's connection settings."""
 
     settings: SiteSettings
     password: str | None
 
 
 async def settings(tx: AsyncSession) -> SiteSettings:
-    """The settings that hold now."""
+    """The current settings."""
     values = (await tx.execute(select(SiteRow.values).where(SiteRow.id == 1))).scalar_one_or_none()
     return _read(values or {})
 
 
 async def show(tx: AsyncSession, actor: Actor) -> SiteView:
-    """The settings, and how mail stands. Raises: Forbidden."""
+    """The settings and the mail status. Raises: Forbidden."""
     require(actor, "site.read", Target())
     return await _view(tx, await _row(tx))
 
 
 async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, wanted: SiteUpdate) -> SiteView:
-    """Change what is present in `wanted`. Raises: Forbidden, Invalid."""
+    """Update the settings present in `wanted`. Raises: Forbidden, Invalid."""
     require(actor, "site.update", Target())
     row = await _row(tx, lock=True)
     given = wanted.model_dump(mode="json", exclude_unset=True)
@@ -62,51 +62,54 @@ async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, wanted: SiteUp
 
 
 async def mail_account(tx: AsyncSession, seal: SecretBox) -> MailAccount:
-    """With what mail is sent."""
+    """The mail settings."""
     row = await _row(tx)
     password = seal.open(row.mail_password, _PASSWORD_PURPOSE).decode() if row.mail_password else None
     return MailAccount(_read(row.values), password)
 
 
 async def note_mail(tx: AsyncSession, now: datetime, error: str | None) -> None:
-    """Keep why mail could not be sent (or that it could), for superadmins to see."""
+    """Store the last mail error, or its absence, for superadmins."""
     row = await _row(tx, lock=True)
     row.mail_error = error[:_LONGEST_ERROR] if error else None
     row.mail_error_at = now if error else None
 
 
 def _require_sound(settings: SiteSettings) -> None:
-    """Raises: Invalid for settings that do not go together."""
+    """Raises: Invalid for inconsistent settings."""
     if settings.sign_up and not (settings.sign_up_domain and settings.sign_up_project):
         raise Invalid(
             "site.sign_up_place",
-            "Whoever signs up needs a domain and a project to come into.",
+            "Sign-up requires a domain and a project for new users.",
             hint="Set sign_up_domain and sign_up_project.",
             field="sign_up_project" if settings.sign_up_domain else "sign_up_domain",
         )
     if settings.sign_up and settings.sign_up_verification and not settings.sends_mail:
         raise Invalid(
             "site.sign_up_mail",
-            "Proving an e-mail address needs a mail server.",
+            "E-mail verification requires a mail server.",
             hint="Set mail_host and mail_sender, or sign_up_verification to false.",
             field="sign_up_verification",
         )
     if settings.mail_host and not settings.mail_sender:
         raise Invalid(
             "site.mail_sender",
-            "Mail needs an address to come from.",
+            "Mail requires a sender address.",
             hint="Set mail_sender.",
             field="mail_sender",
         )
 
 
 async def label(tx: AsyncSession) -> str:
-    """What marks the installation's containers in the engine."""
+    """The label of the installation's containers in engines."""
     return (await tx.execute(select(SiteRow.label))).scalar_one()
 
 
 async def become_a_copy(tx: AsyncSession) -> str:
-    """Give a copy of an installation a label of its own, and drop the letters that the original sends; the label."""
+    """Give a copy of an installation a new label and delete queued letters, which the original sends.
+
+    Returns the label.
+    """
     fresh = new_id()[-8:]
     (await _row(tx, lock=True)).label = fresh
     await tx.execute(delete(QueuedLetter))
@@ -124,7 +127,7 @@ async def _row(tx: AsyncSession, *, lock: bool = False) -> SiteRow:
 
 
 def _read(values: Mapping[str, Any]) -> SiteSettings:
-    # A setting of another version is left where it is and means nothing here.
+    # Settings of another version are kept and ignored.
     return SiteSettings.model_validate({k: v for k, v in values.items() if k in SiteSettings.model_fields})
 
 

@@ -1,4 +1,4 @@
-"""What routes that write letters work with."""
+"""Services of routes that send mail."""
 
 from dataclasses import dataclass
 

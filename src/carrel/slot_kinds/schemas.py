@@ -1,4 +1,4 @@
-"""Wire types of kinds of slots."""
+"""API types of kinds of slots."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Wire types of usage."""
+"""API types of usage."""
 
 from datetime import datetime
 

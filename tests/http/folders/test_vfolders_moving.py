@@ -110,9 +110,7 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
     for whom in ("foreigner@example.org", "nobody@example.org"):
         refused = await user.post("/vfolders/data/hand-over", {"user": whom})
         assert said(refused) == (404, "vfolder.no_such_person")
-        assert refused.json()["detail"].replace(whom, "") == (
-            "There is nobody with the e-mail  whom folders can be given to."
-        )
+        assert refused.json()["detail"].replace(whom, "") == ("There is no user  who can receive folders.")
     assert said(await user.post("/vfolders/data/hand-over", {})) == (422, "vfolder.heir")
     assert said(await user.post("/vfolders/data/hand-over", {"user": "user@example.org"})) == (
         409,

@@ -239,7 +239,7 @@ class Audit(operations.Audit):
 
 
 class Scheduler(operations.Scheduler):
-    """Who waits, who has had how much, and what a replay needs."""
+    """Queues, fair shares, and exports for replays."""
 
     def trace(self, *, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
         """What was asked for in that time and how long it ran, piece by piece as JSON lines."""

@@ -1,4 +1,4 @@
-"""Wire types of the HTTP API, written by tools/python_client.py from openapi.json.
+"""API types of the HTTP API, written by tools/python_client.py from openapi.json.
 
 Answers are plain dictionaries; these types say what is in them. Times are RFC 3339 text in UTC.
 """
@@ -73,7 +73,7 @@ class AppToken(TypedDict):
 
 
 class AppView(TypedDict):
-    """running: it answers now."""
+    """running: it responds."""
 
     name: str
     port: int
@@ -309,7 +309,8 @@ class DomainRef(TypedDict):
 
 
 class DomainUpdate(TypedDict):
-    """What is left out stays; what is given replaces what was, as a whole. active false: its people are
+    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its people
+    are
     signed out, and it takes no new sessions; those that run go on."""
 
     active: NotRequired[bool]
@@ -861,7 +862,7 @@ class KeypairCreate(TypedDict):
 
 
 class KeypairCreated(TypedDict):
-    """The secret is shown this once."""
+    """The secret is shown only once."""
 
     access_key: str
     created_at: str
@@ -897,7 +898,7 @@ class KeypairList(TypedDict):
 
 
 class KeypairUpdate(TypedDict):
-    """What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it."""
+    """Omitted fields keep their values. rate_limit: requests per 15 minutes; null: the installation's default."""
 
     active: NotRequired[bool]
     name: NotRequired[str]
@@ -905,7 +906,7 @@ class KeypairUpdate(TypedDict):
 
 
 class KeypairView(TypedDict):
-    """rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold."""
+    """rate_limit: requests per 15 minutes; null: the installation's default. policy: its resource policy."""
 
     access_key: str
     active: bool
@@ -1500,7 +1501,7 @@ class Problem(TypedDict):
 
 
 class ProfileUpdate(TypedDict):
-    """What is left out stays; a preference that is null goes back to how the browser or the installation has it."""
+    """Omitted fields keep their values; null resets a preference to the default of browser or installation."""
 
     name: NotRequired[str]
     preferences: NotRequired[Preferences]
@@ -1563,7 +1564,7 @@ class ProjectRef(TypedDict):
 
 
 class ProjectUpdate(TypedDict):
-    """What is left out stays; what is given replaces what was, as a whole."""
+    """Omitted fields keep their values; given ones are replaced completely."""
 
     ceilings: NotRequired[dict[str, int]]
     description: NotRequired[str]
@@ -2143,14 +2144,14 @@ class SlotRoomView(TypedDict):
 
 
 class SshKeyAdd(TypedDict):
-    """public_key left out: a pair is made, and its private half is in the answer."""
+    """public_key omitted: a pair is generated and the private key is returned."""
 
     name: str
     public_key: NotRequired[str | None]
 
 
 class SshKeyAdded(TypedDict):
-    """private_key: of a pair that was made here; shown this once."""
+    """private_key: of a generated pair; shown only once."""
 
     created_at: str
     fingerprint: str
@@ -2174,7 +2175,7 @@ class SshKeyView(TypedDict):
 
 
 class StorageHostAccessUpdate(TypedDict):
-    """Everybody who may use the host while it is not public: ids or names. Replaces what was."""
+    """The access list of a host that is not public: ids or names. Replaces the current list."""
 
     domains: NotRequired[list[str]]
     projects: NotRequired[list[str]]
@@ -2230,7 +2231,7 @@ class StorageHostRef(TypedDict):
 
 
 class StorageHostUpdate(TypedDict):
-    """What is left out stays. Back end and root stay as they are, for folders are there."""
+    """Omitted fields keep their values. Back end and root cannot be changed."""
 
     active: NotRequired[bool]
     description: NotRequired[str]
@@ -2310,7 +2311,7 @@ class TestMailResult(TypedDict):
 
 
 class TokenCreate(TypedDict):
-    """scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never."""
+    """scopes: actions ("session.read"), all actions of a kind ("session.*"), or "*". expires_in_days null: never."""
 
     expires_in_days: NotRequired[int | None]
     name: str
@@ -2318,7 +2319,7 @@ class TokenCreate(TypedDict):
 
 
 class TokenCreated(TypedDict):
-    """token: shown this once; sent as `Authorization: Bearer <token>`."""
+    """token: shown only once; sent as `Authorization: Bearer <token>`."""
 
     created_at: str
     expires_at: str | None
@@ -2555,7 +2556,8 @@ UserState = Literal["active", "inactive", "unverified", "purged"]
 
 
 class UserUpdate(TypedDict):
-    """What is left out stays. projects: the whole list; who stays in one stays its administrator.
+    """Omitted fields keep their values. projects: the complete list; administrators of a kept project stay
+    administrators.
 
     domain: moves them, out of all projects and out of office, unless the same request gives new ones.
     sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
@@ -2665,7 +2667,7 @@ class VFolderMove(TypedDict):
 
 
 class VFolderUpdate(TypedDict):
-    """What is left out stays."""
+    """Omitted fields keep their values."""
 
     name: NotRequired[str]
     permission: NotRequired[Permission]

@@ -40,12 +40,12 @@ def _key(given: str | None) -> str:
 
 class Apps(Group):
     def list(self, ref: str) -> models.AppList:
-        """The apps of a session, and whether each answers."""
+        """The apps of a session, and whether each one responds."""
         answer: models.AppList = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/apps")
         return answer
 
     def open(self, ref: str, app: str) -> models.OpenedApp:
-        """A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment."""
+        """A link that opens the app once, within 30 seconds. Starts the app if necessary."""
         answer: models.OpenedApp = self._transport.call(
             "POST", f"/api/v1/sessions/{segment(ref)}/apps/{segment(app)}/open"
         )
@@ -116,7 +116,7 @@ class Auth(Group):
         password: str | None = UNSET,
         recovery_code: str | None = UNSET,
     ) -> models.Me:
-        """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
+        """Re-authenticate; actions that require it (`auth.confirm_needed`) are permitted for 15 minutes."""
         answer: models.Me = self._transport.call(
             "POST",
             "/api/v1/auth/confirm",
@@ -140,7 +140,7 @@ class Auth(Group):
         return answer
 
     def forgot(self, *, email: str) -> Any:
-        """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
+        """Send a password reset link by e-mail. The response does not reveal whether the account exists."""
         answer: Any = self._transport.call("POST", "/api/v1/auth/forgot", body=_given(email=email))
         return answer
 
@@ -150,32 +150,32 @@ class Auth(Group):
         return answer
 
     def login(self, *, email: str, password: str) -> models.Me:
-        """Sign in by password; the cookie that comes back is the page's credential.
+        """Sign in with a password; the returned cookie is the page's credential.
 
-        `pending` says what is still missing before the sign-in counts."""
+        `pending` names the sign-in step that is still required."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/login", body=_given(email=email, password=password)
         )
         return answer
 
     def logout(self) -> None:
-        """Sign this browser out. With a keypair: no-op."""
+        """Sign out this browser. With a keypair: no-op."""
         self._transport.call("POST", "/api/v1/auth/logout")
 
     def me(self) -> models.Me:
-        """Who you are, your projects, and what you may do."""
+        """The current user with projects and permissions."""
         answer: models.Me = self._transport.call("GET", "/api/v1/auth/me")
         return answer
 
     def passkey(self, *, credential: models.PasskeyCredential) -> models.Me:
-        """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
+        """Sign in with a passkey that verified you (by fingerprint, face or PIN)."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/passkey", body=_given(credential=credential)
         )
         return answer
 
     def passkey_options(self) -> models.PasskeyOptions:
-        """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
+        """The browser's options for using a passkey: any passkey for sign-in, or your own if you are signed in."""
         answer: models.PasskeyOptions = self._transport.call("POST", "/api/v1/auth/passkey-options")
         return answer
 
@@ -187,11 +187,11 @@ class Auth(Group):
         return answer
 
     def reset(self, *, password: str, token: str) -> None:
-        """Set a new password by a one-time link; you are signed out everywhere."""
+        """Set a new password with a one-time link, and sign out everywhere."""
         self._transport.call("POST", "/api/v1/auth/reset", body=_given(password=password, token=token))
 
     def sign_up(self, *, email: str, name: str, password: str) -> Any:
-        """Make an account of your own. The answer tells nothing of who has one already."""
+        """Sign up for an account. The response does not reveal existing accounts."""
         answer: Any = self._transport.call(
             "POST", "/api/v1/auth/sign-up", body=_given(email=email, name=name, password=password)
         )
@@ -219,7 +219,7 @@ class Domains(Group):
         resource_groups: Sequence[str] | None = UNSET,
         storage_hosts: Sequence[str] | None = UNSET,
     ) -> models.DomainView:
-        """Make a domain. Its name is unique, whatever the case of its letters."""
+        """Make a domain. Its name is unique, case-insensitive."""
         answer: models.DomainView = self._transport.call(
             "POST",
             "/api/v1/domains",
@@ -359,7 +359,7 @@ class Events(Group):
 
 class Factors(Group):
     def reset(self, ref: str) -> None:
-        """Take all second factors from somebody who has lost them. They are signed out everywhere."""
+        """Remove all second factors of a user who lost them, and sign them out everywhere."""
         self._transport.call("DELETE", f"/api/v1/users/{segment(ref)}/factors")
 
     def show(self) -> models.FactorsView:
@@ -379,7 +379,7 @@ class Files(Group):
         rename_to: str | None = UNSET,
         to: str = UNSET,
     ) -> models.TaskView:
-        """Copy files and directories, within a folder or into another. The task tells how far it is."""
+        """Copy files and directories within a folder or into another one. The task reports progress."""
         answer: models.TaskView = self._transport.call(
             "POST",
             f"/api/v1/vfolders/{segment(ref)}/files/copy",
@@ -404,7 +404,7 @@ class Files(Group):
         cursor: str | None = None,
         kind: Literal["directory"] | None = None,
     ) -> models.FileList:
-        """What a directory holds, directories first, a page at a time."""
+        """The entries of a directory, directories first, paginated."""
         answer: models.FileList = self._transport.call(
             "GET",
             f"/api/v1/vfolders/{segment(ref)}/files",
@@ -413,7 +413,7 @@ class Files(Group):
         return answer
 
     def make_directory(self, ref: str, *, path: str) -> models.FileView:
-        """Make a directory, and those above it."""
+        """Create a directory with its parents."""
         answer: models.FileView = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/files/directories", body=_given(path=path)
         )
@@ -428,8 +428,9 @@ class Files(Group):
         rename_to: str | None = UNSET,
         to: str | None = UNSET,
     ) -> models.FilesDone:
-        """Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
-        of the first, with each in `details.refused`."""
+        """Move files and directories within a folder, or rename one.
+
+        207 if some failed; if all failed, the problem of the first, with all in `details.refused`."""
         answer: models.FilesDone = self._transport.call(
             "POST",
             f"/api/v1/vfolders/{segment(ref)}/files/move",
@@ -438,8 +439,9 @@ class Files(Group):
         return answer
 
     def remove(self, ref: str, *, paths: Sequence[str]) -> models.FilesDone:
-        """Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
-        refused; when all were, the problem of the first, with each in `details.refused`."""
+        """Delete files and directories. They disappear immediately; a task frees their space.
+
+        207 if some failed; if all failed, the problem of the first, with all in `details.refused`."""
         answer: models.FilesDone = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/files/remove", body=_given(paths=paths)
         )
@@ -448,7 +450,7 @@ class Files(Group):
     def search(
         self, ref: str, *, q: str, path: str | None = None, limit: int | None = None
     ) -> models.FoundFiles:
-        """Files and directories below a path whose name holds the text, whatever the case of its letters."""
+        """Files and directories below a path whose name contains the text, case-insensitive."""
         answer: models.FoundFiles = self._transport.call(
             "GET",
             f"/api/v1/vfolders/{segment(ref)}/files/search",
@@ -693,7 +695,7 @@ class Invitations(Group):
 
 class Keypairs(Group):
     def create(self, *, name: str = UNSET) -> models.KeypairCreated:
-        """Make a keypair of yours. The secret is in this answer and nowhere else."""
+        """Create a keypair. The secret is returned only once."""
         answer: models.KeypairCreated = self._transport.call(
             "POST", "/api/v1/keypairs", body=_given(name=name)
         )
@@ -705,11 +707,11 @@ class Keypairs(Group):
         return answer
 
     def remove(self, access_key: str) -> None:
-        """Remove a keypair; what still uses it is refused from now on."""
+        """Delete a keypair; it stops working immediately."""
         self._transport.call("DELETE", f"/api/v1/keypairs/{segment(access_key)}")
 
     def rotate(self, access_key: str) -> models.KeypairCreated:
-        """Give a keypair of yours another secret; the former is refused from now on."""
+        """Rotate the secret of a keypair; the old one stops working immediately."""
         answer: models.KeypairCreated = self._transport.call(
             "POST", f"/api/v1/keypairs/{segment(access_key)}/rotate"
         )
@@ -718,7 +720,7 @@ class Keypairs(Group):
     def update(
         self, access_key: str, *, active: bool = UNSET, name: str = UNSET, rate_limit: int | None = UNSET
     ) -> models.KeypairView:
-        """Name a keypair, activate or deactivate it; administrators also set its rate limit."""
+        """Rename, activate or deactivate a keypair; administrators also set its rate limit."""
         answer: models.KeypairView = self._transport.call(
             "PATCH",
             f"/api/v1/keypairs/{segment(access_key)}",
@@ -736,18 +738,18 @@ class Logins(Group):
         cursor: str | None = None,
         user: str | None = None,
     ) -> models.LoginList:
-        """Where you, or somebody you administer, are signed in; used last comes first."""
+        """Your sign-ins, or those of a user that you administer, last used first."""
         answer: models.LoginList = self._transport.call(
             "GET", "/api/v1/logins", query={"sort": sort, "limit": limit, "cursor": cursor, "user": user}
         )
         return answer
 
     def remove(self, login: str) -> None:
-        """Sign one browser out."""
+        """Sign out one browser."""
         self._transport.call("DELETE", f"/api/v1/logins/{segment(login)}")
 
     def remove_all(self, *, user: str | None = None) -> models.LoginsEnded:
-        """Sign somebody out everywhere, or yourself everywhere else."""
+        """Sign out a user everywhere, or yourself everywhere else."""
         answer: models.LoginsEnded = self._transport.call("DELETE", "/api/v1/logins", query={"user": user})
         return answer
 
@@ -821,14 +823,14 @@ class Nodes(Group):
 
 class Passkeys(Group):
     def create(self, *, credential: models.PasskeyCredential, name: str) -> models.PasskeyAdded:
-        """Register the passkey that the browser made."""
+        """Register a passkey created by the browser."""
         answer: models.PasskeyAdded = self._transport.call(
             "POST", "/api/v1/factors/passkeys", body=_given(credential=credential, name=name)
         )
         return answer
 
     def options(self) -> models.PasskeyOptions:
-        """What the browser needs to make a passkey."""
+        """The browser's options for creating a passkey."""
         answer: models.PasskeyOptions = self._transport.call("POST", "/api/v1/factors/passkeys/options")
         return answer
 
@@ -837,7 +839,7 @@ class Passkeys(Group):
         self._transport.call("DELETE", f"/api/v1/factors/passkeys/{segment(passkey)}")
 
     def rename(self, passkey: str, *, name: str) -> models.PasskeyView:
-        """Call a passkey otherwise."""
+        """Rename a passkey."""
         answer: models.PasskeyView = self._transport.call(
             "PATCH", f"/api/v1/factors/passkeys/{segment(passkey)}", body=_given(name=name)
         )
@@ -846,7 +848,7 @@ class Passkeys(Group):
 
 class Password(Group):
     def update(self, *, current: str, new: str) -> models.Me:
-        """Change your password; your other browsers are signed out."""
+        """Change your password and sign out your other browsers."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/password", body=_given(current=current, new=new)
         )
@@ -1163,7 +1165,7 @@ class Providers(Group):
         mapping: Sequence[models.GroupRule] = UNSET,
         settings: dict[str, Any] = UNSET,
     ) -> models.ProviderView:
-        """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
+        """Update an identity provider; omitted fields keep their values. Disabling it ends its sign-ins."""
         answer: models.ProviderView = self._transport.call(
             "PATCH",
             f"/api/v1/providers/{segment(ref)}",
@@ -1194,7 +1196,7 @@ class Quotas(Group):
 
 class RecoveryCodes(Group):
     def create(self) -> models.RecoveryCodes:
-        """Fresh recovery codes; those before are good no longer."""
+        """Generate new recovery codes; the old ones stop working."""
         answer: models.RecoveryCodes = self._transport.call("POST", "/api/v1/factors/recovery-codes")
         return answer
 
@@ -1447,7 +1449,7 @@ class Site(Group):
         return answer
 
     def test_mail(self, *, to: str) -> models.TestMailResult:
-        """Send a letter to somebody, and say what the mail server said."""
+        """Send a test e-mail and return the mail server's response."""
         answer: models.TestMailResult = self._transport.call(
             "POST", "/api/v1/site/test-mail", body=_given(to=to)
         )
@@ -1485,7 +1487,7 @@ class Site(Group):
         trash_days: int = UNSET,
         upload_most_bytes: int = UNSET,
     ) -> models.SiteView:
-        """Change settings; what is left out stays as it is."""
+        """Update settings; omitted ones keep their values."""
         answer: models.SiteView = self._transport.call(
             "PATCH",
             "/api/v1/site",
@@ -1532,7 +1534,7 @@ class SlotKinds(Group):
 
 class SshKeys(Group):
     def add(self, *, name: str, public_key: str | None = UNSET) -> models.SshKeyAdded:
-        """Keep a public key of yours, or make a pair."""
+        """Add a public key, or generate a pair."""
         answer: models.SshKeyAdded = self._transport.call(
             "POST", "/api/v1/ssh-keys", body=_given(name=name, public_key=public_key)
         )
@@ -1544,13 +1546,13 @@ class SshKeys(Group):
         return answer
 
     def remove(self, key: str) -> None:
-        """Forget an SSH key of yours."""
+        """Delete one of your SSH keys."""
         self._transport.call("DELETE", f"/api/v1/ssh-keys/{segment(key)}")
 
 
 class StorageHostKinds(Group):
     def list(self) -> models.StorageHostKindList:
-        """The kinds of storage that are installed, with the settings of each."""
+        """The installed storage kinds with their settings."""
         answer: models.StorageHostKindList = self._transport.call("GET", "/api/v1/storage-host-kinds")
         return answer
 
@@ -1567,7 +1569,7 @@ class StorageHosts(Group):
         public: bool = UNSET,
         settings: dict[str, Any] = UNSET,
     ) -> models.StorageHostView:
-        """Add a storage host. Its root is tried first; what is wrong with it is said."""
+        """Add a storage host. Its root is checked first."""
         answer: models.StorageHostView = self._transport.call(
             "POST",
             "/api/v1/storage-hosts",
@@ -1591,20 +1593,20 @@ class StorageHosts(Group):
         cursor: str | None = None,
         q: str | None = None,
     ) -> models.StorageHostList:
-        """Storage hosts that one may keep folders on, with how much room they have; superadmins see all."""
+        """Storage hosts that you may use, with their free space; superadmins see all."""
         answer: models.StorageHostList = self._transport.call(
             "GET", "/api/v1/storage-hosts", query={"sort": sort, "limit": limit, "cursor": cursor, "q": q}
         )
         return answer
 
     def remove(self, ref: str) -> None:
-        """Forget a storage host that keeps no folder. What is in its root stays."""
+        """Remove a storage host without folders. The content of its root is kept."""
         self._transport.call("DELETE", f"/api/v1/storage-hosts/{segment(ref)}")
 
     def set_access(
         self, ref: str, *, domains: Sequence[str] = UNSET, projects: Sequence[str] = UNSET
     ) -> models.StorageHostView:
-        """Say which domains and projects may use the host while it is not public."""
+        """Replace the domains and projects that may use the host while it is not public."""
         answer: models.StorageHostView = self._transport.call(
             "PUT",
             f"/api/v1/storage-hosts/{segment(ref)}/access",
@@ -1639,7 +1641,7 @@ class Tokens(Group):
     def create(
         self, *, name: str, scopes: Sequence[str], expires_in_days: int | None = UNSET
     ) -> models.TokenCreated:
-        """Make a personal token. It is in this answer and nowhere else."""
+        """Create a personal token. It is returned only once."""
         answer: models.TokenCreated = self._transport.call(
             "POST", "/api/v1/tokens", body=_given(expires_in_days=expires_in_days, name=name, scopes=scopes)
         )
@@ -1657,19 +1659,19 @@ class Tokens(Group):
 
 class Totp(Group):
     def confirm(self, *, code: str) -> models.FactorAdded:
-        """Let codes of the app count from now on."""
+        """Activate the authenticator app."""
         answer: models.FactorAdded = self._transport.call(
             "POST", "/api/v1/factors/totp/confirm", body=_given(code=code)
         )
         return answer
 
     def create(self) -> models.TotpOffer:
-        """A secret for an authenticator app; codes of it count once you have confirmed it by one."""
+        """Create a secret for an authenticator app; it is active after you confirm it with a code."""
         answer: models.TotpOffer = self._transport.call("POST", "/api/v1/factors/totp")
         return answer
 
     def remove(self) -> None:
-        """Let codes of your app count no longer."""
+        """Remove your authenticator app."""
         self._transport.call("DELETE", "/api/v1/factors/totp")
 
 
@@ -1808,7 +1810,7 @@ class Users(Group):
         return answer
 
     def recover(self, ref: str) -> models.RecoveryLink:
-        """A one-time link with which somebody sets a new password, for you to hand over; good for a day."""
+        """Create a one-time link, valid for a day, with which a user sets a new password."""
         answer: models.RecoveryLink = self._transport.call("POST", f"/api/v1/users/{segment(ref)}/recover")
         return answer
 

@@ -39,7 +39,7 @@ async def list_domains(
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: DomainCreate) -> DomainView:
-    """Make a domain. Its name is unique, whatever the case of its letters."""
+    """Make a domain. Its name is unique, case-insensitive."""
     async with services.database.transaction() as tx:
         domain = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, domain)

@@ -1,4 +1,4 @@
-"""Wire types of domains."""
+"""API types of domains."""
 
 from datetime import datetime
 from typing import Annotated
@@ -46,7 +46,8 @@ class DomainCreate(BaseModel):
 
 
 class DomainUpdate(BaseModel):
-    """What is left out stays; what is given replaces what was, as a whole. active false: its people are
+    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its people
+    are
     signed out, and it takes no new sessions; those that run go on.
     """
 

@@ -1,4 +1,4 @@
-"""Use cases of domains. Each starts with the decision whether the actor may."""
+"""Use cases of domains. Each starts with an authorization check."""
 
 from typing import Any, Literal
 

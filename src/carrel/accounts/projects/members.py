@@ -1,4 +1,4 @@
-"""Use cases of who is in a project. Each starts with the decision whether the actor may."""
+"""Use cases of who is in a project. Each starts with an authorization check."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Wire types of projects and their members."""
+"""API types of projects and their members."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -35,7 +35,7 @@ class ProjectCreate(BaseModel):
 
 
 class ProjectUpdate(BaseModel):
-    """What is left out stays; what is given replaces what was, as a whole."""
+    """Omitted fields keep their values; given ones are replaced completely."""
 
     model_config = {"extra": "forbid"}
 

@@ -1,4 +1,4 @@
-"""Use cases of projects. Each starts with the decision whether the actor may."""
+"""Use cases of projects. Each starts with an authorization check."""
 
 from sqlalchemy import delete, exists, select
 from sqlalchemy.exc import IntegrityError

@@ -18,7 +18,7 @@ _WAYS = {"password", "generate_password", "link"}
 _MADE_TWICE = Trouble(
     code="user.email_twice",
     detail="Another row has the same e-mail.",
-    hint="An e-mail belongs to one user, whatever the case of its letters.",
+    hint="An e-mail belongs to one user, case-insensitive.",
     field="email",
 )
 

@@ -142,7 +142,7 @@ def email_taken(email: str) -> Conflict:
     return Conflict(
         "user.email_taken",
         f"There is a user with the e-mail {email}.",
-        hint="An e-mail belongs to one user, whatever the case of its letters.",
+        hint="An e-mail belongs to one user, case-insensitive.",
         field="email",
     )
 

@@ -1,4 +1,4 @@
-"""Wire types of users."""
+"""API types of users."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -59,7 +59,8 @@ class UserCreate(BaseModel):
 
 
 class UserUpdate(BaseModel):
-    """What is left out stays. projects: the whole list; who stays in one stays its administrator.
+    """Omitted fields keep their values. projects: the complete list; administrators of a kept project stay
+    administrators.
 
     domain: moves them, out of all projects and out of office, unless the same request gives new ones.
     sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
@@ -249,7 +250,7 @@ class UsersPurged(BaseModel):
 
 
 class ProfileUpdate(BaseModel):
-    """What is left out stays; a preference that is null goes back to how the browser or the installation has it."""
+    """Omitted fields keep their values; null resets a preference to the default of browser or installation."""
 
     model_config = {"extra": "forbid"}
 

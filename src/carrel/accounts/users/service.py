@@ -1,4 +1,4 @@
-"""Use cases of users. Each starts with the decision whether the actor may."""
+"""Use cases of users. Each starts with an authorization check."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Telling of changed files, in batches."""
+"""Publish file changes in batches."""
 
 import asyncio
 from collections import Counter
@@ -19,10 +19,10 @@ _TELL_EVERY_S = 0.5
 
 
 class FileChanges:
-    """Tells of changed files, and has their folders measured.
+    """Publishes file changes and triggers measuring of their folders.
 
-    Whoever looks at a folder need not be told of each of a thousand files: what happens together is told of once.
-    What came in is added to what the folder takes until it is measured, so that a quota holds meanwhile.
+    Changes that happen together are published once, not per file. Received bytes count towards the folder's size
+    until it is measured, so that quotas hold meanwhile.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -31,11 +31,11 @@ class FileChanges:
         self._noted: Counter[FolderId] = Counter()
 
     def note(self, folder: VFolder, more_bytes: int = 0) -> None:
-        """Something in it was made, changed or removed."""
+        """Record a change in the folder."""
         self._noted[folder.id] += more_bytes
 
     async def run(self) -> None:
-        """Tell, now and then, until cancelled."""
+        """Publish periodically until cancelled."""
         try:
             while True:
                 await asyncio.sleep(_TELL_EVERY_S)
@@ -44,7 +44,7 @@ class FileChanges:
             await self.tell()
 
     async def tell(self) -> None:
-        """Tell of what was noted; of what cannot be told now, the next time."""
+        """Publish the recorded changes; failed ones are retried next time."""
         for folder in sorted(self._noted):
             more_bytes = self._noted.pop(folder)
             try:

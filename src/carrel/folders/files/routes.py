@@ -1,4 +1,4 @@
-"""/vfolders/{ref}/files: what is in a folder, and changing it."""
+"""/vfolders/{ref}/files: list and change files in a folder."""
 
 from typing import Annotated, Any
 
@@ -39,7 +39,7 @@ PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, descript
 async def list_files(
     services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
 ) -> FileList:
-    """What a directory holds, directories first, a page at a time."""
+    """The entries of a directory, directories first, paginated."""
     return await service.listing(services, actor, ref, wanted)
 
 
@@ -70,7 +70,7 @@ async def search(
     path: PathQuery = "",
     limit: Annotated[int, Field(ge=1, le=1000), DECIMAL, Query()] = 200,
 ) -> FoundFiles:
-    """Files and directories below a path whose name holds the text, whatever the case of its letters."""
+    """Files and directories below a path whose name contains the text, case-insensitive."""
     return await service.search(services, actor, ref, path, q, limit)
 
 
@@ -84,7 +84,7 @@ async def search(
 async def make_directory(
     services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, body: DirectoryCreate
 ) -> FileView:
-    """Make a directory, and those above it."""
+    """Create a directory with its parents."""
     return await service.make_directory(services, actor, ref, body.path)
 
 
@@ -98,8 +98,10 @@ async def make_directory(
 async def move(
     services: ServicesOf[FileServices], response: Response, actor: CurrentActor, ref: Ref, body: FilesMove
 ) -> FilesDone:
-    """Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
-    of the first, with each in `details.refused`."""
+    """Move files and directories within a folder, or rename one.
+
+    207 if some failed; if all failed, the problem of the first, with all in `details.refused`.
+    """
     return _with_status(response, await service.move(services, actor, ref, body))
 
 
@@ -113,7 +115,7 @@ async def move(
 async def copy(
     services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, body: FilesCopy
 ) -> TaskView:
-    """Copy files and directories, within a folder or into another. The task tells how far it is."""
+    """Copy files and directories within a folder or into another one. The task reports progress."""
     return await service.copy(services, actor, ref, body)
 
 
@@ -127,8 +129,10 @@ async def copy(
 async def remove(
     services: ServicesOf[FileServices], response: Response, actor: CurrentActor, ref: Ref, body: FilesRemove
 ) -> FilesDone:
-    """Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
-    refused; when all were, the problem of the first, with each in `details.refused`."""
+    """Delete files and directories. They disappear immediately; a task frees their space.
+
+    207 if some failed; if all failed, the problem of the first, with all in `details.refused`.
+    """
     return _with_status(response, await service.remove(services, actor, ref, body.paths))
 
 

@@ -1,4 +1,4 @@
-"""Wire types of files.
+"""API types of files.
 
 A path is relative to its folder, with / between names; "" is the folder itself. A name is any UTF-8 but / and NUL; "."
 and ".." are none.

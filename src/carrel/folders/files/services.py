@@ -1,4 +1,4 @@
-"""What routes of files work with."""
+"""Services of file routes."""
 
 from dataclasses import dataclass
 

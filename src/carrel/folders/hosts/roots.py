@@ -45,7 +45,7 @@ def require_fit(root: Path, *, data_dir: Path, others: Iterable[tuple[str, Path]
     Raises: Invalid; Conflict when another host is there.
     """
     if root in _SHARED or any(root.is_relative_to(each) for each in _SYSTEM):
-        raise _refused(f"{root} belongs to the system.", "Give a directory that is for folders alone.")
+        raise _refused(f"{root} belongs to the system.", "Use a directory that is dedicated to folders.")
     if data_dir.is_relative_to(root) or (root.is_relative_to(data_dir) and root != data_dir / FOLDERS):
         raise _refused(
             f"{root} holds, or is in, the data directory of this installation.",
@@ -56,7 +56,7 @@ def require_fit(root: Path, *, data_dir: Path, others: Iterable[tuple[str, Path]
             raise Conflict(
                 "storage_host.root_taken",
                 f"{root} is, holds or is in the root of the storage host {name}, {other}.",
-                hint="Give each storage host a directory of its own.",
+                hint="Use a separate directory for each storage host.",
                 field="root",
                 details={"host": name},
             )

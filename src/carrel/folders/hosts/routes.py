@@ -29,7 +29,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     openapi_extra=names("storage_host.read"),
 )
 async def list_kinds(actor: CurrentActor) -> StorageHostKindList:
-    """The kinds of storage that are installed, with the settings of each."""
+    """The installed storage kinds with their settings."""
     return StorageHostKindList(items=queries.kinds())
 
 
@@ -42,7 +42,7 @@ async def list_kinds(actor: CurrentActor) -> StorageHostKindList:
 async def list_hosts(
     services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
 ) -> StorageHostList:
-    """Storage hosts that one may keep folders on, with how much room they have; superadmins see all."""
+    """Storage hosts that you may use, with their free space; superadmins see all."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -57,7 +57,7 @@ async def list_hosts(
 async def create(
     services: ServicesOf[StorageServices], actor: CurrentActor, body: StorageHostCreate
 ) -> StorageHostView:
-    """Add a storage host. Its root is tried first; what is wrong with it is said."""
+    """Add a storage host. Its root is checked first."""
     host = await service.create(
         services.database,
         services.storages,
@@ -106,7 +106,7 @@ async def update(
     status_code=204,
 )
 async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> None:
-    """Forget a storage host that keeps no folder. What is in its root stays."""
+    """Remove a storage host without folders. The content of its root is kept."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
 
@@ -120,7 +120,7 @@ async def remove(services: ServicesOf[StorageServices], actor: CurrentActor, ref
 async def set_access(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: StorageHostAccessUpdate
 ) -> StorageHostView:
-    """Say which domains and projects may use the host while it is not public."""
+    """Replace the domains and projects that may use the host while it is not public."""
     async with services.database.transaction() as tx:
         host = await service.open_to(tx, actor, ref, body)
         return await queries.detail(tx, actor, host)

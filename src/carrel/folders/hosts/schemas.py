@@ -1,4 +1,4 @@
-"""Wire types of storage hosts."""
+"""API types of storage hosts."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -65,7 +65,7 @@ class StorageHostCreate(BaseModel):
 
 
 class StorageHostUpdate(BaseModel):
-    """What is left out stays. Back end and root stay as they are, for folders are there."""
+    """Omitted fields keep their values. Back end and root cannot be changed."""
 
     model_config = {"extra": "forbid"}
 
@@ -76,7 +76,7 @@ class StorageHostUpdate(BaseModel):
 
 
 class StorageHostAccessUpdate(BaseModel):
-    """Everybody who may use the host while it is not public: ids or names. Replaces what was."""
+    """The access list of a host that is not public: ids or names. Replaces the current list."""
 
     model_config = {"extra": "forbid"}
 

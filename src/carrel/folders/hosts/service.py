@@ -1,4 +1,4 @@
-"""Use cases of storage hosts. Each starts with the decision whether the actor may."""
+"""Use cases of storage hosts. Each starts with an authorization check."""
 
 import os
 from collections.abc import Sequence
@@ -144,7 +144,7 @@ async def _tried(
     except (StorageError, OSError) as error:
         said = error.message if isinstance(error, StorageError) else f"{wanted.root}: {error.strerror}."
         raise Invalid(
-            "storage_host.unusable", said, hint="Put it right on the server, then try again.", field="root"
+            "storage_host.unusable", said, hint="Fix it on the server, then try again.", field="root"
         ) from error
     finally:
         storage.threads.close()
@@ -175,8 +175,8 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     if folders := await queries.folders_on(tx, host.id):
         raise Conflict(
             "storage_host.in_use",
-            f"{host.name} keeps {folders} folder{'s' * (folders > 1)}, those in the trash too.",
-            hint="Move them to another storage host, or deactivate this one: then it takes no new folders.",
+            f"{host.name} has {folders} folder{'s' * (folders > 1)}, including trashed ones.",
+            hint="Move them to another storage host, or deactivate this one so that it accepts no new folders.",
             details={"folders": folders},
         )
     await tx.delete(host)
@@ -255,7 +255,7 @@ async def choose(
         if not hosts:
             raise Forbidden(
                 "storage_host.none",
-                "There is no storage host that you may keep folders on.",
+                "There is no storage host that you may use.",
                 hint="Ask an administrator for access to one.",
             )
         return _answering(hosts[0])
@@ -267,7 +267,7 @@ async def choose(
         raise _missing(wanted)
     raise Conflict(
         "storage_host.inactive",
-        f"{host.name} takes no new folders.",
+        f"{host.name} accepts no new folders.",
         hint="Use another storage host; see `carrel storage-host ls`.",
         field="host",
     )
@@ -369,13 +369,13 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 
 
 async def _record(tx: AsyncSession, actor: Actor, event: str, host: StorageHost, **details: object) -> None:
-    """Write it down, tell pages, and have the host looked at."""
+    """Write the audit entry, publish an event and trigger a check of the host."""
     audit.record(tx, actor, _CHANGES, host.id, name=host.name, target=Target(), details=details)
     await tell(tx, host, event)
 
 
 async def tell(tx: AsyncSession, host: StorageHost, event: str = _CHANGED) -> None:
-    """Tell those who administer storage what became of it."""
+    """Publish the host to storage administrators."""
     data = {"id": host.id, "name": host.name, "state": host.state, "active": host.active}
     await events.record(tx, event, host.id, target=Target(), data=data)
     await notify(tx, TOPIC)

@@ -1,4 +1,4 @@
-"""What routes that reach storage work with."""
+"""Services of routes that access storage."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Wire types of engines."""
+"""API types of engines."""
 
 from datetime import datetime
 from typing import Annotated, Any

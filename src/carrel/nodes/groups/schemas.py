@@ -1,4 +1,4 @@
-"""Wire types of resource groups."""
+"""API types of resource groups."""
 
 from datetime import datetime
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Wire types of presets."""
+"""API types of presets."""
 
 from datetime import datetime
 from typing import Annotated

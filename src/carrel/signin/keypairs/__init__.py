@@ -1,1 +1,1 @@
-"""What scripts prove themselves with: keypairs and personal tokens; and people's SSH keys."""
+"""Credentials of scripts: keypairs and personal tokens; and SSH keys of users."""

@@ -41,7 +41,9 @@ router = APIRouter()
 async def list_keypairs(
     services: ServicesOf[Services],
     actor: CurrentActor,
-    owner: Annotated[str, Query(max_length=64, description="A user's id, me, or all that you reach.")] = "me",
+    owner: Annotated[
+        str, Query(max_length=64, description="A user's id, me, or all that you administer.")
+    ] = "me",
 ) -> KeypairList:
     """Keypairs, newest first; secrets are never shown again."""
     async with services.database.transaction() as tx:
@@ -61,7 +63,7 @@ async def list_keypairs(
 async def create_keypair(
     services: ServicesOf[Services], actor: CurrentActor, body: KeypairCreate | None = None
 ) -> KeypairCreated:
-    """Make a keypair of yours. The secret is in this answer and nowhere else."""
+    """Create a keypair. The secret is returned only once."""
     async with services.database.transaction() as tx:
         made = await service.create(tx, services.clock, actor, name=body.name if body else "")
     return KeypairCreated.model_validate(made, from_attributes=True)
@@ -77,7 +79,7 @@ async def create_keypair(
 async def update_keypair(
     services: ServicesOf[Services], actor: CurrentActor, access_key: str, body: KeypairUpdate
 ) -> KeypairView:
-    """Name a keypair, activate or deactivate it; administrators also set its rate limit."""
+    """Rename, activate or deactivate a keypair; administrators also set its rate limit."""
     async with services.database.transaction() as tx:
         found = await service.update(tx, actor, access_key, body.model_dump(exclude_unset=True))
     services.authenticator.forget()
@@ -95,7 +97,7 @@ async def update_keypair(
 async def rotate_keypair(
     services: ServicesOf[Services], actor: CurrentActor, access_key: str
 ) -> KeypairCreated:
-    """Give a keypair of yours another secret; the former is refused from now on."""
+    """Rotate the secret of a keypair; the old one stops working immediately."""
     async with services.database.transaction() as tx:
         made = await service.rotate(tx, services.clock, actor, access_key)
     services.authenticator.forget()
@@ -111,7 +113,7 @@ async def rotate_keypair(
     tags=["keypairs"],
 )
 async def remove_keypair(services: ServicesOf[Services], actor: CurrentActor, access_key: str) -> None:
-    """Remove a keypair; what still uses it is refused from now on."""
+    """Delete a keypair; it stops working immediately."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, access_key)
     services.authenticator.forget()
@@ -143,7 +145,7 @@ async def list_tokens(services: ServicesOf[Services], actor: CurrentActor) -> To
 async def create_token(
     services: ServicesOf[Services], actor: CurrentActor, body: TokenCreate
 ) -> TokenCreated:
-    """Make a personal token. It is in this answer and nowhere else."""
+    """Create a personal token. It is returned only once."""
     async with services.database.transaction() as tx:
         made = await tokens.create(
             tx,
@@ -195,7 +197,7 @@ async def list_ssh_keys(services: ServicesOf[Services], actor: CurrentActor) -> 
     tags=["ssh-keys"],
 )
 async def add_ssh_key(services: ServicesOf[Services], actor: CurrentActor, body: SshKeyAdd) -> SshKeyAdded:
-    """Keep a public key of yours, or make a pair."""
+    """Add a public key, or generate a pair."""
     async with services.database.transaction() as tx:
         made = await ssh_keys.add(tx, services.clock, actor, name=body.name, public_key=body.public_key)
     shown = SshKeyView.model_validate(made.key, from_attributes=True)
@@ -211,7 +213,7 @@ async def add_ssh_key(services: ServicesOf[Services], actor: CurrentActor, body:
     tags=["ssh-keys"],
 )
 async def remove_ssh_key(services: ServicesOf[Services], actor: CurrentActor, key: str) -> None:
-    """Forget an SSH key of yours."""
+    """Delete one of your SSH keys."""
     async with services.database.transaction() as tx:
         await ssh_keys.remove(tx, actor, key)
 

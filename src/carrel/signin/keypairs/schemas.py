@@ -1,4 +1,4 @@
-"""Wire types of keypairs, tokens and SSH keys."""
+"""API types of keypairs, tokens and SSH keys."""
 
 from datetime import datetime
 from typing import Annotated
@@ -25,7 +25,7 @@ class KeypairCreate(BaseModel):
 
 
 class KeypairUpdate(BaseModel):
-    """What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it."""
+    """Omitted fields keep their values. rate_limit: requests per 15 minutes; null: the installation's default."""
 
     name: Name = ""
     active: bool = True
@@ -33,7 +33,7 @@ class KeypairUpdate(BaseModel):
 
 
 class KeypairView(BaseModel):
-    """rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold."""
+    """rate_limit: requests per 15 minutes; null: the installation's default. policy: its resource policy."""
 
     access_key: str
     name: str
@@ -52,7 +52,7 @@ class KeypairList(BaseModel):
 
 
 class KeypairCreated(BaseModel):
-    """The secret is shown this once."""
+    """The secret is shown only once."""
 
     access_key: str
     secret_key: str
@@ -61,7 +61,7 @@ class KeypairCreated(BaseModel):
 
 
 class TokenCreate(BaseModel):
-    """scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never."""
+    """scopes: actions ("session.read"), all actions of a kind ("session.*"), or "*". expires_in_days null: never."""
 
     name: NeededName
     scopes: list[str] = Field(min_length=1, max_length=100)
@@ -83,13 +83,13 @@ class TokenList(BaseModel):
 
 
 class TokenCreated(TokenView):
-    """token: shown this once; sent as `Authorization: Bearer <token>`."""
+    """token: shown only once; sent as `Authorization: Bearer <token>`."""
 
     token: str
 
 
 class SshKeyAdd(BaseModel):
-    """public_key left out: a pair is made, and its private half is in the answer."""
+    """public_key omitted: a pair is generated and the private key is returned."""
 
     name: NeededName
     public_key: str | None = Field(default=None, max_length=16_384)
@@ -109,6 +109,6 @@ class SshKeyList(BaseModel):
 
 
 class SshKeyAdded(SshKeyView):
-    """private_key: of a pair that was made here; shown this once."""
+    """private_key: of a generated pair; shown only once."""
 
     private_key: str | None

@@ -23,7 +23,7 @@ MAX_KEYPAIRS = 50
 
 @dataclass(frozen=True)
 class NewKeypair:
-    """secret_key is shown this once; only its hash is kept."""
+    """secret_key is shown only once; only its hash is stored."""
 
     access_key: str
     secret_key: str
@@ -32,7 +32,7 @@ class NewKeypair:
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = "") -> NewKeypair:
-    """A keypair for scripts, of the actor: whoever holds it is them, so that nobody makes one for others.
+    """Create a keypair for the actor. It authenticates as its owner, so it cannot be created for others.
 
     Raises: Forbidden for a credential with narrower scopes; Conflict when there are too many.
     """
@@ -40,7 +40,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = ""
     held = select(func.count()).where(Keypair.user_id == actor.user_id)
     if (await tx.execute(held)).scalar_one() >= MAX_KEYPAIRS:
         raise Conflict(
-            "keypair.too_many", f"Nobody has more than {MAX_KEYPAIRS} keypairs.", hint="Remove one first."
+            "keypair.too_many", f"The limit is {MAX_KEYPAIRS} keypairs per user.", hint="Remove one first."
         )
     made = NewKeypair(
         access_key="CK" + secrets.token_hex(9).upper(),
@@ -64,9 +64,9 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = ""
 
 
 async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Keypair, User, Any]]:
-    """Keypairs, whose they are and their policies, newest first.
+    """Keypairs with owners and policies, newest first.
 
-    owner: a user's id, "me", or "all" that the actor reaches.
+    owner: a user's id, "me", or "all" that the actor administers.
     """
     wanted = (
         _rows()
@@ -82,7 +82,7 @@ async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Key
 async def show(
     tx: AsyncSession, actor: Actor, access_key: str, action: str = "keypair.read"
 ) -> Row[Keypair, User, Any]:
-    """One keypair, whose it is and its policy. Raises: NotFound, also for what one may not know of; Forbidden."""
+    """One keypair with owner and policy. Raises: NotFound, also if the actor may not see it; Forbidden."""
     wanted = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
     found: Row[Keypair, User, Any] | None = (await tx.execute(wanted)).first()
     missing = NotFound(
@@ -122,7 +122,7 @@ async def update(
 
 
 async def rotate(tx: AsyncSession, clock: Clock, actor: Actor, access_key: str) -> NewKeypair:
-    """The same keypair with another secret; the former is refused from now on. Raises: NotFound, Forbidden."""
+    """Rotate the secret; the old one stops working immediately. Raises: NotFound, Forbidden."""
     found = await show(tx, actor, access_key, "keypair.rotate")
     require_unbounded(actor, "keypair.rotate")
     secret = secrets.token_urlsafe(32)
@@ -140,13 +140,13 @@ async def remove(tx: AsyncSession, actor: Actor, access_key: str) -> None:
 
 
 def require_unbounded(actor: Actor, action: str) -> None:
-    """A credential with narrow scopes must not make one without. Raises: Forbidden."""
+    """A credential with limited scopes must not create an unlimited one. Raises: Forbidden."""
     if ANY_ACTION not in actor.scopes:
         raise refusal(actor, action)
 
 
 def digest(secret: str) -> bytes:
-    """How secrets with enough random bits are kept: SHA-256."""
+    """The stored form of high-entropy secrets: SHA-256."""
     return hashlib.sha256(secret.encode()).digest()
 
 

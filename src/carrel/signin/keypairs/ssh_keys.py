@@ -1,4 +1,4 @@
-"""Use cases of SSH keys: the public ones that somebody uses to get into their sessions."""
+"""Use cases of users' public SSH keys."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ _MIN_RSA_BITS = 2048
 
 @dataclass(frozen=True)
 class NewSshKey:
-    """private_key: in OpenSSH's format, shown this once and kept nowhere; None for a key that was brought."""
+    """private_key: in OpenSSH format, shown only once and not stored; None for an uploaded key."""
 
     key: SshKey
     private_key: str | None
@@ -33,9 +33,9 @@ class NewSshKey:
 async def add(
     tx: AsyncSession, clock: Clock, actor: Actor, *, name: str, public_key: str | None
 ) -> NewSshKey:
-    """Keep a public key of the actor's; without one, make a pair (Ed25519).
+    """Add a public key; without one, generate an Ed25519 pair.
 
-    Raises: Invalid for what is no key, or a weak one; Conflict when it is there, or too many are.
+    Raises: Invalid for an invalid or weak key; Conflict for a duplicate or too many keys.
     """
     private_key = None
     if public_key is None:
@@ -73,7 +73,7 @@ async def list_own(tx: AsyncSession, actor: Actor) -> list[SshKey]:
 
 
 async def remove(tx: AsyncSession, actor: Actor, key: str) -> None:
-    """Forget one of the actor's keys. Raises: NotFound."""
+    """Delete one of the actor's keys. Raises: NotFound."""
     gone = await tx.execute(
         delete(SshKey).where(SshKey.id == key, SshKey.user_id == actor.user_id).returning(SshKey.fingerprint)
     )
@@ -88,7 +88,7 @@ async def _require_room(tx: AsyncSession, actor: Actor, fingerprint: str) -> Non
     held = (await tx.execute(select(func.count()).select_from(own.subquery()))).scalar_one()
     if held >= MAX_KEYS:
         raise Conflict(
-            "ssh_key.too_many", f"Nobody has more than {MAX_KEYS} SSH keys.", hint="Remove one first."
+            "ssh_key.too_many", f"The limit is {MAX_KEYS} SSH keys per user.", hint="Remove one first."
         )
     if (await tx.execute(own.where(SshKey.fingerprint == fingerprint))).first():
         raise Conflict("ssh_key.known", "You have this SSH key already.", field="public_key")
@@ -101,7 +101,7 @@ def _checked(public_key: str) -> str:
     except (ValueError, UnsupportedAlgorithm):
         raise Invalid(
             "ssh_key.invalid",
-            "This is no public SSH key.",
+            "This is not a public SSH key.",
             hint="Paste the one line of a file such as ~/.ssh/id_ed25519.pub.",
             field="public_key",
         ) from None

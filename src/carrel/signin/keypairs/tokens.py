@@ -24,7 +24,7 @@ MAX_LIFETIME = timedelta(days=366)
 
 @dataclass(frozen=True)
 class NewToken:
-    """secret is shown this once; only its hash is kept."""
+    """secret is shown only once; only its hash is stored."""
 
     token: Token
     secret: str
@@ -39,17 +39,17 @@ async def create(
     scopes: Sequence[str],
     lifetime: timedelta | None,
 ) -> NewToken:
-    """A token of the actor's. lifetime None: until it is revoked.
+    """Create a token for the actor. lifetime None: until it is revoked.
 
-    Raises: Invalid for a scope that there is not, Forbidden for one that the actor's own credential lacks,
-    Conflict when there are too many.
+    Raises: Invalid for an unknown scope, Forbidden for one that the actor's own credential lacks, Conflict for too
+    many tokens.
     """
     _require_known(scopes)
     _require_narrower(actor, scopes)
     held = select(func.count()).where(Token.user_id == actor.user_id)
     if (await tx.execute(held)).scalar_one() >= MAX_TOKENS:
         raise Conflict(
-            "token.too_many", f"Nobody has more than {MAX_TOKENS} tokens.", hint="Revoke one first."
+            "token.too_many", f"The limit is {MAX_TOKENS} tokens per user.", hint="Revoke one first."
         )
     secret = PREFIX + secrets.token_urlsafe(32)
     now = clock.now()
@@ -69,7 +69,7 @@ async def create(
 
 
 async def list_own(tx: AsyncSession, actor: Actor) -> list[Token]:
-    """The actor's tokens, newest first, those that have expired too."""
+    """The actor's tokens, newest first, including expired ones."""
     own = select(Token).where(Token.user_id == actor.user_id)
     return list((await tx.execute(own.order_by(Token.created_at.desc(), Token.id))).scalars())
 
@@ -103,7 +103,7 @@ def _require_narrower(actor: Actor, scopes: Sequence[str]) -> None:
         if not all(within(actor.scopes, name) for name in meant):
             raise Forbidden(
                 "token.wider_scope",
-                f"Your own credential does not reach {scope}.",
-                hint="Ask for less, or sign in on the page.",
+                f"Your own credential does not include {scope}.",
+                hint="Request fewer scopes, or sign in on the page.",
                 field="scopes",
             )

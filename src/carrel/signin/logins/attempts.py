@@ -1,4 +1,4 @@
-"""Failures are counted for each account and for each address, whether there is such an account or not."""
+"""Sign-in attempt limits, counted per account and per address, also for unknown accounts."""
 
 from datetime import datetime, timedelta
 
@@ -19,18 +19,18 @@ class TooManyAttempts(TooMany):
 
 
 async def count(tx: AsyncSession, settings: SiteSettings, now: datetime, *, email: str, address: str) -> None:
-    """Count an attempt, before it is looked at, so that many at once are no way around the lock.
+    """Count an attempt before it is verified, so that concurrent attempts cannot bypass the lock.
 
-    Raises: TooManyAttempts, the same for an e-mail that nobody has.
+    Raises: TooManyAttempts, also for unknown e-mails.
     """
-    # Always in this order, so that two attempts never wait for each other.
+    # In a fixed order, to avoid deadlocks.
     await _count(tx, settings, now, _of_email(email), settings.lock_attempts)
     if address:
         await _count(tx, settings, now, _of_address(address), settings.lock_address_attempts)
 
 
 async def take_back(tx: AsyncSession, *, email: str, address: str) -> None:
-    """The attempt was no failure; what was counted before stays."""
+    """Undo the count of this attempt; earlier failures stay counted."""
     for subject in (_of_email(email), _of_address(address)):
         await tx.execute(
             update(LoginAttempts)
@@ -40,14 +40,14 @@ async def take_back(tx: AsyncSession, *, email: str, address: str) -> None:
 
 
 async def forgive(tx: AsyncSession, *, email: str, address: str = "") -> None:
-    """Forget the failures of the account. Those of the address stay: others sign in from there too."""
+    """Reset the failures of the account. Those of the address stay, because others sign in from there too."""
     await tx.execute(delete(LoginAttempts).where(LoginAttempts.subject_hash == _of_email(email)))
     if address:
         await take_back(tx, email="", address=address)
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete what no lock can be made of any more."""
+    """Delete expired counts."""
     await tx.execute(delete(LoginAttempts).where(LoginAttempts.at < now - _LONGEST_LOCK))
 
 

@@ -1,4 +1,4 @@
-"""Who is behind a request's credential: a cookie, a keypair or a personal token."""
+"""Authenticate a request's credential: a cookie, a keypair or a personal token."""
 
 import base64
 import binascii
@@ -27,7 +27,7 @@ from carrel.tables.tenancy import Domain, User
 from carrel.tenancy.service import actor_of
 
 TOPIC = "credentials"
-"""Announced, by the database itself, at each commit that ended or changed somebody's credentials."""
+"""Notified by a database trigger at each commit that ends or changes credentials."""
 _CACHE_S = 5.0
 _SEEN_EVERY = timedelta(minutes=1)
 _CACHE_SIZE = 2000
@@ -39,12 +39,12 @@ _LookUp = Callable[[AsyncSession], Awaitable["Credential | Stranger | None"]]
 
 @dataclass(frozen=True)
 class Credential:
-    """A proven identity. csrf_token: what unsafe requests must repeat; None when no cookie is involved.
+    """An authenticated identity. csrf_token: required on unsafe requests; None without a cookie.
 
-    pending: what the sign-in still needs before it counts, as in `Login.pending`.
+    pending: the missing sign-in step, as in `Login.pending`.
     rate_limit: requests per 15 minutes, of the keypair or else of the installation.
-    confirmed_at: when they last proved that it is them; None when no cookie is involved.
-    renewal_due: the next answer is to bring another token, see `Authenticator.renewed`.
+    confirmed_at: time of the last re-authentication; None without a cookie.
+    renewal_due: the next response must set a new token, see `Authenticator.renewed`.
     """
 
     actor: Actor
@@ -56,11 +56,10 @@ class Credential:
 
 
 class Authenticator:
-    """Turns a request's credential into an identity, remembering each for a few seconds.
+    """Resolves credentials to identities, with a cache of a few seconds.
 
-    What ends or changes a credential has it forgotten at once: here by `forget`, in other processes when the database
-    announces TOPIC, and within seconds when no announcement can reach them. Keypairs and tokens that are not good are
-    noted.
+    A changed credential is dropped from the cache immediately: here by `forget`, in other processes on TOPIC
+    notifications, and within seconds without them. Rejected keypairs and tokens are recorded in the audit trail.
     """
 
     def __init__(self, database: Database, clock: Clock, refusals: Refusals, seal: SecretBox) -> None:
@@ -71,13 +70,13 @@ class Authenticator:
         self._known: dict[tuple[bytes, str], tuple[float, Credential]] = {}
 
     async def by_cookie(self, token: str, address: str) -> Credential | None:
-        """The sign-in that the cookie's token belongs to, or None."""
+        """The sign-in of the cookie's token, or None."""
         return await self._remembered(
             (b"c" + digest(token), address), lambda tx: self._login(tx, token, address)
         )
 
     async def by_header(self, authorization: str, address: str) -> Credential | None:
-        """The keypair in an HTTP Basic header, or the personal token in a Bearer one; else None."""
+        """The keypair of an HTTP Basic header, or the personal token of a Bearer header; otherwise None."""
         scheme, _, encoded = authorization.partition(" ")
         if scheme.lower() == "bearer":
             return await self._remembered(
@@ -96,7 +95,7 @@ class Authenticator:
         )
 
     async def renewed(self, token: str) -> tuple[str, timedelta] | None:
-        """The token to carry instead of this one, and for how long at most; None: this one. Raises: Unavailable."""
+        """The replacement token and its maximum lifetime; None: keep this one. Raises: Unavailable."""
         async with self._database.transaction() as tx:
             fresh = await renewals.offer(tx, self._seal, token, self._clock.now())
             settings = await site.settings(tx)
@@ -112,8 +111,8 @@ class Authenticator:
         self.forget()
 
     def forget(self) -> None:
-        """Ask the database again from now on."""
-        # A new dict, so that a look-up which began before does not put its answer back.
+        """Clear the cache."""
+        # A new dict, so that a concurrent lookup does not store a stale result.
         self._known = {}
 
     async def _remembered(self, key: tuple[bytes, str], look_up: _LookUp) -> Credential | None:
@@ -155,7 +154,7 @@ class Authenticator:
         login, user = row.Login, row.User
         pending = login.pending or still_to_do(settings, login, user, has_factor=row.has_factor)
         if login.pending is None and now - login.seen_at >= _SEEN_EVERY:
-            # The person first, as whoever changes what they may do has it.
+            # Lock the user first, in the same order as changes of permissions.
             await tx.execute(update(User).where(User.id == user.id).values(last_seen_at=now))
             await tx.execute(
                 update(Login)
@@ -219,13 +218,13 @@ class Authenticator:
 
 
 def _note_use(used: Keypair | Token, now: datetime) -> None:
-    """To a minute, as of sign-ins: whoever uses it all the time does not wait for the disk every few seconds."""
+    """Precision of the last-use time, so that frequent use does not write every few seconds."""
     if used.last_used_at is None or now - used.last_used_at >= _SEEN_EVERY:
         used.last_used_at = now
 
 
 def _why_not(user: User, domain: Domain, address: str) -> str:
-    """Why nobody may act as this person, for the record; empty: they may."""
+    """Why the user cannot sign in, for the audit trail; empty: they can."""
     if not user.active:
         return f"the account is {user.state}"
     if not domain.active:

@@ -1,4 +1,4 @@
-"""Where people are signed in: lists of it, and ending it."""
+"""List and revoke sign-ins."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,7 +22,7 @@ _SORT = Sort(
 
 
 async def list_of(tx: AsyncSession, clock: Clock, actor: Actor, wanted: LoginQuery) -> Page[Login, User]:
-    """Somebody's sign-ins that have not ended. Raises: NotFound, Forbidden."""
+    """A user's active sign-ins. Raises: NotFound, Forbidden."""
     user = await target_user.find(tx, actor, "login.read", wanted.user or actor.user_id)
     statement = (
         select(Login, User)
@@ -50,7 +50,7 @@ async def end(tx: AsyncSession, actor: Actor, public_id: str) -> None:
 
 
 async def end_everywhere(tx: AsyncSession, actor: Actor, ref: str | None) -> int:
-    """End somebody's sign-ins, except the one that asks; gives how many. Raises: NotFound, Forbidden."""
+    """Revoke a user's sign-ins except the current one; returns their number. Raises: NotFound, Forbidden."""
     user = await target_user.find(tx, actor, "login.remove", ref or actor.user_id)
     ended = await end_all(tx, user.id, but=actor.login_id)
     if ended:

@@ -1,4 +1,4 @@
-"""/factors: one's own second factors; and what administrators do for those who lost theirs."""
+"""/factors: own second factors, and their reset by administrators."""
 
 from fastapi import APIRouter, Request, Response
 
@@ -57,7 +57,7 @@ async def show(services: ServicesOf[SignInServices], identity: EnrolIdentity) ->
     dependencies=[Confirmed],
 )
 async def offer_totp(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> TotpOffer:
-    """A secret for an authenticator app; codes of it count once you have confirmed it by one."""
+    """Create a secret for an authenticator app; it is active after you confirm it with a code."""
     async with services.database.transaction() as tx:
         offer = await factors.offer_totp(tx, services.seal, identity.actor)
     return TotpOffer.model_validate(offer, from_attributes=True)
@@ -77,7 +77,7 @@ async def confirm_totp(
     identity: EnrolIdentity,
     body: TotpConfirm,
 ) -> FactorAdded:
-    """Let codes of the app count from now on."""
+    """Activate the authenticator app."""
     async with services.database.transaction() as tx:
         codes = await factors.confirm_totp(tx, services.seal, identity.actor, body.code, services.clock.now())
     return FactorAdded(
@@ -93,7 +93,7 @@ async def confirm_totp(
     status_code=204,
 )
 async def remove_totp(services: ServicesOf[SignInServices], actor: RecentlyConfirmed) -> None:
-    """Let codes of your app count no longer."""
+    """Remove your authenticator app."""
     async with services.database.transaction() as tx:
         await factors.remove_totp(tx, actor)
     services.authenticator.forget()
@@ -108,7 +108,7 @@ async def remove_totp(services: ServicesOf[SignInServices], actor: RecentlyConfi
 async def renew_recovery_codes(
     services: ServicesOf[SignInServices], actor: RecentlyConfirmed
 ) -> RecoveryCodes:
-    """Fresh recovery codes; those before are good no longer."""
+    """Generate new recovery codes; the old ones stop working."""
     async with services.database.transaction() as tx:
         return RecoveryCodes(recovery_codes=await factors.renew_recovery_codes(tx, actor))
 
@@ -121,7 +121,7 @@ async def renew_recovery_codes(
     dependencies=[Confirmed],
 )
 async def passkey_options(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> PasskeyOptions:
-    """What the browser needs to make a passkey."""
+    """The browser's options for creating a passkey."""
     here = site_of(services.settings.effective_public_url)
     async with services.database.transaction() as tx:
         options = await passkeys.challenge_to_add(tx, here, identity.actor, services.clock.now())
@@ -143,7 +143,7 @@ async def add_passkey(
     identity: EnrolIdentity,
     body: PasskeyCreate,
 ) -> PasskeyAdded:
-    """Register the passkey that the browser made."""
+    """Register a passkey created by the browser."""
     here = site_of(services.settings.effective_public_url)
     async with services.database.transaction() as tx:
         made, codes = await passkeys.add(
@@ -162,7 +162,7 @@ async def add_passkey(
 async def rename_passkey(
     services: ServicesOf[SignInServices], actor: CurrentActor, passkey: str, body: PasskeyUpdate
 ) -> PasskeyView:
-    """Call a passkey otherwise."""
+    """Rename a passkey."""
     async with services.database.transaction() as tx:
         return view(await passkeys.rename(tx, actor, passkey, body.name))
 
@@ -191,7 +191,7 @@ async def remove_passkey(
     status_code=204,
 )
 async def reset(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> None:
-    """Take all second factors from somebody who has lost them. They are signed out everywhere."""
+    """Remove all second factors of a user who lost them, and sign them out everywhere."""
     async with services.database.transaction() as tx:
         user = await target_user.find(tx, actor, "factor.reset", ref)
         await factors.reset(tx, actor, user)
@@ -206,7 +206,7 @@ async def reset(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, 
     openapi_extra=names("user.recover"),
 )
 async def recover(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> RecoveryLink:
-    """A one-time link with which somebody sets a new password, for you to hand over; good for a day."""
+    """Create a one-time link, valid for a day, with which a user sets a new password."""
     async with services.database.transaction() as tx:
         link = await links.recover(
             tx, services.clock, actor, ref, public_url=services.settings.effective_public_url

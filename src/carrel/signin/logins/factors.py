@@ -24,7 +24,7 @@ from carrel.tables.tenancy import User
 RECOVERY_CODES = 10
 _STEP_S = 30
 _DRIFT = 1
-"""Steps by which a device's clock may be off, either way."""
+"""Accepted clock skew in time steps, in both directions."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _CODE_LENGTH = 16
 _ISSUER = "Carrel"
@@ -32,7 +32,7 @@ _ISSUER = "Carrel"
 
 @dataclass(frozen=True)
 class NewTotp:
-    """What a device must know. qr_svg: url as a picture."""
+    """The set-up data of an authenticator. qr_svg: the url as a QR code."""
 
     secret: str
     url: str
@@ -57,7 +57,7 @@ async def show(tx: AsyncSession, user_id: UserId) -> Factors:
 
 
 async def offer_totp(tx: AsyncSession, seal: SecretBox, actor: Actor) -> NewTotp:
-    """A fresh secret for a device, in place of one that was never confirmed. Raises: Conflict."""
+    """A new authenticator secret, replacing an unconfirmed one. Raises: Conflict."""
     secret = pyotp.random_base32()
     sealed = seal.close(secret.encode(), _purpose(actor.user_id))
     kept = await tx.execute(
@@ -70,7 +70,9 @@ async def offer_totp(tx: AsyncSession, seal: SecretBox, actor: Actor) -> NewTotp
     )
     if kept.first() is None:
         raise Conflict(
-            "factor.totp_exists", "You have such a device already.", hint="Remove it before you add another."
+            "factor.totp_exists",
+            "You already have an authenticator.",
+            hint="Remove it before you add another.",
         )
     url = pyotp.TOTP(secret).provisioning_uri(name=actor.email, issuer_name=_ISSUER)
     return NewTotp(secret, url, _picture(url))
@@ -85,14 +87,14 @@ async def confirm_totp(
     """
     row = (await tx.execute(select(Totp).where(Totp.user_id == actor.user_id).with_for_update())).scalar()
     if row is None:
-        raise NotFound("factor.no_totp", "No device was offered.", hint="Ask for one first.")
+        raise NotFound("factor.no_totp", "There is no authenticator to confirm.", hint="Ask for one first.")
     if row.confirmed_at:
-        raise Conflict("factor.totp_exists", "You have confirmed this device already.")
+        raise Conflict("factor.totp_exists", "You have already confirmed this authenticator.")
     step = _step_of(seal, row, code, now)
     if step is None:
         raise Invalid(
             "factor.wrong_code",
-            "This is not the code of now.",
+            "The code is not valid now.",
             hint="Check the clock of the device, and try the next code.",
             field="code",
         )
@@ -113,9 +115,7 @@ async def remove_totp(tx: AsyncSession, actor: Actor) -> None:
 async def renew_recovery_codes(tx: AsyncSession, actor: Actor) -> list[str]:
     """Fresh recovery codes; earlier ones end. Raises: Conflict when there is nothing to recover from."""
     if not await _has_factor(tx, actor.user_id):
-        raise Conflict(
-            "factor.none", "You have no second factor to lose.", hint="Add a device or a passkey first."
-        )
+        raise Conflict("factor.none", "You have no second factor.", hint="Add a device or a passkey first.")
     audit.record(
         tx, actor, "factor.update", actor.user_id, name=actor.email, details={"renewed": "recovery codes"}
     )

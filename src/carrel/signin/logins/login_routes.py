@@ -19,7 +19,7 @@ router = APIRouter(tags=["logins"])
 async def list_logins(
     services: ServicesOf[SignInServices], actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
 ) -> LoginList:
-    """Where you, or somebody you administer, are signed in; used last comes first."""
+    """Your sign-ins, or those of a user that you administer, last used first."""
     async with services.database.transaction() as tx:
         found = await browsers.list_of(tx, services.clock, actor, wanted)
     items = [
@@ -49,7 +49,7 @@ async def list_logins(
     status_code=204,
 )
 async def end_login(services: ServicesOf[SignInServices], actor: CurrentActor, login: str) -> None:
-    """Sign one browser out."""
+    """Sign out one browser."""
     async with services.database.transaction() as tx:
         await browsers.end(tx, actor, login)
     services.authenticator.forget()
@@ -66,7 +66,7 @@ async def end_logins(
     actor: CurrentActor,
     user: Annotated[str | None, Query(max_length=254)] = None,
 ) -> LoginsEnded:
-    """Sign somebody out everywhere, or yourself everywhere else."""
+    """Sign out a user everywhere, or yourself everywhere else."""
     async with services.database.transaction() as tx:
         ended = await browsers.end_everywhere(tx, actor, user)
     services.authenticator.forget()

@@ -124,7 +124,7 @@ async def _require_new(
     await require_good(settings, password, personal=[user.email, user.name], field=field)
     for hashed in former:
         if await password_matches(hashed, password):
-            sentence = "The password is one that you had before."
+            sentence = "You have used this password before."
             raise _refused([Broken("password.former", sentence)], field)
 
 

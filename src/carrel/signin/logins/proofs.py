@@ -74,7 +74,7 @@ async def sign_in_by_passkey(means: ProofServices, credential: Mapping[str, Any]
                 tx, None, email="", method="passkey", client=client, reason="the passkey proves nobody"
             )
     if owner is None:
-        raise Unauthorized("auth.bad_passkey", "This passkey does not sign anybody in.", hint="Try again.")
+        raise Unauthorized("auth.bad_passkey", "This passkey cannot be used to sign in.", hint="Try again.")
     return await service.open_for(means.database, means.clock, owner, method="passkey", client=client)
 
 
@@ -84,7 +84,7 @@ async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client
     Raises: Conflict without a sign-in, Invalid, TooManyAttempts.
     """
     if actor.login_id is None:
-        raise Conflict("auth.no_login", "A keypair or a token proves itself; there is nothing to confirm.")
+        raise Conflict("auth.no_login", "Keypairs and tokens need no confirmation.")
     now = means.clock.now()
     settings = await service.count_attempt(
         means.database, now, email=actor.email, client=client, method="confirm"

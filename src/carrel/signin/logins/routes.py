@@ -1,4 +1,4 @@
-"""/auth: signing in and out, and one's password. Second factors and sign-ins have routes of their own."""
+"""/auth: sign-in, sign-out and passwords. Second factors and sign-ins have their own routes."""
 
 from datetime import timedelta
 from functools import partial
@@ -61,9 +61,9 @@ EnrolIdentity = Annotated[Identity, Depends(finishing("enrol"))]
 async def login(
     request: Request, services: ServicesOf[SignInServices], response: Response, body: LoginRequest
 ) -> Me:
-    """Sign in by password; the cookie that comes back is the page's credential.
+    """Sign in with a password; the returned cookie is the page's credential.
 
-    `pending` says what is still missing before the sign-in counts.
+    `pending` names the sign-in step that is still required.
     """
     token = await service.sign_in(
         services.database,
@@ -84,7 +84,7 @@ async def login(
     dependencies=[ByAddress],
 )
 async def passkey_options(request: Request, services: ServicesOf[SignInServices]) -> PasskeyOptions:
-    """What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in."""
+    """The browser's options for using a passkey: any passkey for sign-in, or your own if you are signed in."""
     try:
         identity = await identify(request)
     except Unauthorized:  # nobody yet, or a sign-in that has ended
@@ -109,7 +109,7 @@ async def passkey_options(request: Request, services: ServicesOf[SignInServices]
 async def passkey(
     request: Request, services: ServicesOf[SignInServices], response: Response, body: PasskeyLogin
 ) -> Me:
-    """Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN)."""
+    """Sign in with a passkey that verified you (by fingerprint, face or PIN)."""
     token = await proofs.sign_in_by_passkey(means_of(services), body.credential.plain(), client_of(request))
     return await let_in(request, services, response, token)
 
@@ -140,7 +140,7 @@ async def factor(
     "/auth/me", operation_id="auth.me", summary="Show the current user", openapi_extra=names("auth.me")
 )
 async def me(services: ServicesOf[SignInServices], identity: UnfinishedIdentity) -> Me:
-    """Who you are, your projects, and what you may do."""
+    """The current user with projects and permissions."""
     return await describe(services, identity)
 
 
@@ -154,7 +154,7 @@ async def me(services: ServicesOf[SignInServices], identity: UnfinishedIdentity)
 async def logout(
     request: Request, services: ServicesOf[SignInServices], response: Response, identity: UnfinishedIdentity
 ) -> None:
-    """Sign this browser out. With a keypair: no-op."""
+    """Sign out this browser. With a keypair: no-op."""
     if token := getattr(request.state, OWN_TOKEN, None):
         await services.authenticator.sign_out(token, identity.actor)
     response.delete_cookie(COOKIE, httponly=True, samesite="lax")
@@ -173,7 +173,7 @@ async def confirm(
     identity: EnrolIdentity,
     body: Proof,
 ) -> Me:
-    """Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes."""
+    """Re-authenticate; actions that require it (`auth.confirm_needed`) are permitted for 15 minutes."""
     token = await proofs.confirm(means_of(services), identity.actor, evidence_of(body), client_of(request))
     return await let_in(request, services, response, token)
 
@@ -191,7 +191,7 @@ async def change_password(
     identity: PasswordIdentity,
     body: PasswordChange,
 ) -> Me:
-    """Change your password; your other browsers are signed out."""
+    """Change your password and sign out your other browsers."""
     token = await passwords.change(
         services.database,
         services.clock,
@@ -212,7 +212,7 @@ async def change_password(
     status_code=202,
 )
 async def forgot(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
-    """Have a link mailed with which you set a new password. The answer tells nothing of who has an account."""
+    """Send a password reset link by e-mail. The response does not reveal whether the account exists."""
     post = post_of(request, services)
     post.mailer.soon(partial(links.mail_password_link, post, body.email))
 
@@ -226,7 +226,7 @@ async def forgot(request: Request, services: ServicesOf[SignInServices], body: F
     status_code=204,
 )
 async def reset(request: Request, services: ServicesOf[SignInServices], body: ResetRequest) -> None:
-    """Set a new password by a one-time link; you are signed out everywhere."""
+    """Set a new password with a one-time link, and sign out everywhere."""
     await passwords.reset(
         services.database, services.clock, token=body.token, password=body.password, client=client_of(request)
     )
@@ -242,7 +242,7 @@ async def reset(request: Request, services: ServicesOf[SignInServices], body: Re
     status_code=202,
 )
 async def make_account(request: Request, services: ServicesOf[SignInServices], body: SignUpRequest) -> None:
-    """Make an account of your own. The answer tells nothing of who has one already."""
+    """Sign up for an account. The response does not reveal existing accounts."""
     await sign_up.sign_up(
         post_of(request, services),
         email=body.email,

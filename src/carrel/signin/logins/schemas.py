@@ -1,4 +1,4 @@
-"""Wire types of signing in."""
+"""API types of signing in."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self

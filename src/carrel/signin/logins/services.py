@@ -1,4 +1,4 @@
-"""What routes of signing in work with."""
+"""Services of sign-in routes."""
 
 from dataclasses import dataclass
 

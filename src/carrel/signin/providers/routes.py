@@ -91,7 +91,7 @@ async def show(services: ServicesOf[ProviderServices], actor: CurrentActor, ref:
 async def update(
     services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderUpdate
 ) -> ProviderView:
-    """Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it."""
+    """Update an identity provider; omitted fields keep their values. Disabling it ends its sign-ins."""
     async with services.database.transaction() as tx:
         changed = await service.update(tx, services.seal, actor, ref, body)
         shown = await _view(services, tx, changed)

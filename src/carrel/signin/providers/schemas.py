@@ -1,4 +1,4 @@
-"""Wire types of identity providers."""
+"""API types of identity providers."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

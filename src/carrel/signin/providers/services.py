@@ -1,4 +1,4 @@
-"""What routes of identity providers work with."""
+"""Services of identity provider routes."""
 
 from dataclasses import dataclass
 

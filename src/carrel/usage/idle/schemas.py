@@ -1,4 +1,4 @@
-"""Wire types of idle sessions."""
+"""API types of idle sessions."""
 
 from datetime import datetime
 
