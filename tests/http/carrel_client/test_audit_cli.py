@@ -81,7 +81,7 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
             "cut: What came up to position 1",
         ),
         (lambda lines: [*lines, lines[3]], "more than once"),
-        (lambda lines: [*lines, b"hello\n"], "is none that an export writes"),
+        (lambda lines: [*lines, b"hello\n"], "is not a line of an export"),
         (lambda lines: [line.replace(b'"before": "0', b'"before": "1') for line in lines], "altered: Entry"),
     ],
 )

@@ -7,8 +7,8 @@
         print(session.exec(["python3", "--version"]).text)
         session.terminate()
 
-`AsyncCarrel` is the same for asyncio. `client.api` has one method per operation of the HTTP API, whose answers are its
-JSON, typed in `carrel_client.models`. Here belongs what a caller of the API needs; nothing of the server.
+`AsyncCarrel` is the same for asyncio. `client.api` has one method per operation of the HTTP API, whose answers are
+its JSON, typed in `carrel_client.models`. Belongs here: code for API clients. Not here: server code.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    # The command starts by importing this package, and must not pay for the SDK before it needs it.
+    # Lazy, because the command imports this package at startup and must not load the SDK needlessly.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

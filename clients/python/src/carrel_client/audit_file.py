@@ -1,4 +1,4 @@
-"""The proof of a saved audit trail, without a server: `carrel audit export` in JSON lines."""
+"""Verify an exported audit trail (JSON lines of `carrel audit export`) without a server."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LINE = re.compile(
 
 
 class SavedTrail:
-    """Reads lines in whatever order they come and says in the end what is wrong with them.
+    """Reads lines in any order and reports errors at the end.
 
-    Each entry is hashed with the hash before it; that this is the hash of the entry before is known as soon as
-    both were read. What waits for its neighbour is kept, which in a whole trail is hardly anything.
+    Each entry is hashed together with the previous hash, and the link is verified as soon as both entries were read.
+    Only entries that wait for a neighbour are kept, which are few in a complete trail.
     checked, waiting: entries that are sealed, and that are not yet.
     """
 
@@ -39,7 +39,7 @@ class SavedTrail:
 
     @property
     def check(self) -> models.AuditCheck:
-        """The same that a server says of its trail."""
+        """The result, in the server's format."""
         first = min(self._starts, default=1)
         return {
             "checked": self.checked,
@@ -54,12 +54,12 @@ class SavedTrail:
 
     @property
     def head(self) -> models.AuditLink:
-        """The last place of the chain that was read."""
+        """The head of the chain that was read."""
         last = max(self._ends, default=0)
         return {"position": last, "hash": self._ends.get(last, _START)}
 
     def read(self, lines: Iterable[bytes]) -> Iterator[int]:
-        """Look at every line; gives now and then how many bytes it has read."""
+        """Verify every line; yields the number of bytes read periodically."""
         size = told = 0
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -70,12 +70,12 @@ class SavedTrail:
                 yield size
 
     def finish(self, *, partial: bool = False) -> None:
-        """Say what the lines together lack. partial: entries may be missing, since only some were saved."""
+        """Report gaps. partial: missing entries are allowed."""
         ends, starts = sorted(self._ends), sorted(self._starts)
         gaps = list(zip(ends, starts[1:], strict=False))
         length = sum(last - first + 1 for first, last in zip(starts, ends, strict=False))
         if length != self.checked or any(first <= last for last, first in gaps):
-            self._fault("altered", 0, "Some positions are there more than once.")
+            self._fault("altered", 0, "Some positions occur more than once.")
         if not partial:
             self._miss(gaps)
         if self._expected and self._expected[0] > self.head["position"]:
@@ -105,7 +105,7 @@ class SavedTrail:
     def _look(self, number: int, line: bytes) -> None:
         found = _LINE.fullmatch(line)
         if found is None:
-            self._fault("altered", 0, f"Line {number} is none that an export writes.")
+            self._fault("altered", 0, f"Line {number} is not a line of an export.")
             return
         position, own, before, entry = found.groups()
         if b'"action": "audit.prune"' in entry:

@@ -42,11 +42,11 @@ _LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Broken(ConnectionError):
-    """The connection went away without a proper end."""
+    """The connection was lost without a close frame."""
 
 
 class Step(NamedTuple):
-    """What one wait brought: messages in order, and those of the watched descriptors that can be read."""
+    """The result of one wait: messages in order, and readable watched descriptors."""
 
     messages: list[str | bytes]
     readable: set[int]
@@ -83,11 +83,11 @@ class Channel:
 
     @property
     def backlog(self) -> int:
-        """How many bytes wait to be sent; who reads input should pause when it grows."""
+        """Number of unsent bytes; pause reading input when it grows."""
         return len(self._out)
 
     def send(self, message: str | bytes) -> None:
-        """Queue a text or a binary message. After the end it goes nowhere."""
+        """Queue a text or binary message. Discarded after the end."""
         if self._protocol.state is not State.OPEN:
             return
         if isinstance(message, str):
@@ -97,12 +97,12 @@ class Channel:
         self._queue()
 
     def step(self, watched: tuple[int, ...] = (), *, timeout_s: float | None = None) -> Step:
-        """Wait until something happens here or on a watched descriptor, and say what."""
+        """Wait for messages or a readable watched descriptor."""
         readable: set[int] = set()
         if not self._failure:
             pause_s = 0.0 if self._ready or self.ended else self._patience(timeout_s)
             readable = self._turn(watched, pause_s)
-        # What arrived before the failure comes first.
+        # Deliver messages received before the failure first.
         if self._failure and not self._ready:
             self._sock.close()
             raise self._failure
@@ -115,7 +115,7 @@ class Channel:
             yield from self.step().messages
 
     def close(self) -> None:
-        """Say goodbye and leave; a second time does nothing."""
+        """Close the connection. Twice: no-op."""
         if self._protocol.state is State.OPEN:
             self._protocol.send_close(1000)
             self._queue()

@@ -24,9 +24,9 @@ SETTLED = ENDED | {"RUNNING"}
 
 
 class ApiClient(operations.Operations):
-    """One Carrel server, seen through one keypair or personal token.
+    """A Carrel server, accessed with one keypair or personal token.
 
-    May be shared by threads. Every method raises CarrelError when the answer is no, or when there is none.
+    Thread-safe. Every method raises CarrelError on an error response or without a response.
     """
 
     auth: Auth
@@ -63,7 +63,7 @@ class ApiClient(operations.Operations):
 
     @property
     def transfers(self) -> Transfers:
-        """Whole files and trees, up and down."""
+        """Uploads and downloads of files and directories."""
         from carrel_client.transfers import Transfers
 
         return Transfers(self.files, self.uploads)
@@ -92,7 +92,7 @@ class ApiClient(operations.Operations):
 
 
 class Auth(operations.Auth):
-    """Signing in as a page does; scripts use a keypair and need none of it but `me`."""
+    """Sign-in as on the page; scripts use a keypair and need only `me`."""
 
     def login(self, *, email: str, password: str) -> models.Me:
         """Sign in; this client then acts as that person until `logout`."""
@@ -121,7 +121,7 @@ class Password(operations.Password):
     """One's own password."""
 
     def update(self, *, current: str, new: str) -> models.Me:
-        """Change it; other browsers are signed out, and this client stays who it is."""
+        """Change it and sign out other browsers; this client stays signed in."""
         me = super().update(current=current, new=new)
         if me["csrf_token"]:
             self._transport.prove_page(me["csrf_token"])
@@ -129,7 +129,7 @@ class Password(operations.Password):
 
 
 class Sessions(operations.Sessions):
-    """Sessions. `ref` is an id, a unique beginning of one, or a name."""
+    """Sessions. `ref` is an id, a unique id prefix, or a name."""
 
     def every(
         self, *, state: str = "all", q: str | None = None, owner: Literal["me", "all"] | None = None
@@ -144,7 +144,7 @@ class Sessions(operations.Sessions):
                 return
 
     def logs(self, ref: str, *, tail: int | None = None, container: str | None = None) -> str:
-        """What its main process wrote, the last `tail` lines of it when given. container: main when left out."""
+        """The log of its main process, or its last `tail` lines. container: default main."""
         query = {"tail": tail, "container": container}
         blocks = self._transport.stream(_session(ref, "logs"), query=query, patience=lambda: 60.0)
         return b"".join(blocks).decode("utf-8", "replace")
@@ -152,7 +152,7 @@ class Sessions(operations.Sessions):
     def follow_logs(
         self, ref: str, *, tail: int | None = None, container: str | None = None
     ) -> Iterator[bytes]:
-        """The same piece by piece, and then what comes until the session ends."""
+        """Stream the log until the session ends."""
         query = {"tail": tail, "container": container, "follow": True}
         return self._transport.stream(_session(ref, "logs"), query=query)
 
@@ -177,7 +177,7 @@ class Sessions(operations.Sessions):
         env: Mapping[str, str] | None = None,
         container: str | None = None,
     ) -> Completed:
-        """The exit code and the output of a command in the session. container: main when left out."""
+        """Run a command in the session; returns exit code and output. container: default main."""
         from carrel_client.execution import run
 
         return run(self._transport, ref, command, env=env, stdin=stdin, container=container)
@@ -191,7 +191,7 @@ class Sessions(operations.Sessions):
         tty: tuple[int, int] | None = None,
         container: str | None = None,
     ) -> Execution:
-        """A command in the session, to feed and to read while it runs. tty: columns and rows of a terminal."""
+        """Start a command in the session with streaming I/O. tty: columns and rows of a terminal."""
         from carrel_client.execution import Execution
 
         return Execution(self._transport, ref, command, env=env, tty=tty, container=container)
@@ -205,7 +205,7 @@ class Sessions(operations.Sessions):
         terminal_id: str | None = None,
         container: str | None = None,
     ) -> Terminal:
-        """A shell in a terminal; with the id of one, that one again."""
+        """A shell in a terminal; with an id, reattach to that terminal."""
         from carrel_client.execution import Terminal
 
         return Terminal(
@@ -214,10 +214,10 @@ class Sessions(operations.Sessions):
 
 
 class Events(operations.Events):
-    """What happens, as it happens."""
+    """The event stream."""
 
     def follow(self, *, last_event_id: str | None = None) -> Iterator[models.EventView]:
-        """Every event from now on, or after that one; joins again by itself when the connection breaks.
+        """Every event from now on, or after the given one; reconnects automatically.
 
         Shape: each connection begins with an event of kind "hello": what happened before may have been missed,
         unless a last_event_id was given. Never ends by itself.
@@ -228,10 +228,10 @@ class Events(operations.Events):
 
 
 class Audit(operations.Audit):
-    """Who did what."""
+    """The audit trail."""
 
     def export(self, *, format: Literal["csv", "jsonl"] = "jsonl", **filters: str | None) -> Iterator[bytes]:
-        """Everything that fits the filters of `list`, newest first, piece by piece as a file."""
+        """All entries that match the filters of `list`, newest first, streamed as a file."""
         query = {name.rstrip("_"): value for name, value in filters.items()}
         return self._transport.stream(
             f"{_API}/audit/export", query={**query, "format": format}, patience=lambda: 60.0
@@ -242,7 +242,7 @@ class Scheduler(operations.Scheduler):
     """Queues, fair shares, and exports for replays."""
 
     def trace(self, *, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
-        """What was asked for in that time and how long it ran, piece by piece as JSON lines."""
+        """Past session requests with durations, streamed as JSON lines."""
         query = {"since": since, "until": until}
         return self._transport.stream(f"{_API}/scheduler/trace", query=query, patience=lambda: 60.0)
 

@@ -1,4 +1,4 @@
-"""Transfers in several threads: how far they are together, when to try again, and who does what."""
+"""Parallel transfers: shared progress, retries, and worker threads."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _LAST_WORDS_S = 1.0
 
 
 def holds_for_all(error: CarrelError) -> bool:
-    """Whether what is true of one file is true of the others: may not, no room here or there, nobody there."""
+    """True for errors that affect all files: not permitted, no space, server unavailable."""
     return error.status in _FOR_ALL or error.code == "client.disk_full"
 
 
 class Stopped(Exception):
-    """The transfer was ended; whoever hears of it leaves what they do as it is."""
+    """The transfer was stopped; workers stop without cleanup."""
 
 
 class Meter:
-    """How far a transfer is, and whether it shall go on. Threads add to it.
+    """Progress of a transfer and its stop flag; updated by several threads.
 
-    total_files, total_bytes: of what was found so far; everything was found once `complete`.
+    total_files, total_bytes: found so far; final once `complete`.
     """
 
     def __init__(self, told: Callable[[Meter], None] | None = None) -> None:
@@ -54,13 +54,13 @@ class Meter:
             self.total_bytes += size
 
     def add(self, size: int) -> None:
-        """So many bytes moved; negative for those that have to move again. Raises: Stopped."""
+        """Add transferred bytes; negative for bytes to be sent again. Raises: Stopped."""
         with self._lock:
             self.bytes += size
         self._tell()
 
     def finished(self) -> None:
-        """One more file is where it shall be."""
+        """Count a completed file."""
         with self._lock:
             self.files += 1
         self._tell()
@@ -71,7 +71,7 @@ class Meter:
             raise Stopped
 
     def stop(self) -> None:
-        """Let all threads leave what they do."""
+        """Stop all threads."""
         self._stop.set()
 
     @property
@@ -88,28 +88,28 @@ class Meter:
 
 
 class Patience:
-    """Decides after an error whether to try again, and waits before that; never for good."""
+    """Decides after an error whether to retry, with a limited back-off."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
         self._pauses = iter(_PAUSES_S)
 
     def after(self, error: CarrelError) -> None:
-        """Return when it is time for another try. Raises: the error, when there shall be none."""
+        """Wait until the next retry. Raises: the error, if there is no retry."""
         pause_s = next(self._pauses, None) if error.status in PASSING else None
         if pause_s is None:
             raise error
         self._meter.pause(pause_s)
 
     def renew(self) -> None:
-        """Something moved: begin with short pauses again."""
+        """Reset the back-off after progress."""
         self._pauses = iter(_PAUSES_S)
 
 
 class Crew:
-    """Threads that do what they are given, as a context manager that ends when all of it is done.
+    """A pool of worker threads, as a context manager that waits for all jobs.
 
-    failures: what went wrong, by the name of the job. An error that holds for every job ends them all and is raised.
+    failures: errors by job name. An error that affects every job stops all of them and is raised.
     """
 
     def __init__(self, size: int, meter: Meter) -> None:
@@ -120,7 +120,7 @@ class Crew:
         self.failures: list[tuple[str, CarrelError]] = []
 
     def give(self, name: str, job: Callable[[], None]) -> None:
-        """Have this done by the next who is free; waits while very much is waiting. Raises: Stopped."""
+        """Queue a job; blocks while the queue is full. Raises: Stopped."""
         while True:
             if self._meter.stopped:
                 raise Stopped
@@ -131,7 +131,7 @@ class Crew:
                 continue
 
     def fail(self, name: str, error: CarrelError) -> None:
-        """Note that this could not be done."""
+        """Record a failure."""
         if len(self.failures) < _MOST_FAILURES:
             self.failures.append((name, error))
 
@@ -145,7 +145,7 @@ class Crew:
             self._meter.stop()
         for _ in self._threads:
             self._end_one()
-        # Who stops early need not wait for a server that does not answer.
+        # On an early stop, do not wait for an unresponsive server.
         ends_at = time.monotonic() + _LAST_WORDS_S
         for thread in self._threads:
             thread.join(max(0.0, ends_at - time.monotonic()) if raised else None)

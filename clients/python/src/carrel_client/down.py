@@ -1,4 +1,4 @@
-"""Files and trees of a folder, found one after another and brought to this machine."""
+"""Download files and directories of a folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Down:
-    """Finds what is to be fetched, and has it fetched."""
+    """Lists files and queues their downloads."""
 
     def __init__(self, files: Files, folder: str, clash: Clash, done: Transfer) -> None:
         self._files = files
@@ -37,7 +37,7 @@ class Down:
         """Paths here that what was found before will get, also while it is still on its way."""
 
     def bring(self, crew: Crew, path: str, to: str) -> None:
-        """A file or a directory of the folder into a local directory."""
+        """Download a file or directory into a local directory."""
         contents = path.endswith("/")
         path = path.strip("/")
         if not path:
@@ -52,7 +52,7 @@ class Down:
         self.file(crew, found, os.path.join(to, _safe(found["name"])))
 
     def file(self, crew: Crew, found: models.FileView, local: str) -> None:
-        """Have one file brought here."""
+        """Queue the download of one file."""
         if not found["readable"]:
             self._done.skip(found["path"], "its name is not UTF-8; a session can rename it")
             return

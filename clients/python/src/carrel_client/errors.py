@@ -1,17 +1,17 @@
-"""The exceptions of the client, by what the caller can do about them.
+"""The exceptions of the client.
 
     CarrelError
     |- AuthenticationError      401: sign in, or use other credentials
     |- PermissionDeniedError    403
     |- NotFoundError            404
-    |- ConflictError            409, 412, 423: the state of something is in the way
+    |- ConflictError            409, 412, 423: conflict with the current state
     |  `- SessionFailedError    it ended instead of running
     |- InvalidRequestError      400, 413, 415, 416, 422: change the request
     |- RateLimitedError         429: try again later
-    `- UnavailableError         502, 503, 504: no answer, or not now
-       `- WaitTimeoutError      what was waited for did not happen in time
+    `- UnavailableError         502, 503, 504: no response, or temporarily unavailable
+       `- WaitTimeoutError      timed out
 
-Whoever raises a CarrelError gets the class that fits its code and status.
+Raising a CarrelError creates the subclass for its code and status.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class CarrelError(Exception):
     """Why a request did not succeed.
 
-    code: stable and dotted; codes that begin with `client.` were made here, all others by the server.
+    code: stable and dotted; codes with the prefix `client.` are from the client, all others from the server.
     detail: one sentence. hint: the next step, may be empty.
-    status: the HTTP status of the answer, or the nearest one when no answer came (503 unreachable, 504 too slow).
-    field: the input at fault. request_id: what an operator finds in the server's log.
+    status: the HTTP status, or the nearest one without a response (503 unreachable, 504 timeout).
+    field: the invalid input. request_id: for finding the request in the server's log.
     """
 
     def __new__(cls, code: str, detail: str, *, status: int, **rest: object) -> Self:
@@ -68,11 +68,11 @@ class PermissionDeniedError(CarrelError):
 
 
 class NotFoundError(CarrelError):
-    """There is no such thing, or it may not be seen (404)."""
+    """Not found, or not visible (404)."""
 
 
 class ConflictError(CarrelError):
-    """The state of something is in the way (409, 412, 423)."""
+    """Conflict with the current state (409, 412, 423)."""
 
 
 class SessionFailedError(ConflictError):
@@ -80,7 +80,7 @@ class SessionFailedError(ConflictError):
 
 
 class InvalidRequestError(CarrelError):
-    """The request has to change; `field` names the input at fault (400, 413, 415, 416, 422)."""
+    """The request is invalid; `field` names the input (400, 413, 415, 416, 422)."""
 
 
 class RateLimitedError(CarrelError):
@@ -88,11 +88,11 @@ class RateLimitedError(CarrelError):
 
 
 class UnavailableError(CarrelError):
-    """The server, or a part of it, does not answer at the moment (502, 503, 504)."""
+    """The server, or a component, is temporarily unavailable (502, 503, 504)."""
 
 
 class WaitTimeoutError(UnavailableError):
-    """What was waited for did not happen in time."""
+    """The wait timed out."""
 
 
 _BY_CODE: dict[str, type[CarrelError]] = {
@@ -115,7 +115,7 @@ def _restored(fields: dict[str, object]) -> CarrelError:
 
 
 def from_problem(status: int, problem: object, *, request_id: str | None = None) -> CarrelError:
-    """The error that an RFC 9457 body stands for; something readable when it is no such body."""
+    """The error of an RFC 9457 body, with a fallback for other bodies."""
     body = problem if isinstance(problem, dict) else {}
     detail = str(body.get("detail") or body.get("title") or f"The server answered with status {status}.")
     field = body.get("field")
@@ -130,7 +130,7 @@ def from_problem(status: int, problem: object, *, request_id: str | None = None)
 
 
 def unreachable(address: str, reason: BaseException) -> CarrelError:
-    """The error for a server that cannot be talked to."""
+    """The error for an unreachable server."""
     hint = "Is the server running, and is the address right?"
     if type(reason).__name__ == "SSLCertVerificationError":
         why = getattr(reason, "verify_message", "")
@@ -142,22 +142,22 @@ def unreachable(address: str, reason: BaseException) -> CarrelError:
 
 
 def too_slow(address: str, timeout_s: float) -> CarrelError:
-    """The error for an answer that did not come in time."""
+    """The error for a timeout."""
     return CarrelError(
         "client.timeout",
         f"{address} did not answer within {timeout_s:g} seconds.",
         status=504,
-        hint="The server may still be doing it; look before you try again.",
+        hint="The server may still process the request; check before you retry.",
     )
 
 
 def not_carrel(address: str) -> CarrelError:
-    """The error for an answer that no Carrel gives."""
+    """The error for a response that is not from Carrel."""
     return CarrelError(
         "client.not_carrel",
-        f"What answers at {address} is not Carrel's API.",
+        f"The server at {address} is not a Carrel API.",
         status=502,
-        hint="Give the address of the page, without a path of a page behind it.",
+        hint="Use the base URL of the installation, without a path.",
     )
 
 

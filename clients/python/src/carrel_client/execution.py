@@ -1,4 +1,4 @@
-"""What runs inside a session at the other end of a channel: one command, or a terminal."""
+"""Remote commands and terminals in sessions, over a channel."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ STDOUT, STDERR = 1, 2
 
 
 class Output(NamedTuple):
-    """A piece of what a command wrote; stream is STDOUT or STDERR."""
+    """A chunk of a command's output; stream is STDOUT or STDERR."""
 
     stream: int
     content: bytes
 
 
 class Completed(NamedTuple):
-    """A command that has ended."""
+    """The result of an ended command."""
 
     exit_code: int
     stdout: bytes
@@ -29,7 +29,7 @@ class Completed(NamedTuple):
 
 
 class Execution:
-    """One command in a session. Feed it, step it, and read its exit code when it is no longer None."""
+    """A command in a session. Feed input, call `step`, and read the exit code when it is no longer None."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Execution:
             yield from self.step()[0]
 
     def close(self) -> None:
-        """Leave; a command that still runs is told by the end of its input and output."""
+        """Disconnect; a running command sees the end of its input and output."""
         self._channel.close()
 
     def __enter__(self) -> Execution:
@@ -114,7 +114,7 @@ class Execution:
 
 
 class Terminal:
-    """A terminal in a session that survives breaks of the network.
+    """A terminal in a session that survives network failures.
 
     `step` gives output; after Broken call `rejoin`, which continues where the output stopped.
     fresh: whether the shell is a new one since the last `rejoin` (the old one was gone).

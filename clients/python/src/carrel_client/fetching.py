@@ -1,4 +1,4 @@
-"""One file of a folder on its way to this machine: it gets its name when all of it is there."""
+"""Download one file; it gets its final name when it is complete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MARK = 12
 
 
 def fetch(files: Files, folder: str, wanted: models.FileView, local: str, meter: Meter) -> None:
-    """Bring the file here, in the place of what is there. What an earlier run brought of it is kept.
+    """Download the file, replacing an existing one. A partial download of an earlier run is resumed.
 
     Raises: CarrelError, Stopped.
     """

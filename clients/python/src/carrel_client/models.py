@@ -284,10 +284,9 @@ class DirectoryCreate(TypedDict):
 
 
 class DomainCreate(TypedDict):
-    """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
-
-    resource_groups, registries, storage_hosts: names of those that it may use; null: all. A registry is a host, or
-    host:port; images that were built here (localhost/...) come from none, and are never refused."""
+    """ceilings: slot -> most that its sessions may hold in total; omitted slots are not limited. resource_groups,
+    registries, storage_hosts: names that it may use; null: all. A registry is a host or host:port; images built on
+    the engine (localhost/...) have no registry and are always allowed."""
 
     active: NotRequired[bool]
     ceilings: NotRequired[dict[str, int]]
@@ -309,9 +308,8 @@ class DomainRef(TypedDict):
 
 
 class DomainUpdate(TypedDict):
-    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its people
-    are
-    signed out, and it takes no new sessions; those that run go on."""
+    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its users are
+    signed out and it accepts no new sessions; running ones continue."""
 
     active: NotRequired[bool]
     ceilings: NotRequired[dict[str, int]]
@@ -323,7 +321,7 @@ class DomainUpdate(TypedDict):
 
 
 class DomainView(TypedDict):
-    """users, projects, live_sessions: how many there are, projects without the archived ones.
+    """users, projects, live_sessions: counts, without archived projects.
 
     admins: its active administrators, by e-mail."""
 
@@ -1018,7 +1016,7 @@ class Me(TypedDict):
 
 
 class MemberAdded(TypedDict):
-    """user: as it was asked for. member: null when it failed, for the reason in problem."""
+    """user: as requested. member: null if it failed, with the reason in problem."""
 
     member: MemberView | None
     problem: Trouble | None
@@ -1032,7 +1030,7 @@ class MemberList(TypedDict):
 
 
 class MemberRemoved(TypedDict):
-    """still_mounted: live sessions of theirs that have folders of the project as before, until they end."""
+    """still_mounted: their live sessions that keep mounts of the project's folders until they end."""
 
     still_mounted: list[MountedIn]
 
@@ -1057,7 +1055,7 @@ class MembersAdd(TypedDict):
 
 
 class MembersAdded(TypedDict):
-    """One for each user asked for, in that order."""
+    """One per requested user, in the same order."""
 
     added: int
     failed: int
@@ -1516,13 +1514,13 @@ class ProgressView(TypedDict):
 
 
 class ProjectArchive(TypedDict):
-    """sessions: what becomes of its live ones; left out: the answer is a conflict that names them, if any."""
+    """sessions: what to do with live sessions; omitted: a conflict that lists them, if any."""
 
     sessions: NotRequired[SessionsChoice | None]
 
 
 class ProjectCreate(TypedDict):
-    """domain: id or name; your own when left out. ceilings: as those of a domain."""
+    """domain: id or name; default: your own. ceilings: as for a domain."""
 
     ceilings: NotRequired[dict[str, int]]
     description: NotRequired[str]
@@ -1572,10 +1570,8 @@ class ProjectUpdate(TypedDict):
 
 
 class ProjectView(TypedDict):
-    """archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
-
-    members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
-    policy: what its folders may hold."""
+    """archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
+    had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders."""
 
     admins: list[UserRef]
     archived_at: str | None
@@ -2386,19 +2382,18 @@ UsageMode = Literal["general", "model", "data"]
 
 
 class UserBatch(TypedDict):
-    """Many at once. Passwords take a while to hash: send some tens of rows at a time to show how far it is."""
+    """A batch of users. Hashing passwords is slow: send some tens of rows at a time to show progress."""
 
     defaults: NotRequired[UserRow]
     rows: list[UserRow]
 
 
 class UserCreate(TypedDict):
-    """domain: id or name; your own when left out. projects: ids or names in that domain.
-
-    password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
-    makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
-    sign in by a provider, or get a link later.
-    addresses: networks that they may sign in from; empty: any."""
+    """domain: id or name; default: your own. projects: ids or names in that domain. password: initial password, to be
+    changed at the first sign-in unless must_change_password is false; generate_password generates one, link creates a
+    one-time link to set one; either is returned only once. Without these they sign in with a provider, or get a link
+    later.
+    addresses: networks from which they may sign in; empty: any."""
 
     addresses: NotRequired[list[str]]
     description: NotRequired[str]
@@ -2443,7 +2438,7 @@ class UserCreated(TypedDict):
 
 
 class UserDetail(TypedDict):
-    """providers: names of the identity providers that know them. keypairs, logins, live_sessions: how many."""
+    """providers: names of linked identity providers. keypairs, logins, live_sessions: counts."""
 
     addresses: list[str]
     created_at: str
@@ -2483,7 +2478,7 @@ class UserList(TypedDict):
 
 
 class UserMade(TypedDict):
-    """row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
+    """row: index in the request, from 0. status "valid": a dry run found nothing wrong.
 
     password: the generated one; link: to set one. Both are shown this once."""
 
@@ -2508,8 +2503,8 @@ class UserProfile(TypedDict):
 class UserPurge(TypedDict):
     """confirm: the user's e-mail. sessions: "end", when some are live.
 
-    folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
-    they have any. What is in their trash is deleted in any case."""
+    folders_to: new owner of their folders, by e-mail or id; delete_folders: delete them permanently. One of both is
+    required if they have any. Trashed folders are deleted in any case."""
 
     confirm: str
     delete_folders: NotRequired[bool]
@@ -2534,9 +2529,8 @@ class UserRef(TypedDict):
 
 
 class UserRow(TypedDict):
-    """One of many to be made, as somebody wrote it: what is wrong with it is said of this row alone.
-
-    The fields mean what they mean in UserCreate. Empty ones are filled from the defaults."""
+    """One row of a batch; errors are reported per row. Fields as in UserCreate; empty ones are filled from the
+    defaults."""
 
     addresses: NotRequired[list[str] | None]
     description: NotRequired[str | None]
@@ -2559,9 +2553,9 @@ class UserUpdate(TypedDict):
     """Omitted fields keep their values. projects: the complete list; administrators of a kept project stay
     administrators.
 
-    domain: moves them, out of all projects and out of office, unless the same request gives new ones.
-    sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
-    that names them, if any. When moved, they must end."""
+    domain: moves them, and removes projects and role unless the same request sets new ones. sessions: what to do with
+    live sessions when the user is disabled or moved; omitted: a conflict that lists them, if any. When moved, they
+    must end."""
 
     addresses: NotRequired[list[str]]
     description: NotRequired[str]
@@ -2575,10 +2569,8 @@ class UserUpdate(TypedDict):
 
 
 class UserView(TypedDict):
-    """projects: by name. second_factor: whether they have one that is set up, or a passkey.
-
-    policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
-    keypairs get it."""
+    """projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
+    keypair_policy: limits of use without a keypair, and the default for new keypairs."""
 
     addresses: list[str]
     created_at: str
@@ -2604,7 +2596,7 @@ class UserWeight(TypedDict):
 
 
 class UsersMade(TypedDict):
-    """One for each row, in their order. done: created, or valid in a dry run."""
+    """One per row, in the same order. done: created, or valid in a dry run."""
 
     done: int
     failed: int
@@ -2621,7 +2613,7 @@ class UsersPurge(TypedDict):
 
 
 class UsersPurged(TypedDict):
-    """One for each user asked for, in that order."""
+    """One per requested user, in the same order."""
 
     failed: int
     items: list[UserPurged]

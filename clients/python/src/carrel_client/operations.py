@@ -219,7 +219,7 @@ class Domains(Group):
         resource_groups: Sequence[str] | None = UNSET,
         storage_hosts: Sequence[str] | None = UNSET,
     ) -> models.DomainView:
-        """Make a domain. Its name is unique, case-insensitive."""
+        """Create a domain. Names are unique, case-insensitive."""
         answer: models.DomainView = self._transport.call(
             "POST",
             "/api/v1/domains",
@@ -244,7 +244,7 @@ class Domains(Group):
         q: str | None = None,
         active: bool | None = None,
     ) -> models.DomainList:
-        """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
+        """Domains with their number of users, projects and live sessions, and their administrators."""
         answer: models.DomainList = self._transport.call(
             "GET",
             "/api/v1/domains",
@@ -260,7 +260,7 @@ class Domains(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended."""
+        """Delete a domain with nothing but history: purged users, archived projects and ended sessions."""
         self._transport.call("DELETE", f"/api/v1/domains/{segment(ref)}")
 
     def show(self, ref: str) -> models.DomainView:
@@ -280,7 +280,7 @@ class Domains(Group):
         resource_groups: Sequence[str] | None = UNSET,
         storage_hosts: Sequence[str] | None = UNSET,
     ) -> models.DomainView:
-        """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
+        """Update a domain. Disabling it signs out its users immediately and rejects new sessions."""
         answer: models.DomainView = self._transport.call(
             "PATCH",
             f"/api/v1/domains/{segment(ref)}",
@@ -986,7 +986,9 @@ class Profile(Group):
 
 class ProjectMembers(Group):
     def add(self, ref: str, *, users: Sequence[str], admin: bool = UNSET) -> models.MembersAdded:
-        """Put people of its domain in a project. Who cannot be is named with the reason; the others are added."""
+        """Add users of its domain to a project.
+
+        Users who cannot be added are reported with the reason; the others are added."""
         answer: models.MembersAdded = self._transport.call(
             "POST", f"/api/v1/projects/{segment(ref)}/members", body=_given(admin=admin, users=users)
         )
@@ -1002,7 +1004,7 @@ class ProjectMembers(Group):
         q: str | None = None,
         admin: bool | None = None,
     ) -> models.MemberList:
-        """Who is in a project."""
+        """The members of a project."""
         answer: models.MemberList = self._transport.call(
             "GET",
             f"/api/v1/projects/{segment(ref)}/members",
@@ -1011,14 +1013,14 @@ class ProjectMembers(Group):
         return answer
 
     def remove(self, ref: str, user: str) -> models.MemberRemoved:
-        """Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named."""
+        """Remove a member from a project. Their sessions in it continue; those that mount its folders are listed."""
         answer: models.MemberRemoved = self._transport.call(
             "DELETE", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}"
         )
         return answer
 
     def update(self, ref: str, user: str, *, admin: bool) -> models.MemberView:
-        """Make a member an administrator of the project, or no more."""
+        """Grant or revoke the project administrator role."""
         answer: models.MemberView = self._transport.call(
             "PATCH", f"/api/v1/projects/{segment(ref)}/members/{segment(user)}", body=_given(admin=admin)
         )
@@ -1027,7 +1029,9 @@ class ProjectMembers(Group):
 
 class Projects(Group):
     def archive(self, ref: str, *, sessions: models.SessionsChoice | None = UNSET) -> models.ProjectView:
-        """Take no new sessions in it. With live ones and no choice for them: a conflict that names them."""
+        """Archive a project: it accepts no new sessions.
+
+        If it has live sessions and `sessions` is not given: a conflict that lists them."""
         answer: models.ProjectView = self._transport.call(
             "POST", f"/api/v1/projects/{segment(ref)}/archive", body=_given(sessions=sessions)
         )
@@ -1041,7 +1045,7 @@ class Projects(Group):
         description: str = UNSET,
         domain: str | None = UNSET,
     ) -> models.ProjectView:
-        """Make a project. Its name is unique in its domain."""
+        """Create a project. Names are unique within a domain."""
         answer: models.ProjectView = self._transport.call(
             "POST",
             "/api/v1/projects",
@@ -1059,7 +1063,7 @@ class Projects(Group):
         domain: str | None = None,
         archived: bool | None = None,
     ) -> models.ProjectList:
-        """Projects that you are in or administer, with how many people and live sessions each holds."""
+        """Projects that you are a member of or administer, with their number of members and live sessions."""
         answer: models.ProjectList = self._transport.call(
             "GET",
             "/api/v1/projects",
@@ -1082,11 +1086,11 @@ class Projects(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove a project that never held a session."""
+        """Delete a project that never had a session."""
         self._transport.call("DELETE", f"/api/v1/projects/{segment(ref)}")
 
     def restore(self, ref: str) -> models.ProjectView:
-        """Take new sessions in an archived project again."""
+        """Restore an archived project."""
         answer: models.ProjectView = self._transport.call("POST", f"/api/v1/projects/{segment(ref)}/restore")
         return answer
 
@@ -1712,7 +1716,7 @@ class Users(Group):
         role: Literal["user", "domain_admin", "superadmin"] = UNSET,
         state: Literal["active", "inactive", "unverified"] = UNSET,
     ) -> models.UserCreated:
-        """Make a user. A generated password or a link is in this answer and nowhere else."""
+        """Create a user. A generated password or link is returned only once."""
         answer: models.UserCreated = self._transport.call(
             "POST",
             "/api/v1/users",
@@ -1736,7 +1740,7 @@ class Users(Group):
     def create_many(
         self, *, rows: Sequence[models.UserRow], defaults: models.UserRow = UNSET, dry_run: bool | None = None
     ) -> models.UsersMade:
-        """Make many users, or only check them. Each row says what became of it; those that can be are made."""
+        """Create many users, or only check them. Each row has its own result; valid ones are created."""
         answer: models.UsersMade = self._transport.call(
             "POST",
             "/api/v1/users/batch",
@@ -1757,7 +1761,7 @@ class Users(Group):
         domain: str | None = None,
         project: str | None = None,
     ) -> models.UserList:
-        """Users: those of your domain or of projects that you administer; else yourself."""
+        """Users of your domain or of projects that you administer; otherwise yourself."""
         answer: models.UserList = self._transport.call(
             "GET",
             "/api/v1/users",
@@ -1783,7 +1787,7 @@ class Users(Group):
         folders_to: str | None = UNSET,
         sessions: Literal["end"] | None = UNSET,
     ) -> models.UserPurged:
-        """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
+        """Permanently delete an inactive user; only the id stays, in the history of sessions."""
         answer: models.UserPurged = self._transport.call(
             "POST",
             f"/api/v1/users/{segment(ref)}/purge",
@@ -1801,7 +1805,7 @@ class Users(Group):
         folders_to: str | None = UNSET,
         sessions: Literal["end"] | None = UNSET,
     ) -> models.UsersPurged:
-        """Delete inactive users for good. Each says what became of it."""
+        """Permanently delete inactive users. Each has its own result."""
         answer: models.UsersPurged = self._transport.call(
             "POST",
             "/api/v1/users/purge",
@@ -1833,7 +1837,7 @@ class Users(Group):
         sessions: models.SessionsChoice | None = UNSET,
         state: Literal["active", "inactive", "unverified"] = UNSET,
     ) -> models.UserDetail:
-        """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+        """Update a user. Disabling signs them out everywhere immediately and rejects their keypairs."""
         answer: models.UserDetail = self._transport.call(
             "PATCH",
             f"/api/v1/users/{segment(ref)}",

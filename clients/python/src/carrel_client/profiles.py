@@ -1,4 +1,4 @@
-"""Where the keypairs of this person on this machine are kept: one file per profile, for its owner only."""
+"""Stored keypairs of the local user: one file per profile, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
         if missing:
             raise CarrelError(
                 "client.keypair_incomplete",
-                f"The environment gives a part of a keypair; {' and '.join(missing)} is missing.",
+                f"The environment has an incomplete keypair; {' and '.join(missing)} is missing.",
                 status=422,
                 hint=f"Set all of {', '.join(_VARIABLES)}, or none.",
             )
@@ -175,7 +175,7 @@ def save(profile: Profile, environ: Mapping[str, str]) -> str:
 
 
 def remove(name: str, environ: Mapping[str, str]) -> None:
-    """Forget it. Absent is fine."""
+    """Delete the profile. Absent: no-op."""
     try:
         os.unlink(path_of(name, environ))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""One local file on its way into a folder, by tus 1.0, whatever happens to the connection."""
+"""Upload one local file into a folder by tus 1.0, resumable after connection failures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Made = TypeVar("Made")
 
 AT_ONCE = 4 << 20
-"""Files up to this go in one request, which costs less than being able to go on with them."""
+"""Files up to this size are sent in one request, without resumable upload."""
 _PIECE = 64 << 20
 # What has to be sent again when a checksum is wrong.
 _CHECKED_PIECE = 16 << 20
 _READ = 1 << 20
-# How far two clocks' spellings of the same time may differ.
+# Tolerance for comparing file times.
 _SAME_TIME_S = 0.002
 _GONE = (404, 410)
 _OFFSET = "upload.offset"
@@ -49,7 +49,7 @@ class Place:
         self._looked = False
 
     def look_for_unfinished(self) -> None:
-        """Learn what can be gone on with: uploads of the same file, unchanged, to the same path. Once is enough."""
+        """Load resumable uploads of the same unchanged file to the same path. Call once."""
         if self._looked:
             return
         self._looked = True
@@ -62,7 +62,7 @@ class Place:
 
 
 class Source:
-    """A local file as it was when it was found. path: where it goes in the folder. clash: what if that is taken."""
+    """A local file as listed. path: target in the folder. clash: what to do if it exists."""
 
     __slots__ = ("clash", "executable", "local", "modified_s", "path", "size")
 
@@ -77,13 +77,13 @@ class Source:
         self.modified_s = found.st_mtime_ns // 1000 / 1_000_000
 
     def is_there(self, there: models.FileView) -> bool:
-        """Whether that file in the folder is this one already, as far as size and time tell."""
+        """True if the folder already has this file, by size and time."""
         same = there["kind"] == "file" and there["size_bytes"] == self.size
         return same and abs(_seconds(there) - self.modified_s) < _SAME_TIME_S
 
 
 def send(place: Place, source: Source, meter: Meter) -> None:
-    """Bring the file into the folder. Raises: CarrelError, Stopped."""
+    """Upload the file. Raises: CarrelError, Stopped."""
     try:
         with open(source.local, "rb") as file:
             if os.fstat(file.fileno()).st_size != source.size:
@@ -244,7 +244,7 @@ def standing(place: Place, upload: str, error: CarrelError, patience: Patience, 
 
 
 class naming:
-    """Says which local file it was that this machine refused. Raises: CarrelError in the place of OSError."""
+    """Adds the local file name to errors. Raises: CarrelError instead of OSError."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -266,7 +266,7 @@ def local_error(path: str, wrong: OSError) -> CarrelError:
         "client.disk_full" if full else "client.local_file",
         f"{path}: {wrong.strerror or wrong}.",
         status=400,
-        hint="Make room, and run the same again: it goes on where it was." if full else "",
+        hint="Free space and run the command again: it resumes." if full else "",
     )
 
 
@@ -276,7 +276,7 @@ def changed(source: Source) -> CarrelError:
         "client.file_changed",
         f"{source.local} changed while it was sent.",
         status=400,
-        hint="Run the same again when nobody writes to it.",
+        hint="Run the command again when nothing writes to it.",
     )
 
 

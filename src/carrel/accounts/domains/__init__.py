@@ -1,1 +1,1 @@
-"""Administration of domains: making, changing, disabling and removing them."""
+"""Administration of domains: create, change, disable and delete."""

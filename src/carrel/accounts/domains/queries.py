@@ -24,7 +24,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: DomainQuery) -> DomainLis
     chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
     if wanted.q:
-        # Domains are few: no index is needed to find a part of a name.
+        # There are few domains, so a substring search needs no index.
         chosen = chosen.where(Domain.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.active is not None:
         chosen = chosen.where(Domain.active.is_(wanted.active))

@@ -26,7 +26,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
 async def list_domains(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
 ) -> DomainList:
-    """Domains with how many people, projects and live sessions each holds, and who its administrators are."""
+    """Domains with their number of users, projects and live sessions, and their administrators."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -39,7 +39,7 @@ async def list_domains(
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: DomainCreate) -> DomainView:
-    """Make a domain. Its name is unique, case-insensitive."""
+    """Create a domain. Names are unique, case-insensitive."""
     async with services.database.transaction() as tx:
         domain = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, domain)
@@ -64,7 +64,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def update(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: DomainUpdate
 ) -> DomainView:
-    """Change a domain. Disabled, its people are signed out at once, and it takes no new sessions."""
+    """Update a domain. Disabling it signs out its users immediately and rejects new sessions."""
     async with services.database.transaction() as tx:
         domain = await service.update(tx, actor, ref, body)
         view = await queries.detail(tx, domain)
@@ -80,6 +80,6 @@ async def update(
     status_code=204,
 )
 async def remove(services: ServicesOf[Services], actor: RecentlyConfirmed, ref: Ref) -> None:
-    """Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended."""
+    """Delete a domain with nothing but history: purged users, archived projects and ended sessions."""
     async with services.database.transaction() as tx:
         await service.remove(tx, services.clock, actor, ref)

@@ -28,10 +28,9 @@ Registries = (
 
 
 class DomainCreate(BaseModel):
-    """ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
-
-    resource_groups, registries, storage_hosts: names of those that it may use; null: all. A registry is a host, or
-    host:port; images that were built here (localhost/...) come from none, and are never refused.
+    """ceilings: slot -> most that its sessions may hold in total; omitted slots are not limited. resource_groups,
+    registries, storage_hosts: names that it may use; null: all. A registry is a host or host:port; images built on
+    the engine (localhost/...) have no registry and are always allowed.
     """
 
     model_config = {"extra": "forbid"}
@@ -46,9 +45,8 @@ class DomainCreate(BaseModel):
 
 
 class DomainUpdate(BaseModel):
-    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its people
-    are
-    signed out, and it takes no new sessions; those that run go on.
+    """Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its users are
+    signed out and it accepts no new sessions; running ones continue.
     """
 
     model_config = {"extra": "forbid"}
@@ -63,7 +61,7 @@ class DomainUpdate(BaseModel):
 
 
 class DomainView(BaseModel):
-    """users, projects, live_sessions: how many there are, projects without the archived ones.
+    """users, projects, live_sessions: counts, without archived projects.
 
     admins: its active administrators, by e-mail.
     """

@@ -37,9 +37,9 @@ _PLACES: dict[str, Literal["group", "storage_host"]] = {
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCreate) -> DomainId:
-    """A domain that holds nobody yet.
+    """Create an empty domain.
 
-    Raises: Forbidden; NotFound of a place that it names; Conflict when the name is taken.
+    Raises: Forbidden; NotFound for a listed group or host; Conflict when the name is taken.
     """
     require(actor, "domain.create", Target())
     given = wanted.model_dump()
@@ -53,10 +53,10 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCre
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate) -> DomainId:
-    """Change what is given. Disabled: its people are signed out, all at once.
+    """Update the given fields. Disabling signs out its users.
 
-    Raises: NotFound, also of a place that it names; Forbidden; Conflict when the name is taken, or nobody were left
-    to administer everything.
+    Raises: NotFound, also for a listed group or host; Forbidden; Conflict when the name is taken or no superadmin
+    would remain.
     """
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
     given = wanted.model_dump(exclude_unset=True)
@@ -78,7 +78,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate)
 
 
 async def _settle_places(tx: AsyncSession, given: dict[str, Any], domain: Domain | None) -> None:
-    """Spell names of resource groups and storage hosts as they are there: a misspelt one would shut all out."""
+    """Normalise the names of resource groups and storage hosts: a misspelt one would lock out everybody."""
     for field, kind in _PLACES.items():
         if given.get(field):
             kept = domain and getattr(domain, field)
@@ -89,8 +89,8 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
     if not await tenancy.superadmin_left(tx, without=User.domain_id == domain.id):
         raise Conflict(
             "domain.holds_last_superadmin",
-            f"Nobody were left to administer everything: all superadmins are in {domain.name}.",
-            hint="Make somebody in another domain a superadmin first.",
+            f"No superadmin would remain: all superadmins are in {domain.name}.",
+            hint="Make a user of another domain superadmin first.",
             field="active",
         )
     people = select(User.id).where(User.domain_id == domain.id)
@@ -99,12 +99,12 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
 
 
 async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
-    """Remove a domain that holds nothing but a past: purged users, archived projects, sessions that ended.
+    """Delete a domain with nothing but history: purged users, archived projects, ended sessions.
 
-    Its name is free; the past goes on naming it. Raises: NotFound, Forbidden; Conflict saying what it holds.
+    Its name becomes free; the history keeps it. Raises: NotFound, Forbidden; Conflict with what it still holds.
     """
     domain = await tenancy.domain(tx, actor, ref, "domain.remove")
-    # Locked against all else, so that nobody moves in meanwhile.
+    # Locked exclusively, so that nobody moves in meanwhile.
     await tx.execute(select(Domain.id).where(Domain.id == domain.id).with_for_update())
     await _require_only_a_past(tx, domain)
     domain.removed_at = clock.now()
@@ -118,7 +118,8 @@ async def _require_only_a_past(tx: AsyncSession, domain: Domain) -> None:
         (
             "users",
             exists().where(User.domain_id == domain.id, User.state != UserState.PURGED),
-            "Move them to another domain (`carrel user update --domain`) or delete them for good (`carrel user purge`)",
+            "Move them to another domain (`carrel user update --domain`) or delete them for "
+            "good (`carrel user purge`)",
         ),
         (
             "projects",
@@ -162,7 +163,10 @@ async def _flush(tx: AsyncSession, name: str) -> None:
         if "uq_domains_name" not in str(error.orig):
             raise
         raise Conflict(
-            "domain.name_taken", f"There is a domain named {name}.", hint="Choose another name.", field="name"
+            "domain.name_taken",
+            f"A domain named {name} already exists.",
+            hint="Choose another name.",
+            field="name",
         ) from None
 
 

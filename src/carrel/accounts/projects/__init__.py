@@ -1,1 +1,1 @@
-"""Administration of projects and of who is in them."""
+"""Administration of projects and their members."""

@@ -1,4 +1,4 @@
-"""Use cases of who is in a project. Each starts with an authorization check."""
+"""Use cases of project members. Each starts with an authorization check."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ from carrel.tenancy.schemas import Trouble
 
 
 async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *, admin: bool) -> MembersAdded:
-    """Put people of its domain in a project; who is in it already stays as they are, unless admin is true.
+    """Add users of its domain to a project; existing members are unchanged, unless admin is true.
 
-    Those who cannot be are named with the reason; the others are added. Raises: NotFound, Forbidden.
+    Users who cannot be added are reported with the reason; the others are added. Raises: NotFound, Forbidden.
     """
     project = await tenancy.project(tx, actor, ref, "project.enrol")
     people = await _people(tx, project, users)
@@ -53,7 +53,7 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
 async def appoint(
     tx: AsyncSession, actor: Actor, ref: str, user: str, *, admin: bool
 ) -> tuple[ProjectId, UserId]:
-    """Make a member an administrator of the project, or no more. Raises: NotFound, Forbidden."""
+    """Grant or revoke the project administrator role. Raises: NotFound, Forbidden."""
     project, membership, person = await _member(tx, actor, ref, user)
     if membership.admin != admin:
         before, membership.admin = membership.admin, admin
@@ -70,7 +70,7 @@ async def appoint(
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> MemberRemoved:
-    """Take somebody out of a project; their sessions in it go on. Raises: NotFound, Forbidden."""
+    """Remove a member from a project; their sessions in it continue. Raises: NotFound, Forbidden."""
     project, membership, person = await _member(tx, actor, ref, user)
     await tx.delete(membership)
     await record(tx, actor, "project.enrol", project, before={person.email: _office(membership.admin)})
@@ -80,7 +80,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> MemberR
 
 
 async def _tell(tx: AsyncSession, *people: User) -> None:
-    """Let the pages of these people know where they are now."""
+    """Publish the memberships of these users to their pages."""
     for person in people:
         await events.record(
             tx, "user.updated", person.id, target=tenancy.user_target(person), data=user_data(person)
@@ -149,7 +149,7 @@ def _unknown(user: str) -> Trouble:
     return Trouble(
         code="user.not_found",
         detail=f"The domain of this project has no user {user[:254]}.",
-        hint="Only people of its own domain can be in a project.",
+        hint="Only users of its own domain can be members of a project.",
         field="users",
     )
 

@@ -34,7 +34,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: ProjectQuery) -> ProjectL
     chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "project.read", domain=Project.domain_id, project=Project.id))
     if wanted.q:
-        # Projects are thousands at most: no index is needed to find a part of a name.
+        # There are at most thousands of projects, so a substring search needs no index.
         chosen = chosen.where(Project.name.ilike(f"%{escaped(wanted.q)}%"))
     if wanted.domain:
         chosen = chosen.where(is_domain(wanted.domain))
@@ -50,7 +50,7 @@ async def detail(tx: AsyncSession, project: ProjectId) -> ProjectView:
 
 
 async def members(tx: AsyncSession, project: ProjectId, wanted: MemberQuery) -> MemberList:
-    """Who is in a project, by e-mail."""
+    """The members of a project, by e-mail."""
     chosen = _members(project)
     if wanted.q:
         chosen = chosen.where(has_part(SEARCHED, wanted.q))

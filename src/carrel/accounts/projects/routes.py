@@ -25,7 +25,7 @@ from carrel.http.services import Services, ServicesOf
 from carrel.tenancy import queries as tenancy
 
 router = APIRouter(tags=["projects"])
-Ref = Annotated[str, Path(max_length=64, description="An id, or a name when only one of yours has it.")]
+Ref = Annotated[str, Path(max_length=64, description="An id, or a name that is unique among yours.")]
 UserRef = Annotated[str, Path(max_length=254, description="An id or an e-mail.")]
 
 
@@ -35,7 +35,7 @@ UserRef = Annotated[str, Path(max_length=254, description="An id or an e-mail.")
 async def list_projects(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[ProjectQuery, Query()]
 ) -> ProjectList:
-    """Projects that you are in or administer, with how many people and live sessions each holds."""
+    """Projects that you are a member of or administer, with their number of members and live sessions."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -48,7 +48,7 @@ async def list_projects(
     status_code=201,
 )
 async def create(services: ServicesOf[Services], actor: CurrentActor, body: ProjectCreate) -> ProjectView:
-    """Make a project. Its name is unique in its domain."""
+    """Create a project. Names are unique within a domain."""
     async with services.database.transaction() as tx:
         project = await service.create(tx, services.clock, actor, body)
         return await queries.detail(tx, project)
@@ -91,7 +91,10 @@ async def update(
 async def archive(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: ProjectArchive
 ) -> ProjectView:
-    """Take no new sessions in it. With live ones and no choice for them: a conflict that names them."""
+    """Archive a project: it accepts no new sessions.
+
+    If it has live sessions and `sessions` is not given: a conflict that lists them.
+    """
     async with services.database.transaction() as tx:
         project = await service.archive(tx, services.clock, actor, ref, body.sessions)
         return await queries.detail(tx, project)
@@ -104,7 +107,7 @@ async def archive(
     openapi_extra=names("project.update"),
 )
 async def restore(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> ProjectView:
-    """Take new sessions in an archived project again."""
+    """Restore an archived project."""
     async with services.database.transaction() as tx:
         project = await service.restore(tx, actor, ref)
         return await queries.detail(tx, project)
@@ -118,7 +121,7 @@ async def restore(services: ServicesOf[Services], actor: CurrentActor, ref: Ref)
     status_code=204,
 )
 async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> None:
-    """Remove a project that never held a session."""
+    """Delete a project that never had a session."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
     services.authenticator.forget()
@@ -133,7 +136,7 @@ async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) 
 async def list_members(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, wanted: Annotated[MemberQuery, Query()]
 ) -> MemberList:
-    """Who is in a project."""
+    """The members of a project."""
     async with services.database.transaction() as tx:
         project = await tenancy.project(tx, actor, ref)
         return await queries.members(tx, project.id, wanted)
@@ -148,7 +151,10 @@ async def list_members(
 async def add_members(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: MembersAdd
 ) -> MembersAdded:
-    """Put people of its domain in a project. Who cannot be is named with the reason; the others are added."""
+    """Add users of its domain to a project.
+
+    Users who cannot be added are reported with the reason; the others are added.
+    """
     async with services.database.transaction() as tx:
         added = await members.add(tx, actor, ref, body.users, admin=body.admin)
     services.authenticator.forget()
@@ -164,7 +170,7 @@ async def add_members(
 async def update_member(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, user: UserRef, body: MemberUpdate
 ) -> MemberView:
-    """Make a member an administrator of the project, or no more."""
+    """Grant or revoke the project administrator role."""
     async with services.database.transaction() as tx:
         project, person = await members.appoint(tx, actor, ref, user, admin=body.admin)
         view = await queries.member(tx, project, person)
@@ -181,7 +187,7 @@ async def update_member(
 async def remove_member(
     services: ServicesOf[Services], actor: CurrentActor, ref: Ref, user: UserRef
 ) -> MemberRemoved:
-    """Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named."""
+    """Remove a member from a project. Their sessions in it continue; those that mount its folders are listed."""
     async with services.database.transaction() as tx:
         removed = await members.remove(tx, actor, ref, user)
     services.authenticator.forget()

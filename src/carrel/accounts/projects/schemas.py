@@ -24,7 +24,7 @@ from carrel.tenancy.schemas import (
 
 
 class ProjectCreate(BaseModel):
-    """domain: id or name; your own when left out. ceilings: as those of a domain."""
+    """domain: id or name; default: your own. ceilings: as for a domain."""
 
     model_config = {"extra": "forbid"}
 
@@ -45,7 +45,7 @@ class ProjectUpdate(BaseModel):
 
 
 class ProjectArchive(BaseModel):
-    """sessions: what becomes of its live ones; left out: the answer is a conflict that names them, if any."""
+    """sessions: what to do with live sessions; omitted: a conflict that lists them, if any."""
 
     model_config = {"extra": "forbid"}
 
@@ -53,10 +53,8 @@ class ProjectArchive(BaseModel):
 
 
 class ProjectView(BaseModel):
-    """archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
-
-    members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
-    policy: what its folders may hold.
+    """archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
+    had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders.
     """
 
     id: ProjectId
@@ -118,7 +116,7 @@ class MembersAdd(BaseModel):
 
 
 class MemberRemoved(BaseModel):
-    """still_mounted: live sessions of theirs that have folders of the project as before, until they end."""
+    """still_mounted: their live sessions that keep mounts of the project's folders until they end."""
 
     still_mounted: list[MountedIn]
 
@@ -130,7 +128,7 @@ class MemberUpdate(BaseModel):
 
 
 class MemberAdded(BaseModel):
-    """user: as it was asked for. member: null when it failed, for the reason in problem."""
+    """user: as requested. member: null if it failed, with the reason in problem."""
 
     user: str
     status: Literal["added", "already", "failed"]
@@ -139,7 +137,7 @@ class MemberAdded(BaseModel):
 
 
 class MembersAdded(BaseModel):
-    """One for each user asked for, in that order."""
+    """One per requested user, in the same order."""
 
     items: list[MemberAdded]
     added: int

@@ -23,7 +23,7 @@ from carrel.tenancy.schemas import SessionsChoice
 
 
 async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCreate) -> ProjectId:
-    """A project without members. Raises: NotFound, Forbidden; Conflict when the domain has one of the name."""
+    """Create a project without members. Raises: NotFound, Forbidden; Conflict when the name is taken in the domain."""
     domain = await tenancy.domain(
         tx, actor, wanted.domain or actor.domain_id, "project.create", field="domain"
     )
@@ -44,7 +44,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCr
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate) -> ProjectId:
-    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken."""
+    """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken."""
     project = await tenancy.project(tx, actor, ref, "project.update")
     after = {
         field: value
@@ -66,12 +66,12 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate
 async def archive(
     tx: AsyncSession, clock: Clock, actor: Actor, ref: str, sessions: SessionsChoice | None
 ) -> ProjectId:
-    """Take no new sessions from now on. Twice: ends what is live, if that is chosen.
+    """Archive the project: accept no new sessions. Twice: ends live sessions, if requested.
 
-    Raises: NotFound, Forbidden; Conflict naming live sessions when nothing is chosen for them.
+    Raises: NotFound, Forbidden; Conflict listing live sessions if there is no choice for them.
     """
     project = await tenancy.project(tx, actor, ref, "project.update")
-    # Written first: whoever asks for a session in it waits for this row, and is then refused.
+    # Written first: concurrent session requests wait for this row and are then rejected.
     was, project.archived_at = project.archived_at, project.archived_at or clock.now()
     await tx.flush()
     ended = await live_sessions.keep_or_end(
@@ -97,7 +97,7 @@ async def archive(
 
 
 async def restore(tx: AsyncSession, actor: Actor, ref: str) -> ProjectId:
-    """Take new sessions again. Twice: no-op. Raises: NotFound, Forbidden."""
+    """Restore the project. Twice: no-op. Raises: NotFound, Forbidden."""
     project = await tenancy.project(tx, actor, ref, "project.update")
     if project.archived_at is not None:
         project.archived_at = None
@@ -108,23 +108,23 @@ async def restore(tx: AsyncSession, actor: Actor, ref: str) -> ProjectId:
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a project that never held a session, and who is in it.
+    """Delete a project that never had a session, with its memberships.
 
-    Raises: NotFound, Forbidden; Conflict when it holds a past, or folders.
+    Raises: NotFound, Forbidden; Conflict if it had sessions or has folders.
     """
     project = await tenancy.project(tx, actor, ref, "project.remove")
-    # Locked against all else, so that no session is made in it meanwhile.
+    # Locked exclusively, so that no session is created in it meanwhile.
     await tx.execute(select(Project.id).where(Project.id == project.id).with_for_update())
     if (await tx.execute(select(exists().where(Session.project_id == project.id)))).scalar():
         raise Conflict(
             "project.has_past",
-            f"{project.name} has held sessions, whose record stays.",
+            f"{project.name} has had sessions, whose records must stay.",
             hint="Archive it instead.",
         )
     if (await tx.execute(select(exists().where(VFolder.project_id == project.id)))).scalar():
         raise Conflict(
             "project.has_folders",
-            f"{project.name} still has folders, perhaps in its trash.",
+            f"{project.name} still has folders, possibly in its trash.",
             hint="Hand them over or delete them for good first, or archive the project.",
         )
     await tx.execute(delete(Membership).where(Membership.project_id == project.id))
@@ -148,7 +148,7 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 
 
 async def record(tx: AsyncSession, actor: Actor, action: str, project: Project, **details: object) -> None:
-    """Write a change of a project to the audit trail, and tell those who may see it."""
+    """Write the audit entry and publish an event to those who may see the project."""
     target = tenancy.project_target(project)
     audit.record(tx, actor, action, project.id, name=project.name, target=target, details=details)
     data = {"id": project.id, "name": project.name, "archived": project.archived_at is not None}

@@ -1,1 +1,1 @@
-"""Administration of people: making, changing, disabling and purging them, one or many."""
+"""Administration of users: create, change, disable and purge, one or many."""

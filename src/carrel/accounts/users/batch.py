@@ -1,4 +1,4 @@
-"""Making many users: each row is checked and made by itself, and says what became of it."""
+"""Create many users: each row is checked and created separately and reports its own result."""
 
 from collections.abc import Sequence
 
@@ -24,19 +24,19 @@ _MADE_TWICE = Trouble(
 
 
 async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
-    """Make those that can be; say of the others why not. dry_run: only check, and make nobody.
+    """Create the valid users and report the errors of the others. dry_run: only check.
 
     Raises: Invalid when there are too many.
     """
     if len(batch.rows) > MAX_BATCH:
         raise Invalid(
             "user.too_many",
-            f"{len(batch.rows)} users at once are too many: {MAX_BATCH} is the most.",
+            f"{len(batch.rows)} users at once are too many; the limit is {MAX_BATCH}.",
             hint="Send them in parts.",
             field="rows",
             details={"most": MAX_BATCH},
         )
-    # 1. each row by itself
+    # 1. check each row
     answers = [
         UserMade(row=at, email=(row.email or "")[:254], status="failed") for at, row in enumerate(batch.rows)
     ]
@@ -47,7 +47,7 @@ async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run
             wanted[answer.row] = read
         else:
             answer.problems = read
-    # 2. against each other and what there is
+    # 2. check for duplicates
     _find_twins(answers, wanted)
     async with means.database.transaction() as tx:
         around = await surroundings(tx, actor, wanted.values())
@@ -59,7 +59,7 @@ async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run
         answers[at].problems += [trouble(problem) for problem in problems]
         if draft and not answers[at].problems:
             drafts[at] = draft
-    # 3. make them, each in a transaction of its own
+    # 3. create them, each in its own transaction
     for at, draft in drafts.items():
         answers[at] = (
             answers[at].model_copy(update={"status": "valid"})

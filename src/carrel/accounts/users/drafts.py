@@ -1,4 +1,4 @@
-"""Users as somebody wants them made: checked against the places, e-mails and rights that there are."""
+"""User drafts, validated against existing domains, projects, e-mails and permissions."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,7 +103,7 @@ def check(actor: Actor, wanted: UserCreate, around: DraftContext) -> tuple[Draft
         problems.append(
             Invalid(
                 "invalid.password",
-                "A password is given, generated, or set by a link: only one of these.",
+                "Use only one of password, generate_password and link.",
                 hint="Leave the others out.",
                 field="password",
             )
@@ -141,7 +141,7 @@ def unknown_project(ref: str, domain: Domain) -> NotFound:
 def email_taken(email: str) -> Conflict:
     return Conflict(
         "user.email_taken",
-        f"There is a user with the e-mail {email}.",
+        f"A user with the e-mail {email} already exists.",
         hint="An e-mail belongs to one user, case-insensitive.",
         field="email",
     )

@@ -1,4 +1,4 @@
-"""Deleting users for good. The row stays, empty, because past sessions and the audit trail name it."""
+"""Permanent deletion of users. An empty row stays, because past sessions and the audit trail reference it."""
 
 from dataclasses import dataclass
 
@@ -74,7 +74,7 @@ async def purge(
     sessions: SessionsChoice | None,
     folders: FoldersChoice,
 ) -> Purged:
-    """Delete an inactive user for good; their live sessions end first. Their e-mail is free again.
+    """Permanently delete an inactive user; their live sessions end first. Their e-mail becomes free.
 
     Raises: NotFound, Forbidden; Invalid when confirm is not the e-mail; Conflict when they are not inactive,
     or naming live sessions or folders when it is not chosen what becomes of them; Refused by a limit of who gets
@@ -119,7 +119,7 @@ async def _settle_folders(
     if choice.to and choice.delete:
         raise Invalid(
             "user.folders",
-            "Their folders can be handed over or deleted, not both.",
+            "Folders can be transferred or deleted, not both.",
             hint="Choose one.",
             field="folders_to",
         )
@@ -133,24 +133,24 @@ async def _settle_folders(
 
 def _require_purgeable(user: User, confirm: str) -> None:
     if user.state == UserState.PURGED:
-        raise Conflict("user.purged", "This user was deleted for good already.")
+        raise Conflict("user.purged", "This user was already permanently deleted.")
     if confirm.strip().lower() != user.email.lower():
         raise Invalid(
             "user.unconfirmed",
-            "The e-mail that confirms it is not the user's.",
-            hint=f"Write {user.email}, if this is whom you mean.",
+            "The confirmation does not match the user's e-mail.",
+            hint=f"Write {user.email}to confirm.",
             field="confirm",
         )
     if user.state != UserState.INACTIVE:
         raise Conflict(
             "user.not_inactive",
-            f"{user.email} is {user.state}; only inactive users can be deleted for good.",
+            f"{user.email} is {user.state}; only inactive users can be permanently deleted.",
             hint="Disable them first.",
         )
 
 
 async def purge_many(database: Database, clock: Clock, actor: Actor, wanted: UsersPurge) -> UsersPurged:
-    """Delete each for good in a transaction of their own; say of those that stay why."""
+    """Permanently delete each in its own transaction; report the errors of the others."""
     items = []
     for one in wanted.users:
         try:

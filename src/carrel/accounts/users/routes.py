@@ -60,7 +60,7 @@ async def update_profile(
 async def list_users(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
 ) -> UserList:
-    """Users: those of your domain or of projects that you administer; else yourself."""
+    """Users of your domain or of projects that you administer; otherwise yourself."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -75,7 +75,7 @@ async def list_users(
 async def create(
     request: Request, services: ServicesOf[Services], actor: CurrentActor, body: UserCreate
 ) -> UserCreated:
-    """Make a user. A generated password or a link is in this answer and nowhere else."""
+    """Create a user. A generated password or link is returned only once."""
     if is_administrator(body.role):
         await require_confirmed(request)
     made = await service.create(_means(services), actor, body)
@@ -94,7 +94,7 @@ async def create(
 async def create_many(
     services: ServicesOf[Services], actor: CurrentActor, body: UserBatch, dry_run: QueryBool = False
 ) -> UsersMade:
-    """Make many users, or only check them. Each row says what became of it; those that can be are made."""
+    """Create many users, or only check them. Each row has its own result; valid ones are created."""
     return await batch.create(_means(services), actor, body, dry_run=dry_run)
 
 
@@ -107,7 +107,7 @@ async def create_many(
 async def purge_many(
     services: ServicesOf[Services], actor: RecentlyConfirmed, body: UsersPurge
 ) -> UsersPurged:
-    """Delete inactive users for good. Each says what became of it."""
+    """Permanently delete inactive users. Each has its own result."""
     purged = await purge.purge_many(services.database, services.clock, actor, body)
     services.authenticator.forget()
     return purged
@@ -127,7 +127,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) ->
 async def update(
     request: Request, services: ServicesOf[Services], actor: CurrentActor, ref: Ref, body: UserUpdate
 ) -> UserDetail:
-    """Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused."""
+    """Update a user. Disabling signs them out everywhere immediately and rejects their keypairs."""
     if "role" in body.model_fields_set:
         await require_confirmed(request)
     async with services.database.transaction() as tx:
@@ -146,7 +146,7 @@ async def update(
 async def purge_one(
     services: ServicesOf[Services], actor: RecentlyConfirmed, ref: Ref, body: UserPurge
 ) -> UserPurged:
-    """Delete an inactive user for good: nothing is left of them but the id, which past sessions name."""
+    """Permanently delete an inactive user; only the id stays, in the history of sessions."""
     async with services.database.transaction() as tx:
         purged = await purge.purge(
             tx,

@@ -34,12 +34,11 @@ Projects = Annotated[list[Ref], Field(max_length=200)]
 
 
 class UserCreate(BaseModel):
-    """domain: id or name; your own when left out. projects: ids or names in that domain.
-
-    password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
-    makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
-    sign in by a provider, or get a link later.
-    addresses: networks that they may sign in from; empty: any.
+    """domain: id or name; default: your own. projects: ids or names in that domain. password: initial password, to be
+    changed at the first sign-in unless must_change_password is false; generate_password generates one, link creates a
+    one-time link to set one; either is returned only once. Without these they sign in with a provider, or get a link
+    later.
+    addresses: networks from which they may sign in; empty: any.
     """
 
     model_config = {"extra": "forbid"}
@@ -62,9 +61,9 @@ class UserUpdate(BaseModel):
     """Omitted fields keep their values. projects: the complete list; administrators of a kept project stay
     administrators.
 
-    domain: moves them, out of all projects and out of office, unless the same request gives new ones.
-    sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
-    that names them, if any. When moved, they must end.
+    domain: moves them, and removes projects and role unless the same request sets new ones. sessions: what to do with
+    live sessions when the user is disabled or moved; omitted: a conflict that lists them, if any. When moved, they
+    must end.
     """
 
     model_config = {"extra": "forbid"}
@@ -81,10 +80,8 @@ class UserUpdate(BaseModel):
 
 
 class UserView(BaseModel):
-    """projects: by name. second_factor: whether they have one that is set up, or a passkey.
-
-    policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
-    keypairs get it.
+    """projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
+    keypair_policy: limits of use without a keypair, and the default for new keypairs.
     """
 
     id: UserId
@@ -105,7 +102,7 @@ class UserView(BaseModel):
 
 
 class UserDetail(UserView):
-    """providers: names of the identity providers that know them. keypairs, logins, live_sessions: how many."""
+    """providers: names of linked identity providers. keypairs, logins, live_sessions: counts."""
 
     has_password: bool
     password_set_at: datetime | None
@@ -126,7 +123,7 @@ class UserQuery(PageQuery):
     """Which users to list. sort: email, name, created_at or last_seen_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of e-mail or name")
-    state: UserState | None = Field(default=None, description="left out: all but the purged")
+    state: UserState | None = Field(default=None, description="omitted: all but purged ones")
     role: Role | None = Field(default=None, description="project_admin: of at least one project")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
     project: str | None = Field(default=None, max_length=64, description="id of one project")
@@ -138,9 +135,8 @@ class UserList(BaseModel):
 
 
 class UserRow(BaseModel):
-    """One of many to be made, as somebody wrote it: what is wrong with it is said of this row alone.
-
-    The fields mean what they mean in UserCreate. Empty ones are filled from the defaults.
+    """One row of a batch; errors are reported per row. Fields as in UserCreate; empty ones are filled from the
+    defaults.
     """
 
     model_config = {"extra": "forbid"}
@@ -164,7 +160,7 @@ class UserRow(BaseModel):
 
 
 class UserBatch(BaseModel):
-    """Many at once. Passwords take a while to hash: send some tens of rows at a time to show how far it is."""
+    """A batch of users. Hashing passwords is slow: send some tens of rows at a time to show progress."""
 
     model_config = {"extra": "forbid"}
 
@@ -173,7 +169,7 @@ class UserBatch(BaseModel):
 
 
 class UserMade(BaseModel):
-    """row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
+    """row: index in the request, from 0. status "valid": a dry run found nothing wrong.
 
     password: the generated one; link: to set one. Both are shown this once.
     """
@@ -188,7 +184,7 @@ class UserMade(BaseModel):
 
 
 class UsersMade(BaseModel):
-    """One for each row, in their order. done: created, or valid in a dry run."""
+    """One per row, in the same order. done: created, or valid in a dry run."""
 
     items: list[UserMade]
     done: int
@@ -198,8 +194,8 @@ class UsersMade(BaseModel):
 class UserPurge(BaseModel):
     """confirm: the user's e-mail. sessions: "end", when some are live.
 
-    folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
-    they have any. What is in their trash is deleted in any case.
+    folders_to: new owner of their folders, by e-mail or id; delete_folders: delete them permanently. One of both is
+    required if they have any. Trashed folders are deleted in any case.
     """
 
     model_config = {"extra": "forbid"}
@@ -242,7 +238,7 @@ class UserPurged(BaseModel):
 
 
 class UsersPurged(BaseModel):
-    """One for each user asked for, in that order."""
+    """One per requested user, in the same order."""
 
     items: list[UserPurged]
     purged: int

@@ -1,4 +1,4 @@
-"""The entry point of the SDK: one server, seen through one set of credentials."""
+"""The entry point of the SDK: one server with one set of credentials."""
 
 from __future__ import annotations
 
