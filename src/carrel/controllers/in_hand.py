@@ -43,7 +43,7 @@ class InHand(Generic[K]):
             self._forget(key, task)
 
     async def wait(self, keys: Iterable[K], *, timeout_s: float) -> None:
-        """Wait until nothing is in hand for these keys, but no longer than that."""
+        """Wait until no task of these keys is running, up to the timeout."""
         if tasks := [self._tasks[key][0] for key in keys if key in self._tasks]:
             await asyncio.wait(tasks, timeout=timeout_s)
 

@@ -141,7 +141,7 @@ def unknown_project(ref: str, domain: Domain) -> NotFound:
 def email_taken(email: str) -> Conflict:
     return Conflict(
         "user.email_taken",
-        f"A user with the e-mail {email} already exists.",
+        f"There is a user with the e-mail {email}.",
         hint="An e-mail belongs to one user, case-insensitive.",
         field="email",
     )
