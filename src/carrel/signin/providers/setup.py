@@ -53,7 +53,7 @@ def keep(seal: SecretBox, row: Provider, values: Mapping[str, Any]) -> None:
 
 
 def change(seal: SecretBox, row: Provider, given: Mapping[str, Any]) -> None:
-    """Change the settings that are given; null: as usual again.
+    """Update the given settings; null resets one to its default.
 
     Raises: Invalid, also when secrets would go to another server than they were given for; Unavailable.
     """

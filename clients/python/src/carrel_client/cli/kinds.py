@@ -70,7 +70,7 @@ def add_options(parser: Arguments, words: list[str], context: Context, *, always
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given, and null for those that are to be as usual again."""
+    """The given settings, and null for those to reset to their defaults."""
     unset = {name.removeprefix("--").replace("-", "_"): None for name in getattr(args, "unset", [])}
     given = {name.removeprefix(_DEST): value for name, value in vars(args).items() if name.startswith(_DEST)}
     return {
