@@ -61,7 +61,7 @@ class GroupRuleView(BaseModel):
 
 
 class ProviderCreate(BaseModel):
-    """kind: as `GET /provider-kinds` names it. settings: as its schema says; what is left out is as usual.
+    """kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
 
     domain: id or name; where people who come for the first time are made.
     """
@@ -77,8 +77,8 @@ class ProviderCreate(BaseModel):
 
 
 class ProviderUpdate(BaseModel):
-    """Only what is present changes; mapping is replaced as a whole. settings: those that are given change; null: as
-    usual again. Secrets are given again when the provider moves to another server.
+    """Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
+    default. Secrets must be sent again when the provider moves to another server.
     """
 
     model_config = ConfigDict(extra="forbid")
