@@ -1604,7 +1604,7 @@ class Proof(TypedDict):
 
 
 class ProviderCreate(TypedDict):
-    """kind: as `GET /provider-kinds` names it. settings: as its schema says; what is left out is as usual.
+    """kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
 
     domain: id or name; where people who come for the first time are made."""
 
@@ -1660,8 +1660,8 @@ class ProviderTestStep(TypedDict):
 
 
 class ProviderUpdate(TypedDict):
-    """Only what is present changes; mapping is replaced as a whole. settings: those that are given change; null: as
-    usual again. Secrets are given again when the provider moves to another server."""
+    """Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
+    default. Secrets must be sent again when the provider moves to another server."""
 
     active: NotRequired[bool]
     domain: NotRequired[str]

@@ -42,7 +42,7 @@ export const auditVerify = <ThrowOnError extends boolean = true>(options?: Optio
 /**
  * Confirm your identity again
  *
- * Prove once more that it is you; what asked for it (`auth.confirm_needed`) is open for 15 minutes.
+ * Re-authenticate; actions that require it (`auth.confirm_needed`) are permitted for 15 minutes.
  */
 export const authConfirm = <ThrowOnError extends boolean = true>(options: Options<AuthConfirmData, ThrowOnError>) => (options.client ?? client).post<AuthConfirmResponses, AuthConfirmErrors, ThrowOnError>({
     url: '/api/v1/auth/confirm',
@@ -70,7 +70,7 @@ export const authFactor = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Request a password reset
  *
- * Have a link mailed with which you set a new password. The answer tells nothing of who has an account.
+ * Send a password reset link by e-mail. The response does not reveal whether the account exists.
  */
 export const authForgot = <ThrowOnError extends boolean = true>(options: Options<AuthForgotData, ThrowOnError>) => (options.client ?? client).post<AuthForgotResponses, AuthForgotErrors, ThrowOnError>({
     url: '/api/v1/auth/forgot',
@@ -91,9 +91,9 @@ export const authGreeting = <ThrowOnError extends boolean = true>(options?: Opti
 /**
  * Sign in with a password
  *
- * Sign in by password; the cookie that comes back is the page's credential.
+ * Sign in with a password; the returned cookie is the page's credential.
  *
- * `pending` says what is still missing before the sign-in counts.
+ * `pending` names the sign-in step that is still required.
  */
 export const authLogin = <ThrowOnError extends boolean = true>(options: Options<AuthLoginData, ThrowOnError>) => (options.client ?? client).post<AuthLoginResponses, AuthLoginErrors, ThrowOnError>({
     url: '/api/v1/auth/login',
@@ -107,14 +107,14 @@ export const authLogin = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Sign out
  *
- * Sign this browser out. With a keypair: no-op.
+ * Sign out this browser. With a keypair: no-op.
  */
 export const authLogout = <ThrowOnError extends boolean = true>(options?: Options<AuthLogoutData, ThrowOnError>) => (options?.client ?? client).post<AuthLogoutResponses, AuthLogoutErrors, ThrowOnError>({ url: '/api/v1/auth/logout', ...options });
 
 /**
  * Show the current user
  *
- * Who you are, your projects, and what you may do.
+ * The current user with projects and permissions.
  */
 export const authMe = <ThrowOnError extends boolean = true>(options?: Options<AuthMeData, ThrowOnError>) => (options?.client ?? client).get<AuthMeResponses, AuthMeErrors, ThrowOnError>({ url: '/api/v1/auth/me', ...options });
 
@@ -135,7 +135,7 @@ export const profileUpdate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Sign in with a passkey
  *
- * Sign in by a passkey alone, which must have verified you (by a finger, a face or a PIN).
+ * Sign in with a passkey that verified you (by fingerprint, face or PIN).
  */
 export const authPasskey = <ThrowOnError extends boolean = true>(options: Options<AuthPasskeyData, ThrowOnError>) => (options.client ?? client).post<AuthPasskeyResponses, AuthPasskeyErrors, ThrowOnError>({
     url: '/api/v1/auth/passkey',
@@ -149,14 +149,14 @@ export const authPasskey = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Get a passkey challenge for signing in
  *
- * What the browser needs to prove a passkey: anybody's for signing in; your own where you are signed in.
+ * The browser's options for using a passkey: any passkey for sign-in, or your own if you are signed in.
  */
 export const authPasskeyOptions = <ThrowOnError extends boolean = true>(options?: Options<AuthPasskeyOptionsData, ThrowOnError>) => (options?.client ?? client).post<AuthPasskeyOptionsResponses, AuthPasskeyOptionsErrors, ThrowOnError>({ url: '/api/v1/auth/passkey-options', ...options });
 
 /**
  * Change your password
  *
- * Change your password; your other browsers are signed out.
+ * Change your password and sign out your other browsers.
  */
 export const passwordUpdate = <ThrowOnError extends boolean = true>(options: Options<PasswordUpdateData, ThrowOnError>) => (options.client ?? client).post<PasswordUpdateResponses, PasswordUpdateErrors, ThrowOnError>({
     url: '/api/v1/auth/password',
@@ -198,7 +198,7 @@ export const authProvidersStart = <ThrowOnError extends boolean = true>(options:
 /**
  * Set a new password with a reset link
  *
- * Set a new password by a one-time link; you are signed out everywhere.
+ * Set a new password with a one-time link, and sign out everywhere.
  */
 export const authReset = <ThrowOnError extends boolean = true>(options: Options<AuthResetData, ThrowOnError>) => (options.client ?? client).post<AuthResetResponses, AuthResetErrors, ThrowOnError>({
     url: '/api/v1/auth/reset',
@@ -212,7 +212,7 @@ export const authReset = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Create your own account
  *
- * Make an account of your own. The answer tells nothing of who has one already.
+ * Sign up for an account. The response does not reveal existing accounts.
  */
 export const authSignUp = <ThrowOnError extends boolean = true>(options: Options<AuthSignUpData, ThrowOnError>) => (options.client ?? client).post<AuthSignUpResponses, AuthSignUpErrors, ThrowOnError>({
     url: '/api/v1/auth/sign-up',
@@ -254,14 +254,14 @@ export const authVerifyAgain = <ThrowOnError extends boolean = true>(options: Op
 /**
  * List domains
  *
- * Domains with how many people, projects and live sessions each holds, and who its administrators are.
+ * Domains with their number of users, projects and live sessions, and their administrators.
  */
 export const domainsList = <ThrowOnError extends boolean = true>(options?: Options<DomainsListData, ThrowOnError>) => (options?.client ?? client).get<DomainsListResponses, DomainsListErrors, ThrowOnError>({ url: '/api/v1/domains', ...options });
 
 /**
  * Create a domain
  *
- * Make a domain. Its name is unique, whatever the case of its letters.
+ * Create a domain. Names are unique, case-insensitive.
  */
 export const domainsCreate = <ThrowOnError extends boolean = true>(options: Options<DomainsCreateData, ThrowOnError>) => (options.client ?? client).post<DomainsCreateResponses, DomainsCreateErrors, ThrowOnError>({
     url: '/api/v1/domains',
@@ -275,7 +275,7 @@ export const domainsCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Delete a domain
  *
- * Remove a domain that holds nothing but a past: purged users, archived projects and sessions that ended.
+ * Delete a domain with nothing but history: purged users, archived projects and ended sessions.
  */
 export const domainsRemove = <ThrowOnError extends boolean = true>(options: Options<DomainsRemoveData, ThrowOnError>) => (options.client ?? client).delete<DomainsRemoveResponses, DomainsRemoveErrors, ThrowOnError>({ url: '/api/v1/domains/{ref}', ...options });
 
@@ -289,7 +289,7 @@ export const domainsShow = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Update a domain
  *
- * Change a domain. Disabled, its people are signed out at once, and it takes no new sessions.
+ * Update a domain. Disabling it signs out its users immediately and rejects new sessions.
  */
 export const domainsUpdate = <ThrowOnError extends boolean = true>(options: Options<DomainsUpdateData, ThrowOnError>) => (options.client ?? client).patch<DomainsUpdateResponses, DomainsUpdateErrors, ThrowOnError>({
     url: '/api/v1/domains/{ref}',
@@ -401,7 +401,7 @@ export const factorsShow = <ThrowOnError extends boolean = true>(options?: Optio
 /**
  * Register a passkey
  *
- * Register the passkey that the browser made.
+ * Register a passkey created by the browser.
  */
 export const passkeysCreate = <ThrowOnError extends boolean = true>(options: Options<PasskeysCreateData, ThrowOnError>) => (options.client ?? client).post<PasskeysCreateResponses, PasskeysCreateErrors, ThrowOnError>({
     url: '/api/v1/factors/passkeys',
@@ -415,7 +415,7 @@ export const passkeysCreate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Get a challenge for a new passkey
  *
- * What the browser needs to make a passkey.
+ * The browser's options for creating a passkey.
  */
 export const passkeysOptions = <ThrowOnError extends boolean = true>(options?: Options<PasskeysOptionsData, ThrowOnError>) => (options?.client ?? client).post<PasskeysOptionsResponses, PasskeysOptionsErrors, ThrowOnError>({ url: '/api/v1/factors/passkeys/options', ...options });
 
@@ -429,7 +429,7 @@ export const passkeysRemove = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Rename a passkey
  *
- * Call a passkey otherwise.
+ * Rename a passkey.
  */
 export const passkeysRename = <ThrowOnError extends boolean = true>(options: Options<PasskeysRenameData, ThrowOnError>) => (options.client ?? client).patch<PasskeysRenameResponses, PasskeysRenameErrors, ThrowOnError>({
     url: '/api/v1/factors/passkeys/{passkey}',
@@ -443,28 +443,28 @@ export const passkeysRename = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Generate new recovery codes
  *
- * Fresh recovery codes; those before are good no longer.
+ * Generate new recovery codes; the old ones stop working.
  */
 export const recoveryCodesCreate = <ThrowOnError extends boolean = true>(options?: Options<RecoveryCodesCreateData, ThrowOnError>) => (options?.client ?? client).post<RecoveryCodesCreateResponses, RecoveryCodesCreateErrors, ThrowOnError>({ url: '/api/v1/factors/recovery-codes', ...options });
 
 /**
  * Remove your authenticator app
  *
- * Let codes of your app count no longer.
+ * Remove your authenticator app.
  */
 export const totpRemove = <ThrowOnError extends boolean = true>(options?: Options<TotpRemoveData, ThrowOnError>) => (options?.client ?? client).delete<TotpRemoveResponses, TotpRemoveErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
 
 /**
  * Set up an authenticator app
  *
- * A secret for an authenticator app; codes of it count once you have confirmed it by one.
+ * Create a secret for an authenticator app; it is active after you confirm it with a code.
  */
 export const totpCreate = <ThrowOnError extends boolean = true>(options?: Options<TotpCreateData, ThrowOnError>) => (options?.client ?? client).post<TotpCreateResponses, TotpCreateErrors, ThrowOnError>({ url: '/api/v1/factors/totp', ...options });
 
 /**
  * Confirm an authenticator app
  *
- * Let codes of the app count from now on.
+ * Activate the authenticator app.
  */
 export const totpConfirm = <ThrowOnError extends boolean = true>(options: Options<TotpConfirmData, ThrowOnError>) => (options.client ?? client).post<TotpConfirmResponses, TotpConfirmErrors, ThrowOnError>({
     url: '/api/v1/factors/totp/confirm',
@@ -633,7 +633,7 @@ export const keypairsList = <ThrowOnError extends boolean = true>(options?: Opti
 /**
  * Create a keypair
  *
- * Make a keypair of yours. The secret is in this answer and nowhere else.
+ * Create a keypair. The secret is returned only once.
  */
 export const keypairsCreate = <ThrowOnError extends boolean = true>(options?: Options<KeypairsCreateData, ThrowOnError>) => (options?.client ?? client).post<KeypairsCreateResponses, KeypairsCreateErrors, ThrowOnError>({
     url: '/api/v1/keypairs',
@@ -647,14 +647,14 @@ export const keypairsCreate = <ThrowOnError extends boolean = true>(options?: Op
 /**
  * Delete a keypair
  *
- * Remove a keypair; what still uses it is refused from now on.
+ * Delete a keypair; it stops working immediately.
  */
 export const keypairsRemove = <ThrowOnError extends boolean = true>(options: Options<KeypairsRemoveData, ThrowOnError>) => (options.client ?? client).delete<KeypairsRemoveResponses, KeypairsRemoveErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}', ...options });
 
 /**
  * Update a keypair
  *
- * Name a keypair, activate or deactivate it; administrators also set its rate limit.
+ * Rename, activate or deactivate a keypair; administrators also set its rate limit.
  */
 export const keypairsUpdate = <ThrowOnError extends boolean = true>(options: Options<KeypairsUpdateData, ThrowOnError>) => (options.client ?? client).patch<KeypairsUpdateResponses, KeypairsUpdateErrors, ThrowOnError>({
     url: '/api/v1/keypairs/{access_key}',
@@ -668,28 +668,28 @@ export const keypairsUpdate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Rotate the secret of a keypair
  *
- * Give a keypair of yours another secret; the former is refused from now on.
+ * Rotate the secret of a keypair; the old one stops working immediately.
  */
 export const keypairsRotate = <ThrowOnError extends boolean = true>(options: Options<KeypairsRotateData, ThrowOnError>) => (options.client ?? client).post<KeypairsRotateResponses, KeypairsRotateErrors, ThrowOnError>({ url: '/api/v1/keypairs/{access_key}/rotate', ...options });
 
 /**
  * Revoke all sign-ins of a user
  *
- * Sign somebody out everywhere, or yourself everywhere else.
+ * Sign out a user everywhere, or yourself everywhere else.
  */
 export const loginsRemoveAll = <ThrowOnError extends boolean = true>(options?: Options<LoginsRemoveAllData, ThrowOnError>) => (options?.client ?? client).delete<LoginsRemoveAllResponses, LoginsRemoveAllErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
 
 /**
  * List sign-ins
  *
- * Where you, or somebody you administer, are signed in; used last comes first.
+ * Your sign-ins, or those of a user that you administer, last used first.
  */
 export const loginsList = <ThrowOnError extends boolean = true>(options?: Options<LoginsListData, ThrowOnError>) => (options?.client ?? client).get<LoginsListResponses, LoginsListErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
 
 /**
  * Revoke a sign-in
  *
- * Sign one browser out.
+ * Sign out one browser.
  */
 export const loginsRemove = <ThrowOnError extends boolean = true>(options: Options<LoginsRemoveData, ThrowOnError>) => (options.client ?? client).delete<LoginsRemoveResponses, LoginsRemoveErrors, ThrowOnError>({ url: '/api/v1/logins/{login}', ...options });
 
@@ -903,14 +903,14 @@ export const presetsUpdate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * List projects
  *
- * Projects that you are in or administer, with how many people and live sessions each holds.
+ * Projects that you are a member of or administer, with their number of members and live sessions.
  */
 export const projectsList = <ThrowOnError extends boolean = true>(options?: Options<ProjectsListData, ThrowOnError>) => (options?.client ?? client).get<ProjectsListResponses, ProjectsListErrors, ThrowOnError>({ url: '/api/v1/projects', ...options });
 
 /**
  * Create a project
  *
- * Make a project. Its name is unique in its domain.
+ * Create a project. Names are unique within a domain.
  */
 export const projectsCreate = <ThrowOnError extends boolean = true>(options: Options<ProjectsCreateData, ThrowOnError>) => (options.client ?? client).post<ProjectsCreateResponses, ProjectsCreateErrors, ThrowOnError>({
     url: '/api/v1/projects',
@@ -924,7 +924,7 @@ export const projectsCreate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Delete a project
  *
- * Remove a project that never held a session.
+ * Delete a project that never had a session.
  */
 export const projectsRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectsRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectsRemoveResponses, ProjectsRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}', ...options });
 
@@ -952,7 +952,9 @@ export const projectsUpdate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Archive a project
  *
- * Take no new sessions in it. With live ones and no choice for them: a conflict that names them.
+ * Archive a project: it accepts no new sessions.
+ *
+ * If it has live sessions and `sessions` is not given: a conflict that lists them.
  */
 export const projectsArchive = <ThrowOnError extends boolean = true>(options: Options<ProjectsArchiveData, ThrowOnError>) => (options.client ?? client).post<ProjectsArchiveResponses, ProjectsArchiveErrors, ThrowOnError>({
     url: '/api/v1/projects/{ref}/archive',
@@ -966,14 +968,16 @@ export const projectsArchive = <ThrowOnError extends boolean = true>(options: Op
 /**
  * List members of a project
  *
- * Who is in a project.
+ * The members of a project.
  */
 export const projectMembersList = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersListData, ThrowOnError>) => (options.client ?? client).get<ProjectMembersListResponses, ProjectMembersListErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members', ...options });
 
 /**
  * Add members to a project
  *
- * Put people of its domain in a project. Who cannot be is named with the reason; the others are added.
+ * Add users of its domain to a project.
+ *
+ * Users who cannot be added are reported with the reason; the others are added.
  */
 export const projectMembersAdd = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersAddData, ThrowOnError>) => (options.client ?? client).post<ProjectMembersAddResponses, ProjectMembersAddErrors, ThrowOnError>({
     url: '/api/v1/projects/{ref}/members',
@@ -987,14 +991,14 @@ export const projectMembersAdd = <ThrowOnError extends boolean = true>(options: 
 /**
  * Remove a member from a project
  *
- * Take somebody out of a project. Their sessions in it go on; those that keep folders of it are named.
+ * Remove a member from a project. Their sessions in it continue; those that mount its folders are listed.
  */
 export const projectMembersRemove = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProjectMembersRemoveResponses, ProjectMembersRemoveErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/members/{user}', ...options });
 
 /**
  * Update the role of a project member
  *
- * Make a member an administrator of the project, or no more.
+ * Grant or revoke the project administrator role.
  */
 export const projectMembersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProjectMembersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProjectMembersUpdateResponses, ProjectMembersUpdateErrors, ThrowOnError>({
     url: '/api/v1/projects/{ref}/members/{user}',
@@ -1022,7 +1026,7 @@ export const projectsOver = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Restore an archived project
  *
- * Take new sessions in an archived project again.
+ * Restore an archived project.
  */
 export const projectsRestore = <ThrowOnError extends boolean = true>(options: Options<ProjectsRestoreData, ThrowOnError>) => (options.client ?? client).post<ProjectsRestoreResponses, ProjectsRestoreErrors, ThrowOnError>({ url: '/api/v1/projects/{ref}/restore', ...options });
 
@@ -1071,7 +1075,7 @@ export const providersShow = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Update an identity provider
  *
- * Change an identity provider; what is left out stays as it is. Switched off, it ends the sign-ins by it.
+ * Update an identity provider; omitted fields keep their values. Disabling it ends its sign-ins.
  */
 export const providersUpdate = <ThrowOnError extends boolean = true>(options: Options<ProvidersUpdateData, ThrowOnError>) => (options.client ?? client).patch<ProvidersUpdateResponses, ProvidersUpdateErrors, ThrowOnError>({
     url: '/api/v1/providers/{ref}',
@@ -1211,14 +1215,14 @@ export const sessionsRename = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * List apps of a session
  *
- * The apps of a session, and whether each answers.
+ * The apps of a session, and whether each one responds.
  */
 export const appsList = <ThrowOnError extends boolean = true>(options: Options<AppsListData, ThrowOnError>) => (options.client ?? client).get<AppsListResponses, AppsListErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps', ...options });
 
 /**
  * Open an app in a browser
  *
- * A link that opens the app once, within half a minute. Starts the app if it must, which takes a moment.
+ * A link that opens the app once, within 30 seconds. Starts the app if necessary.
  */
 export const appsOpen = <ThrowOnError extends boolean = true>(options: Options<AppsOpenData, ThrowOnError>) => (options.client ?? client).post<AppsOpenResponses, AppsOpenErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/apps/{app}/open', ...options });
 
@@ -1267,7 +1271,7 @@ export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Read or follow the log of a session
  *
- * What the session's main process and its apps wrote; kept after the end.
+ * The log of the session's main process and apps; kept after the end.
  */
 export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
 
@@ -1309,7 +1313,7 @@ export const siteShow = <ThrowOnError extends boolean = true>(options?: Options<
 /**
  * Update installation settings
  *
- * Change settings; what is left out stays as it is.
+ * Update settings; omitted ones keep their values.
  */
 export const siteUpdate = <ThrowOnError extends boolean = true>(options: Options<SiteUpdateData, ThrowOnError>) => (options.client ?? client).patch<SiteUpdateResponses, SiteUpdateErrors, ThrowOnError>({
     url: '/api/v1/site',
@@ -1323,7 +1327,7 @@ export const siteUpdate = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Send a test e-mail
  *
- * Send a letter to somebody, and say what the mail server said.
+ * Send a test e-mail and return the mail server's response.
  */
 export const siteTestMail = <ThrowOnError extends boolean = true>(options: Options<SiteTestMailData, ThrowOnError>) => (options.client ?? client).post<SiteTestMailResponses, SiteTestMailErrors, ThrowOnError>({
     url: '/api/v1/site/test-mail',
@@ -1351,7 +1355,7 @@ export const sshKeysList = <ThrowOnError extends boolean = true>(options?: Optio
 /**
  * Add an SSH key
  *
- * Keep a public key of yours, or make a pair.
+ * Add a public key, or generate a pair.
  */
 export const sshKeysAdd = <ThrowOnError extends boolean = true>(options: Options<SshKeysAddData, ThrowOnError>) => (options.client ?? client).post<SshKeysAddResponses, SshKeysAddErrors, ThrowOnError>({
     url: '/api/v1/ssh-keys',
@@ -1365,28 +1369,28 @@ export const sshKeysAdd = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Delete an SSH key
  *
- * Forget an SSH key of yours.
+ * Delete one of your SSH keys.
  */
 export const sshKeysRemove = <ThrowOnError extends boolean = true>(options: Options<SshKeysRemoveData, ThrowOnError>) => (options.client ?? client).delete<SshKeysRemoveResponses, SshKeysRemoveErrors, ThrowOnError>({ url: '/api/v1/ssh-keys/{key}', ...options });
 
 /**
  * List kinds of storage
  *
- * The kinds of storage that are installed, with the settings of each.
+ * The installed storage kinds with their settings.
  */
 export const storageHostKindsList = <ThrowOnError extends boolean = true>(options?: Options<StorageHostKindsListData, ThrowOnError>) => (options?.client ?? client).get<StorageHostKindsListResponses, StorageHostKindsListErrors, ThrowOnError>({ url: '/api/v1/storage-host-kinds', ...options });
 
 /**
  * List storage hosts
  *
- * Storage hosts that one may keep folders on, with how much room they have; superadmins see all.
+ * Storage hosts that you may use, with their free space; superadmins see all.
  */
 export const storageHostsList = <ThrowOnError extends boolean = true>(options?: Options<StorageHostsListData, ThrowOnError>) => (options?.client ?? client).get<StorageHostsListResponses, StorageHostsListErrors, ThrowOnError>({ url: '/api/v1/storage-hosts', ...options });
 
 /**
  * Create a storage host
  *
- * Add a storage host. Its root is tried first; what is wrong with it is said.
+ * Add a storage host. Its root is checked first.
  */
 export const storageHostsCreate = <ThrowOnError extends boolean = true>(options: Options<StorageHostsCreateData, ThrowOnError>) => (options.client ?? client).post<StorageHostsCreateResponses, StorageHostsCreateErrors, ThrowOnError>({
     url: '/api/v1/storage-hosts',
@@ -1400,7 +1404,7 @@ export const storageHostsCreate = <ThrowOnError extends boolean = true>(options:
 /**
  * Delete a storage host
  *
- * Forget a storage host that keeps no folder. What is in its root stays.
+ * Remove a storage host without folders. The content of its root is kept.
  */
 export const storageHostsRemove = <ThrowOnError extends boolean = true>(options: Options<StorageHostsRemoveData, ThrowOnError>) => (options.client ?? client).delete<StorageHostsRemoveResponses, StorageHostsRemoveErrors, ThrowOnError>({ url: '/api/v1/storage-hosts/{ref}', ...options });
 
@@ -1428,7 +1432,7 @@ export const storageHostsUpdate = <ThrowOnError extends boolean = true>(options:
 /**
  * Replace the access list of a storage host
  *
- * Say which domains and projects may use the host while it is not public.
+ * Replace the domains and projects that may use the host while it is not public.
  */
 export const storageHostsSetAccess = <ThrowOnError extends boolean = true>(options: Options<StorageHostsSetAccessData, ThrowOnError>) => (options.client ?? client).put<StorageHostsSetAccessResponses, StorageHostsSetAccessErrors, ThrowOnError>({
     url: '/api/v1/storage-hosts/{ref}/access',
@@ -1449,7 +1453,7 @@ export const tokensList = <ThrowOnError extends boolean = true>(options?: Option
 /**
  * Create a personal token
  *
- * Make a personal token. It is in this answer and nowhere else.
+ * Create a personal token. It is returned only once.
  */
 export const tokensCreate = <ThrowOnError extends boolean = true>(options: Options<TokensCreateData, ThrowOnError>) => (options.client ?? client).post<TokensCreateResponses, TokensCreateErrors, ThrowOnError>({
     url: '/api/v1/tokens',
@@ -1477,14 +1481,14 @@ export const usageRecent = <ThrowOnError extends boolean = true>(options: Option
 /**
  * List users
  *
- * Users: those of your domain or of projects that you administer; else yourself.
+ * Users of your domain or of projects that you administer; otherwise yourself.
  */
 export const usersList = <ThrowOnError extends boolean = true>(options?: Options<UsersListData, ThrowOnError>) => (options?.client ?? client).get<UsersListResponses, UsersListErrors, ThrowOnError>({ url: '/api/v1/users', ...options });
 
 /**
  * Create a user
  *
- * Make a user. A generated password or a link is in this answer and nowhere else.
+ * Create a user. A generated password or link is returned only once.
  */
 export const usersCreate = <ThrowOnError extends boolean = true>(options: Options<UsersCreateData, ThrowOnError>) => (options.client ?? client).post<UsersCreateResponses, UsersCreateErrors, ThrowOnError>({
     url: '/api/v1/users',
@@ -1498,7 +1502,7 @@ export const usersCreate = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Create many users
  *
- * Make many users, or only check them. Each row says what became of it; those that can be are made.
+ * Create many users, or only check them. Each row has its own result; valid ones are created.
  */
 export const usersCreateMany = <ThrowOnError extends boolean = true>(options: Options<UsersCreateManyData, ThrowOnError>) => (options.client ?? client).post<UsersCreateManyResponses, UsersCreateManyErrors, ThrowOnError>({
     url: '/api/v1/users/batch',
@@ -1512,7 +1516,7 @@ export const usersCreateMany = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Purge many users
  *
- * Delete inactive users for good. Each says what became of it.
+ * Permanently delete inactive users. Each has its own result.
  */
 export const usersPurgeMany = <ThrowOnError extends boolean = true>(options: Options<UsersPurgeManyData, ThrowOnError>) => (options.client ?? client).post<UsersPurgeManyResponses, UsersPurgeManyErrors, ThrowOnError>({
     url: '/api/v1/users/purge',
@@ -1533,7 +1537,7 @@ export const usersShow = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Update a user
  *
- * Change a user. Disabled, they are signed out everywhere at once, and their keypairs are refused.
+ * Update a user. Disabling signs them out everywhere immediately and rejects their keypairs.
  */
 export const usersUpdate = <ThrowOnError extends boolean = true>(options: Options<UsersUpdateData, ThrowOnError>) => (options.client ?? client).patch<UsersUpdateResponses, UsersUpdateErrors, ThrowOnError>({
     url: '/api/v1/users/{ref}',
@@ -1547,14 +1551,14 @@ export const usersUpdate = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Reset the second factors of a user
  *
- * Take all second factors from somebody who has lost them. They are signed out everywhere.
+ * Remove all second factors of a user who lost them, and sign them out everywhere.
  */
 export const factorsReset = <ThrowOnError extends boolean = true>(options: Options<FactorsResetData, ThrowOnError>) => (options.client ?? client).delete<FactorsResetResponses, FactorsResetErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/factors', ...options });
 
 /**
  * Purge a user
  *
- * Delete an inactive user for good: nothing is left of them but the id, which past sessions name.
+ * Permanently delete an inactive user; only the id stays, in the history of sessions.
  */
 export const usersPurge = <ThrowOnError extends boolean = true>(options: Options<UsersPurgeData, ThrowOnError>) => (options.client ?? client).post<UsersPurgeResponses, UsersPurgeErrors, ThrowOnError>({
     url: '/api/v1/users/{ref}/purge',
@@ -1568,7 +1572,7 @@ export const usersPurge = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Create a password reset link for a user
  *
- * A one-time link with which somebody sets a new password, for you to hand over; good for a day.
+ * Create a one-time link, valid for a day, with which a user sets a new password.
  */
 export const usersRecover = <ThrowOnError extends boolean = true>(options: Options<UsersRecoverData, ThrowOnError>) => (options.client ?? client).post<UsersRecoverResponses, UsersRecoverErrors, ThrowOnError>({ url: '/api/v1/users/{ref}/recover', ...options });
 
@@ -1696,14 +1700,14 @@ export const filesWrite = <ThrowOnError extends boolean = true>(options: Options
 /**
  * List a directory
  *
- * What a directory holds, directories first, a page at a time.
+ * The entries of a directory, directories first, paginated.
  */
 export const filesList = <ThrowOnError extends boolean = true>(options: Options<FilesListData, ThrowOnError>) => (options.client ?? client).get<FilesListResponses, FilesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files', ...options });
 
 /**
  * Copy files
  *
- * Copy files and directories, within a folder or into another. The task tells how far it is.
+ * Copy files and directories within a folder or into another one. The task reports progress.
  */
 export const filesCopy = <ThrowOnError extends boolean = true>(options: Options<FilesCopyData, ThrowOnError>) => (options.client ?? client).post<FilesCopyResponses, FilesCopyErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/copy',
@@ -1717,7 +1721,7 @@ export const filesCopy = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Create a directory
  *
- * Make a directory, and those above it.
+ * Create a directory with its parents.
  */
 export const filesMakeDirectory = <ThrowOnError extends boolean = true>(options: Options<FilesMakeDirectoryData, ThrowOnError>) => (options.client ?? client).post<FilesMakeDirectoryResponses, FilesMakeDirectoryErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/directories',
@@ -1738,8 +1742,9 @@ export const filesShow = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Move or rename files
  *
- * Move files and directories within a folder, or rename one. 207 when some were refused; when all were, the problem
- * of the first, with each in `details.refused`.
+ * Move files and directories within a folder, or rename one.
+ *
+ * 207 if some failed; if all failed, the problem of the first, with all in `details.refused`.
  */
 export const filesMove = <ThrowOnError extends boolean = true>(options: Options<FilesMoveData, ThrowOnError>) => (options.client ?? client).post<FilesMoveResponses, FilesMoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/move',
@@ -1768,8 +1773,9 @@ export const filesPack = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Delete files
  *
- * Delete files and directories. They are gone at once; their space comes back as a task goes on. 207 when some were
- * refused; when all were, the problem of the first, with each in `details.refused`.
+ * Delete files and directories. They disappear immediately; a task frees their space.
+ *
+ * 207 if some failed; if all failed, the problem of the first, with all in `details.refused`.
  */
 export const filesRemove = <ThrowOnError extends boolean = true>(options: Options<FilesRemoveData, ThrowOnError>) => (options.client ?? client).post<FilesRemoveResponses, FilesRemoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/remove',
@@ -1783,7 +1789,7 @@ export const filesRemove = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Search files by name
  *
- * Files and directories below a path whose name holds the text, whatever the case of its letters.
+ * Files and directories below a path whose name contains the text, case-insensitive.
  */
 export const filesSearch = <ThrowOnError extends boolean = true>(options: Options<FilesSearchData, ThrowOnError>) => (options.client ?? client).get<FilesSearchResponses, FilesSearchErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/files/search', ...options });
 

@@ -171,7 +171,7 @@ export type AppToken = {
 /**
  * AppView
  *
- * running: it answers now.
+ * running: it responds.
  */
 export type AppView = {
     /**
@@ -725,10 +725,9 @@ export type DirectoryCreate = {
 /**
  * DomainCreate
  *
- * ceilings: slot -> most that its sessions may hold together; a slot left out is not limited.
- *
- * resource_groups, registries, storage_hosts: names of those that it may use; null: all. A registry is a host, or
- * host:port; images that were built here (localhost/...) come from none, and are never refused.
+ * ceilings: slot -> most that its sessions may hold in total; omitted slots are not limited. resource_groups,
+ * registries, storage_hosts: names that it may use; null: all. A registry is a host or host:port; images built on
+ * the engine (localhost/...) have no registry and are always allowed.
  */
 export type DomainCreate = {
     /**
@@ -794,8 +793,8 @@ export type DomainRef = {
 /**
  * DomainUpdate
  *
- * What is left out stays; what is given replaces what was, as a whole. active false: its people are
- * signed out, and it takes no new sessions; those that run go on.
+ * Omitted fields keep their values; given lists and ceilings are replaced completely. active false: its users are
+ * signed out and it accepts no new sessions; running ones continue.
  */
 export type DomainUpdate = {
     /**
@@ -833,7 +832,7 @@ export type DomainUpdate = {
 /**
  * DomainView
  *
- * users, projects, live_sessions: how many there are, projects without the archived ones.
+ * users, projects, live_sessions: counts, without archived projects.
  *
  * admins: its active administrators, by e-mail.
  */
@@ -2214,7 +2213,7 @@ export type KeypairCreate = {
 /**
  * KeypairCreated
  *
- * The secret is shown this once.
+ * The secret is shown only once.
  */
 export type KeypairCreated = {
     /**
@@ -2311,7 +2310,7 @@ export type KeypairList = {
 /**
  * KeypairUpdate
  *
- * What is left out stays. rate_limit: requests per 15 minutes; null: as the installation has it.
+ * Omitted fields keep their values. rate_limit: requests per 15 minutes; null: the installation's default.
  */
 export type KeypairUpdate = {
     /**
@@ -2331,7 +2330,7 @@ export type KeypairUpdate = {
 /**
  * KeypairView
  *
- * rate_limit: requests per 15 minutes; null: as the installation has it. policy: what its sessions may hold.
+ * rate_limit: requests per 15 minutes; null: the installation's default. policy: its resource policy.
  */
 export type KeypairView = {
     /**
@@ -2629,7 +2628,7 @@ export type Me = {
 /**
  * MemberAdded
  *
- * user: as it was asked for. member: null when it failed, for the reason in problem.
+ * user: as requested. member: null if it failed, with the reason in problem.
  */
 export type MemberAdded = {
     member?: MemberView | null;
@@ -2661,7 +2660,7 @@ export type MemberList = {
 /**
  * MemberRemoved
  *
- * still_mounted: live sessions of theirs that have folders of the project as before, until they end.
+ * still_mounted: their live sessions that keep mounts of the project's folders until they end.
  */
 export type MemberRemoved = {
     /**
@@ -2722,7 +2721,7 @@ export type MembersAdd = {
 /**
  * MembersAdded
  *
- * One for each user asked for, in that order.
+ * One per requested user, in the same order.
  */
 export type MembersAdded = {
     /**
@@ -3923,7 +3922,7 @@ export type Problem = {
 /**
  * ProfileUpdate
  *
- * What is left out stays; a preference that is null goes back to how the browser or the installation has it.
+ * Omitted fields keep their values; null resets a preference to the default of browser or installation.
  */
 export type ProfileUpdate = {
     /**
@@ -3956,7 +3955,7 @@ export type ProgressView = {
 /**
  * ProjectArchive
  *
- * sessions: what becomes of its live ones; left out: the answer is a conflict that names them, if any.
+ * sessions: what to do with live sessions; omitted: a conflict that lists them, if any.
  */
 export type ProjectArchive = {
     sessions?: SessionsChoice | null;
@@ -3965,7 +3964,7 @@ export type ProjectArchive = {
 /**
  * ProjectCreate
  *
- * domain: id or name; your own when left out. ceilings: as those of a domain.
+ * domain: id or name; default: your own. ceilings: as for a domain.
  */
 export type ProjectCreate = {
     /**
@@ -4075,7 +4074,7 @@ export type ProjectRef = {
 /**
  * ProjectUpdate
  *
- * What is left out stays; what is given replaces what was, as a whole.
+ * Omitted fields keep their values; given ones are replaced completely.
  */
 export type ProjectUpdate = {
     /**
@@ -4097,10 +4096,8 @@ export type ProjectUpdate = {
 /**
  * ProjectView
  *
- * archived_at: since when it takes no new sessions; null: it does. admins: by e-mail.
- *
- * members, live_sessions: how many there are. had_sessions: whether it ever held one, so that it stays.
- * policy: what its folders may hold.
+ * archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
+ * had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders.
  */
 export type ProjectView = {
     /**
@@ -4195,7 +4192,7 @@ export type Proof = {
 /**
  * ProviderCreate
  *
- * kind: as `GET /provider-kinds` names it. settings: as its schema says; what is left out is as usual.
+ * kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
  *
  * domain: id or name; where people who come for the first time are made.
  */
@@ -4339,8 +4336,8 @@ export type ProviderTestStep = {
 /**
  * ProviderUpdate
  *
- * Only what is present changes; mapping is replaced as a whole. settings: those that are given change; null: as
- * usual again. Secrets are given again when the provider moves to another server.
+ * Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
+ * default. Secrets must be sent again when the provider moves to another server.
  */
 export type ProviderUpdate = {
     /**
@@ -5740,7 +5737,7 @@ export type SlotRoomView = {
 /**
  * SshKeyAdd
  *
- * public_key left out: a pair is made, and its private half is in the answer.
+ * public_key omitted: a pair is generated and the private key is returned.
  */
 export type SshKeyAdd = {
     /**
@@ -5756,7 +5753,7 @@ export type SshKeyAdd = {
 /**
  * SshKeyAdded
  *
- * private_key: of a pair that was made here; shown this once.
+ * private_key: of a generated pair; shown only once.
  */
 export type SshKeyAdded = {
     /**
@@ -5828,7 +5825,7 @@ export type SshKeyView = {
 /**
  * StorageHostAccessUpdate
  *
- * Everybody who may use the host while it is not public: ids or names. Replaces what was.
+ * The access list of a host that is not public: ids or names. Replaces the current list.
  */
 export type StorageHostAccessUpdate = {
     /**
@@ -5978,7 +5975,7 @@ export type StorageHostRef = {
 /**
  * StorageHostUpdate
  *
- * What is left out stays. Back end and root stay as they are, for folders are there.
+ * Omitted fields keep their values. Back end and root cannot be changed.
  */
 export type StorageHostUpdate = {
     /**
@@ -6195,7 +6192,7 @@ export type TestMailResult = {
 /**
  * TokenCreate
  *
- * scopes: actions ("session.read"), all on one kind ("session.*"), or "*". expires_in_days null: never.
+ * scopes: actions ("session.read"), all actions of a kind ("session.*"), or "*". expires_in_days null: never.
  */
 export type TokenCreate = {
     /**
@@ -6215,7 +6212,7 @@ export type TokenCreate = {
 /**
  * TokenCreated
  *
- * token: shown this once; sent as `Authorization: Bearer <token>`.
+ * token: shown only once; sent as `Authorization: Bearer <token>`.
  */
 export type TokenCreated = {
     /**
@@ -6401,7 +6398,7 @@ export type UsageMode = 'general' | 'model' | 'data';
 /**
  * UserBatch
  *
- * Many at once. Passwords take a while to hash: send some tens of rows at a time to show how far it is.
+ * A batch of users. Hashing passwords is slow: send some tens of rows at a time to show progress.
  */
 export type UserBatch = {
     defaults?: UserRow;
@@ -6414,12 +6411,11 @@ export type UserBatch = {
 /**
  * UserCreate
  *
- * domain: id or name; your own when left out. projects: ids or names in that domain.
- *
- * password: theirs, to be changed at the first sign-in unless must_change_password is false; generate_password
- * makes one, link makes a one-time link to set one: the answer shows either once. With none of these they
- * sign in by a provider, or get a link later.
- * addresses: networks that they may sign in from; empty: any.
+ * domain: id or name; default: your own. projects: ids or names in that domain. password: initial password, to be
+ * changed at the first sign-in unless must_change_password is false; generate_password generates one, link creates a
+ * one-time link to set one; either is returned only once. Without these they sign in with a provider, or get a link
+ * later.
+ * addresses: networks from which they may sign in; empty: any.
  */
 export type UserCreate = {
     /**
@@ -6557,7 +6553,7 @@ export type UserCreated = {
 /**
  * UserDetail
  *
- * providers: names of the identity providers that know them. keypairs, logins, live_sessions: how many.
+ * providers: names of linked identity providers. keypairs, logins, live_sessions: counts.
  */
 export type UserDetail = {
     /**
@@ -6674,7 +6670,7 @@ export type UserList = {
 /**
  * UserMade
  *
- * row: its place in the request, from 0 on. status "valid": a dry run found nothing wrong.
+ * row: index in the request, from 0. status "valid": a dry run found nothing wrong.
  *
  * password: the generated one; link: to set one. Both are shown this once.
  */
@@ -6729,8 +6725,8 @@ export type UserProfile = {
  *
  * confirm: the user's e-mail. sessions: "end", when some are live.
  *
- * folders_to: who gets their folders, by e-mail or id; delete_folders: they are deleted for good. One of both, when
- * they have any. What is in their trash is deleted in any case.
+ * folders_to: new owner of their folders, by e-mail or id; delete_folders: delete them permanently. One of both is
+ * required if they have any. Trashed folders are deleted in any case.
  */
 export type UserPurge = {
     /**
@@ -6797,9 +6793,8 @@ export type UserRef = {
 /**
  * UserRow
  *
- * One of many to be made, as somebody wrote it: what is wrong with it is said of this row alone.
- *
- * The fields mean what they mean in UserCreate. Empty ones are filled from the defaults.
+ * One row of a batch; errors are reported per row. Fields as in UserCreate; empty ones are filled from the
+ * defaults.
  */
 export type UserRow = {
     /**
@@ -6864,11 +6859,12 @@ export type UserState = 'active' | 'inactive' | 'unverified' | 'purged';
 /**
  * UserUpdate
  *
- * What is left out stays. projects: the whole list; who stays in one stays its administrator.
+ * Omitted fields keep their values. projects: the complete list; administrators of a kept project stay
+ * administrators.
  *
- * domain: moves them, out of all projects and out of office, unless the same request gives new ones.
- * sessions: what becomes of live ones when they are disabled or moved; left out, the answer is a conflict
- * that names them, if any. When moved, they must end.
+ * domain: moves them, and removes projects and role unless the same request sets new ones. sessions: what to do with
+ * live sessions when the user is disabled or moved; omitted: a conflict that lists them, if any. When moved, they
+ * must end.
  */
 export type UserUpdate = {
     /**
@@ -6909,10 +6905,8 @@ export type UserUpdate = {
 /**
  * UserView
  *
- * projects: by name. second_factor: whether they have one that is set up, or a passkey.
- *
- * policy: what all their sessions may hold together. keypair_policy: what they may do without a keypair; new
- * keypairs get it.
+ * projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
+ * keypair_policy: limits of use without a keypair, and the default for new keypairs.
  */
 export type UserView = {
     /**
@@ -6983,7 +6977,7 @@ export type UserWeight = {
 /**
  * UsersMade
  *
- * One for each row, in their order. done: created, or valid in a dry run.
+ * One per row, in the same order. done: created, or valid in a dry run.
  */
 export type UsersMade = {
     /**
@@ -7027,7 +7021,7 @@ export type UsersPurge = {
 /**
  * UsersPurged
  *
- * One for each user asked for, in that order.
+ * One per requested user, in the same order.
  */
 export type UsersPurged = {
     /**
@@ -7136,7 +7130,7 @@ export type VFolderMove = {
 /**
  * VFolderUpdate
  *
- * What is left out stays.
+ * Omitted fields keep their values.
  */
 export type VFolderUpdate = {
     /**
@@ -9558,7 +9552,7 @@ export type KeypairsListData = {
         /**
          * Owner
          *
-         * A user's id, me, or all that you reach.
+         * A user's id, me, or all that you administer.
          */
         owner?: string;
     };
@@ -10636,7 +10630,7 @@ export type ProjectsRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10672,7 +10666,7 @@ export type ProjectsShowData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10708,7 +10702,7 @@ export type ProjectsUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10744,7 +10738,7 @@ export type ProjectsArchiveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10780,7 +10774,7 @@ export type ProjectMembersListData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10841,7 +10835,7 @@ export type ProjectMembersAddData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -10877,7 +10871,7 @@ export type ProjectMembersRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
         /**
@@ -10919,7 +10913,7 @@ export type ProjectMembersUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
         /**
@@ -10997,7 +10991,7 @@ export type ProjectsRestoreData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or a name that is unique among yours.
          */
         ref: string;
     };
@@ -12818,7 +12812,7 @@ export type UsersListData = {
         /**
          * State
          *
-         * left out: all but the purged
+         * omitted: all but purged ones
          */
         state?: UserState | null;
         /**
