@@ -87,15 +87,15 @@ def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> N
         desk.go("/sessions?launch=new")
         drawer = desk.page.get_by_role("dialog", name="Start a session")
         drawer.get_by_label("CPU cores", exact=True).fill(everything)
-        drawer.get_by_role("button", name="More").click()
-        expect(drawer).to_contain_text("Would wait")
-        faults += [f"would wait: {fault}" for fault in _violations(desk.page)]
+        drawer.get_by_role("button", name="More options").click()
+        expect(drawer).to_contain_text("Starts later")
+        faults += [f"starts later: {fault}" for fault in _violations(desk.page)]
         drawer.get_by_label("CPU cores", exact=True).fill("9999")
         expect(drawer).to_contain_text("Cannot start")
         faults += [f"cannot start: {fault}" for fault in _violations(desk.page)]
         desk.go("/scheduler")
         desk.page.get_by_role("button", name="Priority of waits_desk").click()
-        expect(desk.page.get_by_role("button", name="Change the priority")).to_be_visible()
+        expect(desk.page.get_by_role("button", name="Change priority")).to_be_visible()
         faults += [f"queue: {fault}" for fault in _violations(desk.page)]
     finally:
         desk.carrel.carrel("session", "rm", "--yes", "waits_desk", "--force")
@@ -270,6 +270,6 @@ def _open_drawer(desk: Desk, session: str, view: str) -> None:
         desk.row(session).get_by_role("button", name="Terminate").click()
         expect(desk.page.get_by_role("button", name="Keep")).to_be_visible()
     elif view != "sessions":
-        names = {"detail": "Overview", "usage": "Resource use"}
+        names = {"detail": "Overview", "usage": "Resource usage"}
         drawer = desk.detail(session, names.get(view, view.capitalize()))
         expect(drawer.get_by_role("tabpanel")).to_be_visible()

@@ -20,7 +20,7 @@ def test_change_is_found_with_what_was_before_and_after(desk: Desk, roles: Roles
     desk.go("/audit?action=user.update")
     page.get_by_role("row").filter(has_text=roles.user).first.click()
     entry = page.get_by_role("dialog")
-    changed = entry.get_by_role("table", name="What changed").get_by_role("row").filter(has_text="name")
+    changed = entry.get_by_role("table", name="Changes").get_by_role("row").filter(has_text="name")
     expect(changed).to_contain_text("Uma Thurber")
     expect(changed).to_contain_text("Uma")
     # The address says which entry it is, to somebody whose list does not hold it either.
@@ -44,7 +44,7 @@ def test_file_holds_what_the_filter_finds(desk: Desk, roles: Roles) -> None:
     page = desk.page
     desk.go(f"/audit?action=user.create&q={roles.user}")
     expect(page.get_by_role("row").filter(has_text=roles.user)).to_be_visible()
-    page.get_by_role("button", name="Save as a file").click()
+    page.get_by_role("button", name="Download").click()
     with page.expect_download() as saved:
         page.get_by_role("menuitem", name="JSON lines").click()
     lines = saved.value.path().read_text().splitlines()
@@ -54,7 +54,7 @@ def test_file_holds_what_the_filter_finds(desk: Desk, roles: Roles) -> None:
 
 def test_chain_is_verified(desk: Desk, roles: Roles) -> None:
     desk.go("/audit")
-    desk.page.get_by_role("button", name="Verify the chain").click()
+    desk.page.get_by_role("button", name="Verify audit trail").click()
     expect(desk.page.get_by_text("The audit trail is intact")).to_be_visible()
 
 
@@ -63,21 +63,21 @@ def test_domain_admin_sees_their_domain_and_cannot_verify(open_desk: Opener, rol
     desk.page.get_by_role("link", name="Audit").click()
     expect(desk.page.get_by_role("row").filter(has_text=roles.domain_admin).first).to_be_visible()
     expect(desk.page.get_by_role("row").filter(has_text=roles.user)).to_have_count(0)
-    expect(desk.page.get_by_role("button", name="Verify the chain")).to_have_count(0)
+    expect(desk.page.get_by_role("button", name="Verify audit trail")).to_have_count(0)
 
 
 def test_only_changed_settings_are_saved_and_the_default_is_a_click_away(desk: Desk) -> None:
     page = desk.page
     desk.go("/site")
-    field = page.get_by_label("Minutes that a lock lasts")
+    field = page.get_by_label("Lockout duration (minutes)")
     field.fill("30")
     expect(page.get_by_text("carrel site set lock_minutes=30")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Saved. It holds from now on.")).to_be_visible()
+    expect(page.get_by_text("Saved. The settings are in effect.")).to_be_visible()
     page.reload()
     expect(field).to_have_value("30")
     lock = page.locator(".mantine-InputWrapper-root").filter(has=field)
-    lock.get_by_role("button", name="back to it").click()
+    lock.get_by_role("button", name="Reset to default").click()
     expect(field).to_have_value("20")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("1 setting is changed.")).to_have_count(0)
@@ -89,7 +89,7 @@ def test_settings_that_do_not_go_together_are_marked(desk: Desk) -> None:
     page.get_by_label("Mail server", exact=True).fill("smtp.example.org")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("site.mail_sender")
-    expect(page.get_by_label("Sender")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_label("From address")).to_have_attribute("aria-invalid", "true")
 
 
 def test_announcement_is_seen_by_everybody_until_dismissed(
@@ -98,14 +98,14 @@ def test_announcement_is_seen_by_everybody_until_dismissed(
     desk.go("/site")
     text = desk.page.get_by_label("Markdown")
     text.fill("**Closed** on Friday <script>alert(1)</script>")
-    expect(desk.page.get_by_role("region", name="How it looks").locator("strong")).to_have_text("Closed")
+    expect(desk.page.get_by_role("region", name="Preview").locator("strong")).to_have_text("Closed")
     desk.page.get_by_role("button", name="Save", exact=True).click()
-    expect(desk.page.get_by_text("Saved. It holds from now on.")).to_be_visible()
+    expect(desk.page.get_by_text("Saved. The settings are in effect.")).to_be_visible()
 
     other = roles.desk(open_desk, roles.user)
     banner = other.page.get_by_role("complementary", name="Announcement")
     expect(banner).to_contain_text("Closed on Friday <script>")
-    banner.get_by_role("button", name="Dismiss the announcement").click()
+    banner.get_by_role("button", name="Dismiss announcement").click()
     expect(banner).to_have_count(0)
     other.page.reload()
     expect(other.page.get_by_role("heading", level=1)).to_be_visible()
@@ -138,17 +138,17 @@ def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider, corp: st
     drawer = page.get_by_role("dialog", name="New identity provider")
     drawer.get_by_role("textbox", name="Name", exact=True).fill(corp)
     drawer.get_by_label("Issuer").fill(there.issuer)
-    drawer.get_by_label("Client id").fill(CLIENT)
-    drawer.get_by_label("Secret of the client").fill(SECRET)
+    drawer.get_by_label("Client ID").fill(CLIENT)
+    drawer.get_by_label("Client secret").fill(SECRET)
     expect(drawer.get_by_text(f"carrel provider add oidc {corp}")).not_to_contain_text(SECRET)
-    drawer.get_by_role("button", name="Set up").click()
+    drawer.get_by_role("button", name="Set up", exact=True).click()
     detail = page.get_by_role("dialog", name=corp)
-    expect(detail).to_contain_text("Register there")
+    expect(detail).to_contain_text("Redirect URI")
     detail.get_by_role("button", name="Test now").click()
-    expect(detail.get_by_role("status")).to_contain_text("It does not work yet.")
+    expect(detail.get_by_role("status")).to_contain_text("The test failed.")
     there.start()
     detail.get_by_role("button", name="Test now").click()
-    expect(detail.get_by_role("status")).to_contain_text("It works.")
+    expect(detail.get_by_role("status")).to_contain_text("The test succeeded.")
 
     other.go("/settings/profile")
     other.page.get_by_role("link", name=f"Sign in with {corp}").click()
@@ -160,7 +160,7 @@ def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider, corp: st
     expect(other.page.get_by_text(email).first).to_be_visible()
 
     detail.get_by_role("button", name="Remove…").click()
-    question = page.get_by_role("dialog", name="Remove an identity provider")
+    question = page.get_by_role("dialog", name="Remove identity provider")
     question.get_by_label(f"Type {corp} to confirm").fill(corp)
     question.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("No identity providers")).to_be_visible()

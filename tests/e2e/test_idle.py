@@ -62,16 +62,16 @@ def test_idle_session_is_warned_of_kept_and_ended_once_that_is_due(
     page.get_by_role("button", name=re.compile("^Notifications")).click()
     bell = page.get_by_role("dialog", name="Notifications")
     expect(bell).to_contain_text(
-        re.compile(rf"{own_session}\s*Nobody seems to use it: it ends in 5m \d\ds\.")
+        re.compile(rf"{own_session}\s*Idle: terminates in 5m \d\ds\.")
     )
-    expect(bell.get_by_role("button", name="Keep it")).to_be_visible()
+    expect(bell.get_by_role("button", name="Keep session")).to_be_visible()
     page.keyboard.press("Escape")
 
     # 2. Kept, it has its hour again.
     drawer = desk.detail(own_session)
-    warning = drawer.get_by_role("alert").filter(has_text="Nobody seems to use it")
-    ends = drawer.get_by_role("definition").filter(has_text="after 1h 00m")
-    warning.get_by_role("button", name="Keep it").click()
+    warning = drawer.get_by_role("alert").filter(has_text="Idle: terminates")
+    ends = drawer.get_by_role("definition").filter(has_text="limit 1h 00m")
+    warning.get_by_role("button", name="Keep session").click()
     expect(warning).to_be_hidden()
     expect(ends).to_contain_text(re.compile(r"in 59m \d\ds"))
 
@@ -84,8 +84,8 @@ def test_idle_session_is_warned_of_kept_and_ended_once_that_is_due(
     kept = "UPDATE session_activity SET kept_at = now() - interval '63 min' WHERE session_id = %s"
     database.execute(kept, [session])
     page.reload()
-    expect(warning).to_contain_text("Nobody seems to use it: it ends any moment now.")
-    expect(ends).to_contain_text("any moment now")
+    expect(warning).to_contain_text("Idle: terminates any moment.")
+    expect(ends).to_contain_text("any moment")
 
     # 4. Then it ends, and says why.
     database.execute(due, ["2 min", session])

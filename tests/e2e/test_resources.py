@@ -46,23 +46,23 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     form = _drawer(desk, "New policy for users")
     form.get_by_role("textbox", name="Name", exact=True).fill(tight)
     form.get_by_label("CPU cores: not limited").uncheck()
-    form.get_by_label("Most of CPU cores").fill("8")
+    form.get_by_label("Limit for CPU cores").fill("8")
     line = f"carrel policy create {tight} --kind user --slot cpu=8 --slot '*=unlimited'"
     expect(form.get_by_text(line)).to_be_visible()
     form.get_by_role("button", name="Create").click()
     expect(form).to_be_hidden()
     expect(desk.row(tight)).to_contain_text("8 CPU")
-    expect(desk.row(tight)).to_contain_text("nobody")
+    expect(desk.row(tight)).to_contain_text("none")
 
     desk.go(f"/users?q={EMAIL}")
     desk.row(EMAIL).get_by_text(EMAIL, exact=True).click()
     person = _drawer(desk, EMAIL)
-    person.get_by_role("button", name="Change the resource policy").click()
+    person.get_by_role("button", name="Change resource policy").click()
     dialog = _drawer(desk, f"Resource policy of {EMAIL}")
     dialog.get_by_role("combobox", name="Policy").click()
     page.get_by_role("option", name=tight).click()
     expect(dialog.get_by_text(f"carrel policy assign {tight} --user {EMAIL}")).to_be_visible()
-    dialog.get_by_role("button", name="Give").click()
+    dialog.get_by_role("button", name="Assign").click()
     expect(dialog).to_be_hidden()
 
     person.get_by_role("link", name=tight).click()
@@ -70,23 +70,23 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
     expect(policy).to_contain_text("1 user")
     policy.get_by_role("button", name="Edit").click()
     form = _drawer(desk, f"Edit {tight}")
-    expect(form.get_by_role("status")).to_contain_text("No one would be over the limit now.")
-    form.get_by_label("Most of CPU cores").fill("0.1")
+    expect(form.get_by_role("status")).to_contain_text("No one exceeds the new limits.")
+    form.get_by_label("Limit for CPU cores").fill("0.1")
     notice = form.get_by_role("status")
-    expect(notice).to_contain_text("1 would be over it now")
-    expect(notice).to_contain_text(re.compile(rf"{EMAIL} \(user\): has [\d.]+ CPU, may have 0.1 CPU"))
+    expect(notice).to_contain_text("1 exceeds the new limit")
+    expect(notice).to_contain_text(re.compile(rf"{EMAIL} \(user\): uses [\d.]+ CPU, limit 0.1 CPU"))
     form.get_by_role("button", name="Cancel").click()
 
     desk.go("/policies?kind=user")
     remove = desk.row(tight).get_by_role("button", name=f"Remove: {tight}")
     expect(remove).to_have_attribute("aria-disabled", "true")
-    expect(remove).to_have_accessible_name(re.compile("It is in use"))
+    expect(remove).to_have_accessible_name(re.compile("The policy is in use"))
     given = api.put("/policies/default-user/holders", json={"users": [EMAIL]})
     assert given.status_code == 200, given.text
     # It becomes possible the moment that nobody has it any more.
     expect(remove).not_to_have_attribute("aria-disabled", "true")
     remove.click()
-    page.get_by_role("dialog", name="Remove a resource policy").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog", name="Remove resource policy").get_by_role("button", name="Remove").click()
     expect(desk.row(tight)).to_have_count(0)
 
 
@@ -94,10 +94,10 @@ def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session
     desk.go("/projects")
     desk.row("default").first.get_by_role("button", name="Edit").click()
     form = _drawer(desk, "Edit default")
-    expect(form.get_by_role("status")).to_contain_text("No one would be over the limit now.")
+    expect(form.get_by_role("status")).to_contain_text("No one exceeds the new limits.")
     form.get_by_label("CPU cores: not limited").uncheck()
-    form.get_by_label("Most of CPU cores").fill("0.1")
-    expect(form.get_by_role("status")).to_contain_text("may have 0.1 CPU")
+    form.get_by_label("Limit for CPU cores").fill("0.1")
+    expect(form.get_by_role("status")).to_contain_text("limit 0.1 CPU")
     form.get_by_role("button", name="Cancel").click()
 
 
@@ -127,19 +127,19 @@ def test_group_is_seen_by_those_who_are_named_only(desk: Desk, open_desk: Opener
     access.get_by_role("button", name="Save").click()
     expect(access.get_by_role("button", name="Save")).to_be_disabled()
     page.keyboard.press("Escape")
-    expect(desk.row(optics)).to_contain_text("1 named")
+    expect(desk.row(optics)).to_contain_text("1 listed")
 
     seen = {person: _groups(roles, open_desk, person) for person in (roles.project_admin, roles.user)}
     assert optics in seen[roles.project_admin]
     assert optics not in seen[roles.user]
 
     desk.row(optics).get_by_role("button", name="Remove").click()
-    question = page.get_by_role("dialog", name="Remove a resource group")
+    question = page.get_by_role("dialog", name="Remove resource group")
     question.get_by_label(f"Type {optics} to confirm").fill(optics)
     question.get_by_role("button", name="Remove").click()
     expect(desk.row(optics)).to_have_count(0)
     kept = desk.row("default").first.get_by_role("button", name="Remove: default")
-    expect(kept).to_have_accessible_name(re.compile("It stays: new nodes come into it"))
+    expect(kept).to_have_accessible_name(re.compile("The default group cannot be removed: new nodes join it"))
 
 
 def _groups(roles: Roles, open_desk: Opener, person: str) -> list[str]:
@@ -155,12 +155,12 @@ def _groups(roles: Roles, open_desk: Opener, person: str) -> list[str]:
 def test_cordon_makes_sessions_wait_and_uncordon_starts_them(desk: Desk, carrel: Running, node: str) -> None:
     page = desk.page
     desk.go("/resources")
-    desk.row(node).get_by_role("button", name=f"Cordon: take no new sessions: {node}").click()
+    desk.row(node).get_by_role("button", name=f"Cordon: accept no new sessions: {node}").click()
     expect(desk.row(node)).to_contain_text("Cordoned")
     made = carrel.carrel("session", "create", *SMALL, "--name", "behind_the_cordon")
     assert made.returncode == 0, made.stderr
     desk.go("/sessions")
-    desk.expect_state("behind_the_cordon", "Waiting")
+    desk.expect_state("behind_the_cordon", "Pending")
     expect(desk.row("behind_the_cordon")).to_contain_text("1 node: cordoned.")
 
     desk.go("/resources")
@@ -197,7 +197,7 @@ def test_machine_that_never_comes_back_is_forgotten_by_its_name(desk: Desk, lost
     desk.go(f"/resources?open={lost_node}")
     drawer = _drawer(desk, lost_node)
     drawer.get_by_role("button", name="Forget…").click()
-    question = desk.page.get_by_role("dialog", name="Forget a node")
+    question = desk.page.get_by_role("dialog", name="Forget node")
     expect(question).to_contain_text(f"carrel node forget {lost_node}")
     question.get_by_label(f"Type {lost_node} to confirm").fill(lost_node)
     question.get_by_role("button", name="Forget", exact=True).click()
@@ -211,13 +211,13 @@ def test_drain_says_first_what_becomes_of_each_session(
 ) -> None:
     page = desk.page
     desk.go("/resources")
-    desk.row(node).get_by_role("button", name="Drain: empty it").click()
+    desk.row(node).get_by_role("button", name="Drain: move or terminate its sessions").click()
     dialog = _drawer(desk, f"Drain {node}")
     told = dialog.get_by_role("row").filter(has_text=own_session)
-    expect(told).to_contain_text("It runs on until it ends by itself")
-    dialog.get_by_label("Move what runs").check()
-    expect(told).to_contain_text("starts again elsewhere")
-    dialog.get_by_label("End what runs").check()
+    expect(told).to_contain_text("It keeps running until it ends")
+    dialog.get_by_label("Requeue sessions").check()
+    expect(told).to_contain_text("restarted on another node")
+    dialog.get_by_label("Terminate sessions").check()
     expect(told).to_contain_text("files outside mounted folders are lost")
     expect(dialog.get_by_text(f"carrel node drain {node} --how end")).to_be_visible()
     go = dialog.get_by_role("button", name="Drain", exact=True)
@@ -227,7 +227,7 @@ def test_drain_says_first_what_becomes_of_each_session(
 
     # Asking has changed nothing; waiting harms nobody.
     expect(desk.row(node)).to_contain_text("Ready")
-    dialog.get_by_label("Wait for what runs").check()
+    dialog.get_by_label("Wait for sessions to end").check()
     go.click()
     expect(dialog).to_be_hidden()
     expect(desk.row(node)).to_contain_text("Draining")
@@ -247,10 +247,10 @@ def test_node_is_found_on_the_map_by_keyboard(
     desk.go("/resources")
     page.get_by_text("Map", exact=True).click()
     expect(page).to_have_url(re.compile("view=map"))
-    square = page.get_by_role("link", name=f"{node} {cpu} % (the scarcest)", exact=True)
+    square = page.get_by_role("link", name=f"{node} {cpu} % (scarcest slot)", exact=True)
     square.focus()
     page.keyboard.press("Enter")
-    expect(_drawer(desk, node)).to_contain_text("The machine has")
+    expect(_drawer(desk, node)).to_contain_text("Total")
     page.keyboard.press("Escape")
     expect(square).to_be_focused()
     page.get_by_role("combobox", name="Coloured by").click()
@@ -266,7 +266,7 @@ def test_reserved_memory_is_offered_no_more(desk: Desk, api: httpx2.Client, node
     # More than there is gets refused instead of cut to all that there is.
     form.get_by_label("Memory").fill("9999")
     form.get_by_role("button", name="Save").click()
-    expect(form).to_contain_text("The machine has less.")
+    expect(form).to_contain_text("The node has less than this.")
     form.get_by_label("Memory").fill("2")
     expect(form.get_by_text(f"carrel node edit {node} --reserve mem=2g")).to_be_visible()
     form.get_by_role("button", name="Save").click()
@@ -300,7 +300,7 @@ def test_people_see_nodes_only_where_the_site_shows_them(
     expect(theirs.page.get_by_role("button", name=re.compile("Cordon"))).to_have_count(0)
     theirs.row(node).get_by_text(node, exact=True).click()
     drawer = _drawer(theirs, node)
-    expect(drawer).to_contain_text("None of yours is on it")
+    expect(drawer).to_contain_text("None of your sessions is on this node")
     expect(drawer.get_by_text(running_session)).to_have_count(0)
 
 
@@ -318,12 +318,12 @@ def test_preset_is_offered_by_the_launcher_until_it_is_removed(desk: Desk) -> No
     expect(form.get_by_text("carrel preset create nano --slot cpu=0.25 --slot mem=256m")).to_be_visible()
     form.get_by_role("button", name="Create").click()
     expect(desk.row("nano")).to_contain_text("0.25 CPU · 256 MiB")
-    expect(desk.row("nano")).to_contain_text("every group")
+    expect(desk.row("nano")).to_contain_text("all groups")
 
     desk.go("/sessions?launch=new")
     launcher = _drawer(desk, "Start a session")
     expect(launcher.get_by_text(re.compile("^nano · "))).to_be_visible()
     desk.go("/resources/presets")
     desk.row("nano").get_by_role("button", name="Remove").click()
-    page.get_by_role("dialog", name="Remove a preset").get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog", name="Remove preset").get_by_role("button", name="Remove").click()
     expect(desk.row("nano")).to_have_count(0)

@@ -95,7 +95,7 @@ def test_launcher_says_what_starts_what_waits_and_what_never_does(open_desk: Ope
     desk = lab.desk(open_desk)
     drawer = _launcher(desk)
     cpu, verdict = drawer.get_by_label("CPU cores", exact=True), drawer.locator("[data-verdict]")
-    expect(drawer).to_contain_text(f"0.5 at most: project {lab.name}.")
+    expect(drawer).to_contain_text(f"0.5 at most (project {lab.name}).")
     cpu.fill("0.25")
     expect(verdict).to_have_text("Starts now.")
 
@@ -107,10 +107,10 @@ def test_launcher_says_what_starts_what_waits_and_what_never_does(open_desk: Ope
 
     lab.start("holder", 400)
     cpu.fill("0.3")
-    expect(verdict).to_contain_text("Would wait: place 1.")
+    expect(verdict).to_contain_text("Starts later: queue position 1.")
     expect(verdict).to_contain_text("may use 0.5 CPU at once and uses 0.4 CPU; this needs 0.3 CPU.")
-    expect(drawer.get_by_role("button", name="Start when there is room")).to_be_enabled()
-    verdict.get_by_role("button", name="Ask for 0.1 CPU").click()
+    expect(drawer.get_by_role("button", name="Add to queue")).to_be_enabled()
+    verdict.get_by_role("button", name="Request 0.1 CPU").click()
     expect(verdict).to_have_text("Starts now.")
     expect(drawer.locator("code")).to_contain_text("--cpu 0.1 ")
 
@@ -144,7 +144,7 @@ def test_what_the_launcher_asks_for_is_what_the_session_has(desk: Desk, lab: Lab
     drawer = _launcher(desk)
     drawer.get_by_label("Name", exact=True).fill("with_wishes")
     drawer.get_by_label("CPU cores", exact=True).fill("0.1")
-    drawer.get_by_role("button", name="More").click()
+    drawer.get_by_role("button", name="More options").click()
     drawer.get_by_label("Priority").fill("60")
     drawer.get_by_label("Time limit", exact=True).fill("90")
     drawer.get_by_role("combobox", name="Unit of: Time limit").click()
@@ -170,10 +170,10 @@ def test_drawer_says_why_a_session_waits_and_the_change_starts_it(open_desk: Ope
     expect(why).to_contain_text(
         f"Project {lab.name} may use 0.5 CPU at once and uses 0.45 CPU; this needs 0.4 CPU."
     )
-    expect(why).to_contain_text("0.45 CPU of 0.5 CPU used, 0.4 CPU asked for.")
-    expect(why).to_contain_text("in the queue of default")
+    expect(why).to_contain_text("0.45 CPU of 0.5 CPU used, 0.4 CPU requested.")
+    expect(why).to_contain_text("in default")
     # Neither alone leaves enough.
-    why.get_by_role("button", name=f"End {', '.join(holders)}").click()
+    why.get_by_role("button", name=f"Terminate {', '.join(holders)}").click()
     question = desk.page.get_by_role("dialog", name="Terminate sessions")
     expect(question).to_contain_text(holders[0])
     expect(question).to_contain_text(holders[1])
@@ -194,7 +194,7 @@ def test_queue_is_in_order_and_a_priority_changes_it(desk: Desk, lab: Lab) -> No
     field = desk.page.get_by_role("textbox", name=f"Priority of {second}")
     # What cannot be is said, and not sent as something else.
     field.fill("150")
-    desk.page.get_by_role("button", name="Change the priority").click()
+    desk.page.get_by_role("button", name="Change priority", exact=True).click()
     expect(desk.page.get_by_role("status").filter(has_text="0 to 100")).to_be_visible()
     expect(field).to_have_value("150")
     field.fill("80")
@@ -215,7 +215,7 @@ def test_queue_names_nobody_whom_one_may_not_see(open_desk: Opener, carrel: Runn
     desk = other.desk(open_desk)
     desk.go("/scheduler")
     table = desk.page.get_by_role("table", name="Queue of default")
-    expect(table).to_contain_text("somebody else's")
+    expect(table).to_contain_text("another user's")
     expect(table).not_to_contain_text(lab.name)
     expect(table.get_by_role("button", name="Priority of")).to_have_count(0)
     expect(desk.page.get_by_role("radiogroup")).to_have_count(0)
@@ -247,7 +247,7 @@ def test_dashboard_shows_what_is_used_beside_each_limit_and_is_live(open_desk: O
     place = desk.page.get_by_role("region", name=f"project {lab.name}")
     expect(place).to_contain_text("0 of 0.5")
     mine = desk.page.get_by_role("region", name="My sessions")
-    expect(mine).to_contain_text("No session is live.")
+    expect(mine).to_contain_text("No live sessions.")
     lab.start("holder", 300)
     expect(place).to_contain_text("0.3 of 0.5", timeout=STARTS_MS)
     expect(desk.page.get_by_role("region", name="Available to me")).to_contain_text("0.2 of 0.5")
@@ -291,7 +291,7 @@ def test_picture_of_shares_draws_what_its_table_says(desk: Desk, lab: Lab) -> No
     table = desk.page.get_by_role("table", name="Shares")
     expect(table.get_by_role("row").filter(has_text=f"{lab.name} project")).to_contain_text("0.4 CPU")
     rows = [row.get_by_role("cell").all_inner_texts() for row in table.get_by_role("row").all()[1:]]
-    drawn = desk.page.get_by_role("figure", name="Shares as a picture").evaluate(DRAWN)
+    drawn = desk.page.get_by_role("figure", name="Chart of shares").evaluate(DRAWN)
     assert lab.name in [name for name, *_ in drawn]
     assert len(drawn) == len(rows)
     for (_, bar, mark, said), (_, theirs, entitled, *_) in zip(drawn, rows, strict=True):

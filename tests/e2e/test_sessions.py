@@ -33,7 +33,7 @@ def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
     drawer.get_by_label("Name", exact=True).fill("by_command")
     drawer.get_by_label("CPU cores", exact=True).fill("0.25")
     drawer.get_by_label("Memory", exact=True).fill("0.3")
-    drawer.get_by_role("button", name="Add a variable").click()
+    drawer.get_by_role("button", name="Add variable").click()
     drawer.get_by_label("Name of variable 1").fill("GREETING")
     drawer.get_by_label("Value of variable 1").fill("it's $HOME")
     line = drawer.locator("code").inner_text()
@@ -86,7 +86,7 @@ def test_wrong_image_ends_in_a_sentence(desk: Desk) -> None:
 def test_history_tells_every_step_with_its_cause(desk: Desk, running_session: str) -> None:
     desk.go("/sessions")
     steps = desk.detail(running_session, "History").get_by_role("listitem")
-    for step, state in enumerate(("Waiting", "Scheduled", "Preparing", "Starting", "Running")):
+    for step, state in enumerate(("Pending", "Scheduled", "Preparing", "Starting", "Running")):
         expect(steps.nth(step)).to_contain_text(state)
     expect(steps.first).to_contain_text(EMAIL)
 
@@ -100,7 +100,7 @@ def test_logs_are_live_and_can_be_downloaded(desk: Desk, running_session: str, t
     desk.carrel.shell(running_session, "echo while it was open > /proc/1/fd/1")
     expect(log).to_contain_text("while it was open")
     with desk.page.expect_download() as download:
-        drawer.get_by_role("link", name="Download the whole log").click()
+        drawer.get_by_role("link", name="Download full log").click()
     file = tmp_path / "session.log"
     download.value.save_as(file)
     assert "before it was opened\nwhile it was open\n" in file.read_text()
@@ -124,7 +124,7 @@ def test_terminate_asks_first(desk: Desk, own_session: str) -> None:
     desk.go("/sessions")
     terminate = desk.row(own_session).get_by_role("button", name="Terminate")
     terminate.click()
-    question = desk.page.get_by_role("dialog", name="Terminate a session")
+    question = desk.page.get_by_role("dialog", name="Terminate session")
     expect(question).to_contain_text(own_session)
     expect(question).to_contain_text("cannot be undone")
     expect(question.get_by_role("button", name="Keep")).to_be_focused()
@@ -141,7 +141,7 @@ def test_what_one_browser_ends_the_other_sees_at_once(open_desk: Opener, own_ses
         desk.go("/sessions")
         expect(desk.row(own_session)).to_contain_text("Running")
     here.row(own_session).get_by_role("button", name="Terminate").click()
-    question = here.page.get_by_role("dialog", name="Terminate a session")
+    question = here.page.get_by_role("dialog", name="Terminate session")
     question.get_by_role("button", name="Terminate").click()
     expect(there.row(own_session)).to_contain_text("Terminat", timeout=2_000)
     there.expect_state(own_session, "Terminated")

@@ -93,7 +93,7 @@ def test_shell_outlives_a_network_break(shell: Shell, desk: Desk, running_sessio
     )
     shell.expect("120 ")
     desk.page.context.set_offline(True)
-    expect(desk.page.get_by_text("The connection is lost; trying to reconnect.")).to_be_visible()
+    expect(desk.page.get_by_text("Connection lost.")).to_be_visible()
     # The shell goes on while nobody is connected.
     desk.carrel.shell(running_session, "until test -e half; do sleep .05; done")
     desk.page.context.set_offline(False)

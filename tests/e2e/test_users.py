@@ -24,9 +24,9 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     drawer.get_by_label("They must change the password").uncheck()
     drawer.get_by_role("button", name="Create").click()
     panel = drawer.get_by_role("alert")
-    expect(panel).to_contain_text("Give them this password")
+    expect(panel).to_contain_text("Send this password to the user")
     password = next(line for line in panel.inner_text().splitlines() if line.count("-") == 4)
-    panel.get_by_role("button", name="I have copied it").click()
+    panel.get_by_role("button", name="I have saved it").click()
     expect(drawer).to_be_hidden()
     expect(desk.row(ada)).to_contain_text("Active")
 
@@ -49,19 +49,19 @@ def test_taken_email_is_marked_at_its_field(desk: Desk, roles: Roles) -> None:
 def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> None:
     page, one, two = desk.page, f"{fresh('sheet')}@example.org", f"{fresh('sheet')}@example.org"
     desk.go("/users?make=many")
-    drawer = page.get_by_role("dialog", name="Several new users")
-    sheet = drawer.get_by_label("Comma-separated values")
+    drawer = page.get_by_role("dialog", name="Create several users")
+    sheet = drawer.get_by_label("CSV with a header row")
     sheet.fill(f"Email,Name,Role\n{one},One,\n{roles.user},Two,\nsheet@example.org,Three,king\n")
     table = drawer.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
-    expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("can be made")
+    expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("valid")
     expect(drawer.get_by_text("2 cannot be made")).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
 
     sheet.fill(f"Email,Name\n{one},One\n{two},Two\n")
-    expect(drawer.get_by_text("All can be made.")).to_be_visible()
+    expect(drawer.get_by_text("All rows are valid.")).to_be_visible()
     drawer.get_by_role("button", name="Create 2 users").click()
-    expect(drawer.get_by_role("status")).to_contain_text("2 users are made.")
+    expect(drawer.get_by_role("status")).to_contain_text("2 users created.")
     with page.expect_download() as saved:
         drawer.get_by_role("button", name="Save as CSV").click()
     lines = saved.value.path().read_text(encoding="utf-8-sig").splitlines()
@@ -74,11 +74,11 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
 
 def test_pattern_shows_first_and_last(desk: Desk) -> None:
     desk.go("/users?make=many")
-    drawer = desk.page.get_by_role("dialog", name="Several new users")
-    drawer.get_by_text("By a pattern").click()
-    drawer.get_by_label("Before the number").fill("pat")
-    drawer.get_by_label("Behind the @").fill("example.org")
-    drawer.get_by_label("How many").fill("12")
+    drawer = desk.page.get_by_role("dialog", name="Create several users")
+    drawer.get_by_text("From a pattern").click()
+    drawer.get_by_label("Prefix").fill("pat")
+    drawer.get_by_label("E-mail domain").fill("example.org")
+    drawer.get_by_label("Number of users").fill("12")
     expect(drawer.get_by_text("pat01@example.org").first).to_be_visible()
     expect(drawer.get_by_text("pat12@example.org").first).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 12 users")).to_be_enabled()
@@ -107,14 +107,14 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     page = desk.page
     desk.go(f"/users?q={leaver}")
     row = desk.row(leaver)
-    refused = row.get_by_role("button", name="Delete for good")
+    refused = row.get_by_role("button", name="Delete permanently")
     expect(refused).to_have_attribute("aria-disabled", "true")
     expect(refused).to_have_accessible_name(
-        f"Delete for good: {leaver}. Only who is inactive can be deleted for good."
+        f"Delete permanently: {leaver}. Deactivate the user before you delete it permanently."
     )
     row.get_by_role("button", name="Deactivate").click()
-    question = page.get_by_role("dialog", name="Deactivate a user")
-    question.get_by_label("They end now").check()
+    question = page.get_by_role("dialog", name="Deactivate user")
+    question.get_by_label("Terminate now").check()
     expect(question.get_by_text(f"carrel user disable {leaver} --sessions end")).to_be_visible()
     question.get_by_role("button", name="Deactivate").click()
     expect(row).to_contain_text("Inactive")
@@ -124,9 +124,9 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     other.page.reload()
     expect(other.page.get_by_label("E-mail")).to_be_visible()
 
-    row.get_by_role("button", name="Delete for good").click()
-    question = page.get_by_role("dialog", name="Delete for good")
-    confirm = question.get_by_role("button", name="Delete for good")
+    row.get_by_role("button", name="Delete permanently").click()
+    question = page.get_by_role("dialog", name="Delete permanently")
+    confirm = question.get_by_role("button", name="Delete permanently")
     expect(confirm).to_be_disabled()
     expect(question.get_by_text(f"carrel user purge {leaver}")).to_be_visible()
     question.get_by_label(f"Type {leaver} to confirm").fill(leaver)
@@ -143,7 +143,7 @@ def test_several_are_changed_at_once(desk: Desk, roles: Roles) -> None:
     page.get_by_label("Select all").check()
     page.get_by_role("button", name="Edit…").click()
     dialog = page.get_by_role("dialog", name="Edit users")
-    dialog.get_by_label("Put in projects").click()
+    dialog.get_by_label("Add to projects").click()
     page.get_by_role("option", name=roles.project).click()
     page.keyboard.press("Escape")
     dialog.get_by_role("button", name="Save").click()
@@ -166,10 +166,10 @@ def test_keypair_gets_its_own_limit_of_requests_and_the_usual_one_again(desk: De
     key = desk.carrel.environment["CARREL_ACCESS_KEY"]
     desk.go(f"/users/keypairs?q={key}")
     row = desk.row(key)
-    for limit, shown in (("20000", "20000"), (None, "as usual")):
-        row.get_by_role("button", name="Limit of requests").click()
-        form = desk.page.get_by_role("dialog", name="Limit of requests")
-        form.get_by_label("As the installation has it").set_checked(limit is None)
+    for limit, shown in (("20000", "20000"), (None, "default")):
+        row.get_by_role("button", name="Rate limit").click()
+        form = desk.page.get_by_role("dialog", name="Rate limit")
+        form.get_by_label("Site default").set_checked(limit is None)
         if limit:
             form.get_by_label("Requests in 15 minutes").fill(limit)
         expect(form.get_by_text(f"carrel keypair update {key} --rate-limit {limit or 0}")).to_be_visible()
@@ -191,10 +191,10 @@ def test_domain_admin_keeps_to_their_domain(open_desk: Opener, roles: Roles) -> 
     desk.go("/users")
     expect(desk.row(roles.domain_user)).to_be_visible()
     expect(desk.page.get_by_text(roles.user, exact=True)).to_have_count(0)
-    expect(desk.page.get_by_role("link", name="Configurations")).to_have_count(0)
-    refused = desk.row(roles.domain_user).get_by_role("button", name="Delete for good")
+    expect(desk.page.get_by_role("link", name="Configuration")).to_have_count(0)
+    refused = desk.row(roles.domain_user).get_by_role("button", name="Delete permanently")
     expect(refused).to_have_accessible_name(
-        f"Delete for good: {roles.domain_user}. For superadmins: Delete an inactive user for good."
+        f"Delete permanently: {roles.domain_user}. Superadmins only: Delete an inactive user for good."
     )
     desk.page.get_by_role("button", name="New user").click()
     role = desk.page.get_by_role("dialog", name="New user").get_by_role("combobox", name="Role")

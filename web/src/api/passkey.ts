@@ -37,9 +37,11 @@ async function written(ask: () => Promise<Credential | null>): Promise<PasskeyCr
       status: 400,
       code: known ? "passkey.exists" : "passkey.cancelled",
       detail: known
-        ? i18n._(msg`This device already has a passkey of yours.`)
-        : i18n._(msg`The browser gave no passkey: it was cancelled, or this device has none for here.`),
-      hint: known ? null : i18n._(msg`Try again, or choose another way.`),
+        ? i18n._(msg`This device already has a passkey for your account.`)
+        : i18n._(
+            msg`The browser returned no passkey: you cancelled, or this device has no passkey for this site.`,
+          ),
+      hint: known ? null : i18n._(msg`Try again, or choose another method.`),
     });
   }
 }

@@ -25,9 +25,9 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
     <Stack maw={560} mx="auto" mih="60vh" justify="center" p="xl">
       <Title order={1} size="h2">
         {problem.unreachable && problem.code !== "page.broken" ? (
-          <Trans>The server is away</Trans>
+          <Trans>The server is unreachable</Trans>
         ) : (
-          <Trans>This page could not be shown</Trans>
+          <Trans>This page failed to load</Trans>
         )}
       </Title>
       <ProblemAlert problem={problem} />

@@ -28,7 +28,7 @@ export function useAdministration() {
     },
     { to: "/policies", label: t`Resource policies`, icon: IconRuler2, shown: may(me, "policy.read") },
     { to: "/audit", label: t`Audit`, icon: IconHistory, shown: mayBeyondOwn(me, "audit.read") },
-    { to: "/site", label: t`Configurations`, icon: IconAdjustments, shown: may(me, "site.read") },
+    { to: "/site", label: t`Configuration`, icon: IconAdjustments, shown: may(me, "site.read") },
     {
       to: "/providers",
       label: t`Identity providers`,

@@ -40,9 +40,9 @@ export function useRefusal(): (action: ActionName, whose?: Whose) => string | nu
       if (may(me, action, whose)) return null;
       const sentence = i18n._(ACTION_SENTENCES[action]);
       const { projectAdmin, domainAdmin } = ACTIONS[action];
-      if (WIDE.includes(projectAdmin)) return t`For the administrators of the project: ${sentence}`;
-      if (WIDE.includes(domainAdmin)) return t`For the administrators of the domain: ${sentence}`;
-      return t`For superadmins: ${sentence}`;
+      if (WIDE.includes(projectAdmin)) return t`Project administrators only: ${sentence}`;
+      if (WIDE.includes(domainAdmin)) return t`Domain administrators only: ${sentence}`;
+      return t`Superadmins only: ${sentence}`;
     },
     [t, i18n, me],
   );

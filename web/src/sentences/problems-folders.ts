@@ -74,7 +74,10 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
   "vfolder.automatic_of_project": {
     detail: msg`The folder of a project cannot have a name that begins with a dot.`,
   },
-  "vfolder.busy": { detail: msg`The folder is being copied or moved.`, hint: msg`Wait until it is ready.` },
+  "vfolder.busy": {
+    detail: msg`The folder is being copied or moved.`,
+    hint: msg`Wait until the folder is ready.`,
+  },
   "vfolder.heir": { detail: msg`Say either a person or a project.` },
   "vfolder.is_theirs": { detail: msg`It is theirs already.` },
   "vfolder.is_there": { detail: msg`It is on that storage host already.` },
@@ -90,7 +93,7 @@ export const FOLDER_PROBLEMS: Record<string, Sentences> = {
   "vfolder.not_found": { detail: msg`Folder not found.` },
   "vfolder.not_trashed": {
     detail: msg`Only what is in the trash can be deleted for good.`,
-    hint: msg`Put it in the trash first.`,
+    hint: msg`Move it to the trash first.`,
   },
   "vfolder.other_domain": { detail: msg`The project is in another domain than the folder.` },
   "vfolder.permission": { detail: msg`You may not do this with the files of the folder.`, hint: ASK_OWNER },

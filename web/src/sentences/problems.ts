@@ -68,7 +68,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "plugin.kind_unknown": { detail: msg`This kind is not installed.` },
   "engine.unavailable": { detail: msg`The container engine does not answer.`, hint: AGAIN },
   "factor.no_totp": { detail: msg`No app is being set up.`, hint: msg`Begin again.` },
-  "factor.none": { detail: msg`You have no second factor to lose.` },
+  "factor.none": { detail: msg`You have not set up a second factor.` },
   "factor.totp_exists": { detail: msg`You have an authenticator app already.` },
   "factor.wrong_code": {
     detail: msg`This is not the code of now.`,
@@ -100,7 +100,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "passkey.bad": { detail: msg`The passkey cannot be used.`, hint: msg`Try again, or use another.` },
   "passkey.challenge": { detail: msg`The request timed out.`, hint: msg`Try again.` },
   "passkey.exists": { detail: msg`This passkey is registered already.` },
-  "passkey.impossible": { detail: msg`Passkeys need an address with a name and https.` },
+  "passkey.impossible": { detail: msg`Passkeys need HTTPS and a host name.` },
   "passkey.not_found": { detail: msg`You have no such passkey.` },
   "passkey.too_many": {
     detail: msg`You have reached your limit of passkeys.`,
@@ -206,7 +206,7 @@ export const PROBLEMS: Record<string, Sentences> = {
   "user.last_superadmin": { detail: msg`Nobody would be left to administer everything.` },
   "user.not_inactive": { detail: msg`Only inactive users can be deleted for good.` },
   "user.purged": { detail: msg`This user was deleted for good.` },
-  "user.ranks_higher": { detail: msg`This user ranks above you.` },
+  "user.ranks_higher": { detail: msg`This user has a higher role than you.` },
   "user.self": { detail: msg`You cannot deactivate yourself.` },
   "user.too_many": { detail: msg`Too many users in one request.` },
   "user.unconfirmed": { detail: msg`What was typed is not the user's e-mail.` },

@@ -37,7 +37,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
   ] as const;
   const administration = useAdministration();
   const Fold = narrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;
-  const foldLabel = narrow ? t`Widen the menu` : t`Narrow the menu`;
+  const foldLabel = narrow ? t`Expand menu` : t`Collapse menu`;
   return (
     <>
       <Stack component="nav" gap={2} aria-label={t`Pages`} style={{ flex: 1 }}>

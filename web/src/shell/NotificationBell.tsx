@@ -30,7 +30,7 @@ export function NotificationBell({ me }: { me: Me }) {
   const batches = useBatches();
   const sending = batches.filter(({ state }) => state !== "over").length;
   const count = underWay.length + idle.length + tasks.length + sending + unread;
-  const label = count > 0 ? t`Notifications, ${count} new or under way` : t`Notifications`;
+  const label = count > 0 ? t`Notifications, ${count} new or in progress` : t`Notifications`;
   return (
     <>
       <Tooltip label={label}>

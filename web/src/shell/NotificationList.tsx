@@ -35,7 +35,7 @@ export function NotificationList(props: Props) {
     return (
       <EmptyState
         title={t`No tasks in progress`}
-        text={t`Sessions that start, run, fail or end show up here, uploads, and what takes long with folders.`}
+        text={t`Session events, uploads and folder tasks appear here.`}
       />
     );
   }
@@ -97,7 +97,7 @@ export function NotificationList(props: Props) {
       {underWay.length > 0 && (
         <Stack gap="xs" component="section">
           <Title order={3} size="h6">
-            <Trans>Under way</Trans>
+            <Trans>In progress</Trans>
           </Title>
           {underWay.map((session) => (
             <UnstyledButton key={session.id} className={styles.card} onClick={() => onOpen(session.id)}>

@@ -142,7 +142,7 @@ export function Palette({ me }: { me: Me }) {
     ],
   };
   const doing: SpotlightActionGroupData = {
-    group: t`Do`,
+    group: t`Actions`,
     actions: [
       {
         id: "new",

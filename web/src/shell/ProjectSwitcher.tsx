@@ -11,7 +11,7 @@ export function ProjectSwitcher({ me }: { me: Me }) {
   if (!project) return null;
   if (me.projects.length < 2) {
     return (
-      <Tooltip label={t`New sessions belong to this project`}>
+      <Tooltip label={t`Project of new sessions`}>
         <Text size="sm" c="dimmed" truncate maw={200} visibleFrom="xs">
           <Trans>Project {project.name}</Trans>
         </Text>
@@ -35,7 +35,7 @@ export function ProjectSwitcher({ me }: { me: Me }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <Trans>New sessions belong to</Trans>
+          <Trans>Project of new sessions</Trans>
         </Menu.Label>
         {me.projects.map((one) => (
           <Menu.Item

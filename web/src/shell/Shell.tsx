@@ -40,7 +40,7 @@ export function Shell() {
       padding={0}
     >
       <a className="carrel-skip" href="#main">
-        <Trans>Skip to the content</Trans>
+        <Trans>Skip to content</Trans>
       </a>
       <AppShell.Header className={styles.header} withBorder={false}>
         <Burger hiddenFrom="sm" size="sm" opened={menuOpen} onClick={menu.toggle} aria-label={t`Menu`} />
@@ -70,7 +70,7 @@ export function Shell() {
         {line === "reconnecting" && (
           <output className={styles.offline}>
             <IconPlugConnectedX size={15} aria-hidden />
-            <Trans>The connection is lost. What you see may be old; trying to reconnect.</Trans>
+            <Trans>Connection lost. Data may be out of date. Reconnecting…</Trans>
           </output>
         )}
         <Announcement />

@@ -28,7 +28,7 @@ export function UserMenu({ me }: { me: Me }) {
   const themes = [
     { value: "light", label: t`Light`, icon: IconSun },
     { value: "dark", label: t`Dark`, icon: IconMoon },
-    { value: "auto", label: t`Like the system`, icon: IconDeviceDesktop },
+    { value: "auto", label: t`System default`, icon: IconDeviceDesktop },
   ] as const;
   const leave = () =>
     logout.mutate(undefined, {
@@ -40,7 +40,7 @@ export function UserMenu({ me }: { me: Me }) {
   return (
     <Menu position="bottom-end" width={230} closeOnItemClick={false}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label={t`Your menu`}>
+        <ActionIcon variant="subtle" color="gray" size="lg" radius="xl" aria-label={t`User menu`}>
           <Avatar size={28} radius="xl" color="lamp" aria-hidden>
             <IconUser size={17} stroke={1.8} />
           </Avatar>

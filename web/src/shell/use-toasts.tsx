@@ -24,7 +24,7 @@ export function useToasts(): (happening: Happening) => void {
       notifications.show({
         id,
         title: what,
-        message: problem ?? t`It failed.`,
+        message: problem ?? t`Failed.`,
         color: "red",
         autoClose: false,
       });
@@ -44,7 +44,7 @@ export function useToasts(): (happening: Happening) => void {
       notifications.show({
         id: after.id,
         title: t`${name} looks idle`,
-        message: t`It ends soon, unless somebody uses it or says that it is in use.`,
+        message: t`It is terminated soon unless you use it or choose to keep it.`,
         color: "brass",
         autoClose: false,
         onClick: open,

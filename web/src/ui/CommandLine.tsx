@@ -8,7 +8,7 @@ export function CommandLine({ text }: { text: string }) {
   return (
     <div className={styles.line}>
       <code className={styles.text}>{text}</code>
-      <CopyButton text={text} label={t`Copy the command`} />
+      <CopyButton text={text} label={t`Copy command`} />
     </div>
   );
 }

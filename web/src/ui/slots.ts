@@ -44,7 +44,7 @@ export function inSlotOrder(slots: Iterable<string>): string[] {
 const NAMES: Readonly<Record<string, MessageDescriptor>> = {
   cpu: msg`CPU`,
   mem: msg`Memory`,
-  "*": msg`Every other slot`,
+  "*": msg`All other slots`,
 };
 
 /** What a slot is called; accelerators keep the name that they have everywhere. */

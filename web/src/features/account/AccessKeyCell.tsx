@@ -11,7 +11,7 @@ export function AccessKeyCell({ keypair }: { keypair: Keypair }) {
       <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }}>
         {keypair.access_key}
       </Text>
-      <CopyButton text={keypair.access_key} label={t`Copy the access key`} />
+      <CopyButton text={keypair.access_key} label={t`Copy access key`} />
       {!keypair.active && (
         <Badge size="xs" color="gray">
           <Trans>inactive</Trans>

@@ -47,10 +47,10 @@ export function ActivityPage() {
   const change = useAddress<typeof search>();
   const rows = useMemo(() => (activity.data?.pages ?? []).flatMap((page) => page.items), [activity.data]);
   const spans: Record<Span, string> = {
-    day: t`Last day`,
-    week: t`Last week`,
-    month: t`Last month`,
-    all: t`At any time`,
+    day: t`Last 24 hours`,
+    week: t`Last 7 days`,
+    month: t`Last 30 days`,
+    all: t`Any time`,
   };
   const kinds = useMemo(
     () => kindsFor(me.actions).map(({ kind }) => ({ value: kind, label: kindText(kind) })),
@@ -69,10 +69,10 @@ export function ActivityPage() {
         <Select
           size="xs"
           w={150}
-          aria-label={t`About`}
-          placeholder={t`About anything`}
+          aria-label={t`Object`}
+          placeholder={t`Any object`}
           clearable
-          clearButtonProps={{ "aria-label": t`About anything` }}
+          clearButtonProps={{ "aria-label": t`Any object` }}
           searchable
           data={kinds}
           value={search.kind ?? null}
@@ -94,7 +94,7 @@ export function ActivityPage() {
         <Select
           size="xs"
           w={130}
-          aria-label={t`Since when`}
+          aria-label={t`Time range`}
           allowDeselect={false}
           data={SPANS.map((value) => ({ value, label: spans[value] }))}
           value={search.span ?? "all"}
@@ -103,7 +103,9 @@ export function ActivityPage() {
       </ListToolbar>
       <Stack px="md" pb="sm" gap="xs" maw={720}>
         <Text size="sm" c="dimmed">
-          <Trans>What you did, and what others did to what is yours. Nobody can change or delete it.</Trans>
+          <Trans>
+            Your actions, and the actions of others on what you own. Entries cannot be changed or deleted.
+          </Trans>
         </Text>
         <CommandLine text={activityCommand(search, from)} />
       </Stack>
@@ -120,7 +122,7 @@ export function ActivityPage() {
           if (activity.hasNextPage && !activity.isFetching) void activity.fetchNextPage();
         }}
         minWidth="62rem"
-        empty={<EmptyState title={t`Nothing of that kind is on record`} />}
+        empty={<EmptyState title={t`No activity matches the filter`} />}
       />
       {activity.data && (
         <ListFoot

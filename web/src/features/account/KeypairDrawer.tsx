@@ -25,7 +25,7 @@ export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
     <Drawer
       opened={opened}
       onClose={onClose}
-      title={subject ? t`Name a keypair` : t`New keypair`}
+      title={subject ? t`Rename keypair` : t`New keypair`}
       closeButtonProps={{ "aria-label": t`Close` }}
       size="28rem"
     >
@@ -50,7 +50,7 @@ function NewForm({ onClose, onMade }: Pick<Props, "onClose" | "onMade">) {
   return (
     <Form
       onSubmit={form.onSubmit(() => create.mutate({ name }, { onSuccess: done }))}
-      submit={<Trans>Make the keypair</Trans>}
+      submit={<Trans>Create keypair</Trans>}
       onCancel={onClose}
       busy={create.isPending}
       problem={create.error}
@@ -58,13 +58,13 @@ function NewForm({ onClose, onMade }: Pick<Props, "onClose" | "onMade">) {
     >
       <TextInput
         label={t`Name`}
-        description={t`What it is for; empty is fine too.`}
+        description={t`Optional. What it is for, such as "nightly training".`}
         maxLength={64}
         data-autofocus
         {...form.getInputProps("name")}
       />
       <Text size="sm" c="dimmed">
-        <Trans>Its secret is shown once, right after.</Trans>
+        <Trans>The secret key is shown once, after the keypair is created.</Trans>
       </Text>
     </Form>
   );

@@ -78,8 +78,8 @@ export function KeypairsPage() {
       <Stack px="md" pb="sm" gap="sm">
         <Text size="sm" c="dimmed" maw={720}>
           <Trans>
-            A keypair lets the command line, the SDK and scripts act as you. Signing in with{" "}
-            <code>carrel login</code> makes one by itself.
+            With a keypair, the command line, the SDK and scripts act on your behalf.{" "}
+            <code>carrel login</code> creates one for you.
           </Trans>
         </Text>
         {made && (
@@ -108,7 +108,10 @@ export function KeypairsPage() {
           search.q ? (
             <EmptyState title={t`No keypairs match the filter`} />
           ) : (
-            <EmptyState title={t`You have no keypairs`} text={t`Make one to use scripts.`} />
+            <EmptyState
+              title={t`You have no keypairs`}
+              text={t`Create a keypair to use the command line, the SDK or scripts.`}
+            />
           )
         }
       />

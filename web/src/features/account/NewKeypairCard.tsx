@@ -14,9 +14,9 @@ export function NewKeypairCard({ keypair, onDone }: { keypair: NewKeypair; onDon
   ].join("\n");
   return (
     <SecretPanel
-      title={t`Copy the secret now`}
+      title={t`Copy the secret key now`}
       secret={keypair.secret_key}
-      copyLabel={t`Copy the secret key`}
+      copyLabel={t`Copy secret key`}
       onDone={onDone}
     >
       <Text size="sm">

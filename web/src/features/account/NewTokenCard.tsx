@@ -9,12 +9,7 @@ export function NewTokenCard({ token, onDone }: { token: NewToken; onDone: () =>
   const { t } = useLingui();
   const carrel = [`export CARREL_URL=${location.origin}`, `export CARREL_TOKEN=${token.token}`].join("\n");
   return (
-    <SecretPanel
-      title={t`Copy the token now`}
-      secret={token.token}
-      copyLabel={t`Copy the token`}
-      onDone={onDone}
-    >
+    <SecretPanel title={t`Copy the token now`} secret={token.token} copyLabel={t`Copy token`} onDone={onDone}>
       <Text size="sm">
         <Trans>For the command line and the SDK:</Trans>
       </Text>

@@ -29,7 +29,7 @@ export function PasskeysPage() {
   return (
     <Sheet
       title={t`Passkeys`}
-      text={t`A passkey signs you in by a finger, a face or a PIN. It cannot be told to anybody, so nobody can steal it.`}
+      text={t`Sign in with a fingerprint, a face or a PIN instead of a password. A passkey cannot be phished or reused on another site.`}
     >
       {codes.length > 0 && <RecoveryCodes codes={codes} onDone={() => setCodes([])} />}
       {factors.isPending && <Skeleton height={140} aria-busy />}
@@ -58,18 +58,18 @@ function PasskeyList({ factors, onAdd, onRename }: ListProps) {
   const impossible = factors.passkeys_possible
     ? takesPasskeys()
       ? null
-      : t`This browser makes no passkeys here.`
-    : t`Passkeys need an address with a name and https.`;
+      : t`This browser does not support passkeys on this site.`
+    : t`Passkeys need HTTPS and a host name.`;
   const last = factors.required && factors.totp_since === null && factors.passkeys.length === 1;
   const askRemove = ({ id, name }: Passkey) =>
     askToConfirm({
-      title: t`Remove a passkey`,
+      title: t`Remove passkey`,
       closeLabel: t`Close`,
       confirm: t`Remove`,
       onConfirm: () => remove.mutateAsync(id),
       children: (
         <Trans>
-          <b>{name}</b> lets you in no longer. Delete it on your device too.
+          You can no longer sign in with <b>{name}</b>. Delete it on your device too.
         </Trans>
       ),
     });
@@ -115,7 +115,9 @@ function PasskeyList({ factors, onAdd, onRename }: ListProps) {
                   color="red"
                   refusal={
                     refused ??
-                    (last ? t`This site demands a second step. Set up an authenticator app first.` : null)
+                    (last
+                      ? t`This site requires two-factor authentication. Set up an authenticator app first.`
+                      : null)
                   }
                   onClick={() => askRemove(passkey)}
                 />
@@ -127,7 +129,7 @@ function PasskeyList({ factors, onAdd, onRename }: ListProps) {
       <Group>
         <MainButton
           icon={IconFingerprint}
-          label={t`Add a passkey`}
+          label={t`Add passkey`}
           refusal={refused ?? impossible}
           onClick={onAdd}
         />
@@ -142,7 +144,7 @@ function AddPasskey({ onCodes, onDone }: { onCodes: (codes: string[]) => void; o
   const form = useProblemForm(
     {
       initialValues: { name: "" },
-      validate: { name: (value) => (value.trim() === "" ? t`Give it a name.` : null) },
+      validate: { name: (value) => (value.trim() === "" ? t`Enter a name.` : null) },
     },
     add.error,
   );
@@ -157,10 +159,10 @@ function AddPasskey({ onCodes, onDone }: { onCodes: (codes: string[]) => void; o
     focusFirst(form),
   );
   return (
-    <Panel title={t`Add a passkey`}>
+    <Panel title={t`Add passkey`}>
       <Form
         onSubmit={send}
-        submit={<Trans>Ask the browser</Trans>}
+        submit={<Trans>Continue</Trans>}
         onCancel={onDone}
         busy={add.isPending}
         problem={add.error}
@@ -168,7 +170,7 @@ function AddPasskey({ onCodes, onDone }: { onCodes: (codes: string[]) => void; o
         <Stack gap="xs">
           <TextInput
             label={t`Name`}
-            description={t`By which you know it again: the device, or the password manager that keeps it.`}
+            description={t`The device or password manager that stores it, such as "Work laptop".`}
             maxLength={64}
             autoFocus
             {...form.getInputProps("name")}
@@ -185,12 +187,12 @@ function RenamePasskey({ passkey, onDone }: { passkey: Passkey; onDone: () => vo
   const form = useProblemForm(
     {
       initialValues: { name: passkey.name },
-      validate: { name: (value) => (value.trim() === "" ? t`Give it a name.` : null) },
+      validate: { name: (value) => (value.trim() === "" ? t`Enter a name.` : null) },
     },
     rename.error,
   );
   return (
-    <Panel title={t`Rename a passkey`}>
+    <Panel title={t`Rename passkey`}>
       <Form
         onSubmit={form.onSubmit(
           ({ name }) => rename.mutate({ id: passkey.id, name: name.trim() }, { onSuccess: onDone }),

@@ -19,7 +19,7 @@ export function PasswordPage() {
       validate: {
         current: (value) => (value === "" ? t`Enter your password.` : null),
         new: (value) => (value === "" ? t`Enter a new password.` : null),
-        again: (value, values) => (value === values.new ? null : t`This is not the same.`),
+        again: (value, values) => (value === values.new ? null : t`The passwords do not match.`),
       },
     },
     change.error,
@@ -32,7 +32,7 @@ export function PasswordPage() {
           onSuccess: () => {
             form.reset();
             notifications.show({
-              message: t`Your password is changed. Your other browsers are signed out.`,
+              message: t`Password changed. Your other browsers are signed out.`,
             });
           },
         },
@@ -41,11 +41,11 @@ export function PasswordPage() {
   );
   const show = { "aria-label": t`Show the password`, tabIndex: 0 };
   return (
-    <Sheet title={t`Password`} text={t`Whoever changes it here is signed out in all other browsers.`}>
+    <Sheet title={t`Password`} text={t`Changing your password signs you out of all other browsers.`}>
       <Panel>
         <Form
           onSubmit={send}
-          submit={<Trans>Change the password</Trans>}
+          submit={<Trans>Change password</Trans>}
           busy={change.isPending}
           problem={change.error}
         >
@@ -63,7 +63,7 @@ export function PasswordPage() {
             {...form.getInputProps("new")}
           />
           <PasswordInput
-            label={t`The new password again`}
+            label={t`Repeat new password`}
             autoComplete="new-password"
             visibilityToggleButtonProps={show}
             {...form.getInputProps("again")}

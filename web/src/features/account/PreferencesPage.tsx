@@ -18,13 +18,16 @@ export function PreferencesPage() {
   const { preferences } = useMe().user;
   const { setLanguage, setTheme } = usePreferences();
   return (
-    <Sheet title={t`Preferences`} text={t`Kept on the server, so that every device of yours has them.`}>
-      <Panel title={t`The page`}>
+    <Sheet
+      title={t`Preferences`}
+      text={t`Preferences are saved on the server and apply on all your devices.`}
+    >
+      <Panel title={t`Appearance`}>
         <Select
           label={t`Language`}
           allowDeselect={false}
           data={[
-            { value: AS_BROWSER, label: t`As each browser has it` },
+            { value: AS_BROWSER, label: t`Browser default` },
             ...Object.entries(LANGUAGES).map(([value, label]) => ({ value, label })),
           ]}
           value={preferences?.language ?? AS_BROWSER}
@@ -37,7 +40,7 @@ export function PreferencesPage() {
           <SegmentedControl
             aria-labelledby="theme-label"
             data={[
-              { value: "auto", label: t`Like the system` },
+              { value: "auto", label: t`System default` },
               { value: "light", label: t`Light` },
               { value: "dark", label: t`Dark` },
             ]}
@@ -60,14 +63,14 @@ function ShellForm({ shell }: { shell: string }) {
   const save = form.onSubmit((values) =>
     update.mutate(
       { preferences: { shell: values.shell.trim() || null } },
-      { onSuccess: () => notifications.show({ message: t`Your preferences are saved.` }) },
+      { onSuccess: () => notifications.show({ message: t`Preferences saved.` }) },
     ),
   );
   return (
     <Form onSubmit={save} submit={<Trans>Save</Trans>} busy={update.isPending} problem={update.error}>
       <TextInput
         label={t`Shell`}
-        description={t`Such as zsh or /bin/zsh. Empty, or where a session has it not: the image's own.`}
+        description={t`For example zsh or /bin/zsh. If it is empty or missing in the session, the image's default shell is used.`}
         placeholder="bash"
         maxLength={65}
         spellCheck={false}

@@ -13,7 +13,7 @@ export function PrivateKeyCard({ name, text, onDone }: { name: string; text: str
     <SecretPanel
       title={t`Save the private key now`}
       secret={text}
-      copyLabel={t`Copy the private key`}
+      copyLabel={t`Copy private key`}
       onDone={onDone}
     >
       <Group>

@@ -23,12 +23,12 @@ export function ProfilePage() {
   );
   const save = form.onSubmit(({ name }) => {
     if (name.trim() === me.user.name) {
-      notifications.show({ message: t`Nothing was changed.` });
+      notifications.show({ message: t`No changes.` });
       return;
     }
     update.mutate(
       { name: name.trim() },
-      { onSuccess: () => notifications.show({ message: t`Your name is changed.` }) },
+      { onSuccess: () => notifications.show({ message: t`Name changed.` }) },
     );
   }, focusFirst(form));
   return (
@@ -38,7 +38,7 @@ export function ProfilePage() {
           <TextInput label={t`Name`} maxLength={64} autoComplete="name" {...form.getInputProps("name")} />
         </Form>
       </Panel>
-      <Panel title={t`Decided by administrators`}>
+      <Panel title={t`Managed by administrators`}>
         <dl className={styles.facts}>
           <dt>{t`E-mail`}</dt>
           <dd>{me.user.email}</dd>
@@ -62,7 +62,7 @@ export function ProfilePage() {
           </dd>
         </dl>
         <Text size="xs" c="dimmed">
-          <Trans>Ask an administrator when one of these is wrong.</Trans>
+          <Trans>To change these, ask an administrator.</Trans>
         </Text>
       </Panel>
     </Sheet>

@@ -43,14 +43,14 @@ export function SignInsPage() {
     (login: Login) => {
       const device = deviceName(login);
       askToConfirm({
-        title: t`Sign a browser out`,
+        title: t`Sign out browser`,
         closeLabel: t`Close`,
         confirm: t`Sign out`,
         command: commandLine("carrel", "sign-in", "rm", login.id),
         onConfirm: () => end(login.id),
         children: (
           <Trans>
-            <b>{device}</b> at {login.address} has to sign in again. What runs in your sessions goes on.
+            <b>{device}</b> at {login.address} is signed out. Your sessions keep running.
           </Trans>
         ),
       });
@@ -59,17 +59,17 @@ export function SignInsPage() {
   );
   const askEndOthers = () =>
     askToConfirm({
-      title: t`Sign out everywhere else`,
+      title: t`Sign out all other browsers`,
       closeLabel: t`Close`,
-      confirm: t`Sign out everywhere else`,
+      confirm: t`Sign out all other browsers`,
       onConfirm: async () => {
         const ended = await endOthers();
         notifications.show({ message: t`${ended} signed out.` });
       },
       children: (
         <Trans>
-          All browsers but this one have to sign in again. Keypairs and tokens go on working; what runs in
-          your sessions goes on.
+          All browsers except this one are signed out. Keypairs and tokens keep working, and your sessions
+          keep running.
         </Trans>
       ),
     });
@@ -79,7 +79,7 @@ export function SignInsPage() {
         label={t`Sign out`}
         row={deviceName(login)}
         icon={IconLogout}
-        refusal={login.current ? t`This is where you are; use your menu to sign out.` : refused}
+        refusal={login.current ? t`This is your current browser. Use the user menu to sign out.` : refused}
         onClick={() => askEnd(login)}
       />
     ),
@@ -94,15 +94,15 @@ export function SignInsPage() {
           <MainButton
             variant="default"
             icon={IconLogout}
-            label={t`Sign out everywhere else`}
-            refusal={refused ?? (others === 0 ? t`You are not signed in anywhere else.` : null)}
+            label={t`Sign out all other browsers`}
+            refusal={refused ?? (others === 0 ? t`You are not signed in to any other browser.` : null)}
             onClick={askEndOthers}
           />
         }
       />
       <Stack px="md" pb="sm" gap="xs" maw={720}>
         <Text size="sm" c="dimmed">
-          <Trans>A browser that you do not know? Sign it out, then change your password.</Trans>
+          <Trans>If you do not recognize a browser, sign it out and change your password.</Trans>
         </Text>
         <CommandLine text="carrel sign-in rm --everywhere" />
       </Stack>
@@ -119,7 +119,7 @@ export function SignInsPage() {
         look={(login) => ({ name: deviceName(login) })}
         tools={tools}
         minWidth="58rem"
-        empty={<EmptyState title={t`No browser is signed in`} />}
+        empty={<EmptyState title={t`No signed-in browsers`} />}
       />
       {logins.data && (
         <ListFoot

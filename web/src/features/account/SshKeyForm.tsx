@@ -19,9 +19,11 @@ export function SshKeyForm({ onClose, onMade }: Props) {
     {
       initialValues: { name: "", way: "bring", public_key: "" },
       validate: {
-        name: (value) => (value.trim() === "" ? t`Say where it is used.` : null),
+        name: (value) => (value.trim() === "" ? t`Enter a name.` : null),
         public_key: (value, { way }) =>
-          way === "bring" && value.trim() === "" ? t`Paste a public key.` : null,
+          way === "bring" && value.trim() === ""
+            ? t`Paste a public key, such as "ssh-ed25519 AAAA… ada@laptop".`
+            : null,
       },
     },
     add.error,
@@ -45,7 +47,7 @@ export function SshKeyForm({ onClose, onMade }: Props) {
   return (
     <Form
       onSubmit={send}
-      submit={bring ? <Trans>Add the key</Trans> : <Trans>Make the pair</Trans>}
+      submit={bring ? <Trans>Add key</Trans> : <Trans>Generate key pair</Trans>}
       onCancel={onClose}
       busy={add.isPending}
       problem={add.error}
@@ -53,23 +55,23 @@ export function SshKeyForm({ onClose, onMade }: Props) {
     >
       <TextInput
         label={t`Name`}
-        description={t`Where it is used, such as a laptop.`}
+        description={t`The machine that uses it, such as "Work laptop".`}
         maxLength={64}
         data-autofocus
         {...form.getInputProps("name")}
       />
       <SegmentedControl
-        aria-label={t`Which key`}
+        aria-label={t`Source of the key`}
         data={[
-          { value: "bring", label: t`A key that I have` },
-          { value: "make", label: t`Make a pair for me` },
+          { value: "bring", label: t`Use an existing key` },
+          { value: "make", label: t`Generate a key pair` },
         ]}
         {...form.getInputProps("way")}
       />
       {bring ? (
         <Textarea
           label={t`Public key`}
-          description={t`The one line of a file such as ~/.ssh/id_ed25519.pub`}
+          description={t`The content of a file such as ~/.ssh/id_ed25519.pub`}
           placeholder="ssh-ed25519 AAAA…"
           autosize
           minRows={3}
@@ -81,8 +83,8 @@ export function SshKeyForm({ onClose, onMade }: Props) {
       ) : (
         <Text size="sm" c="dimmed">
           <Trans>
-            The private half (Ed25519) is shown once, right after. The server does not keep it; a pair made on
-            your own machine never leaves it.
+            The private key (Ed25519) is shown once. The server does not store it. For the best protection,
+            generate the key pair on your own machine and add its public key here.
           </Trans>
         </Text>
       )}

@@ -49,14 +49,14 @@ export function SshKeysPage() {
   const askRemove = useCallback(
     ({ id, name }: SshKey) =>
       askToConfirm({
-        title: t`Remove an SSH key`,
+        title: t`Remove SSH key`,
         closeLabel: t`Close`,
         confirm: t`Remove`,
         command: commandLine("carrel", "ssh-key", "rm", id),
         onConfirm: () => remove(id),
         children: (
           <Trans>
-            <b>{name}</b> is removed from your account.
+            Removes <b>{name}</b> from your account.
           </Trans>
         ),
       }),
@@ -104,8 +104,8 @@ export function SshKeysPage() {
       <Stack px="md" pb="sm" gap="sm">
         <Text size="sm" c="dimmed" maw={720}>
           <Trans>
-            The public halves of your SSH keys. Sessions do not take SSH connections yet; keys are kept for
-            when they do. Until then, use a session's terminal.
+            The public keys of your machines. Sessions do not accept SSH connections yet; until they do, use
+            the terminal.
           </Trans>
         </Text>
         {made?.private_key && (
@@ -133,7 +133,7 @@ export function SshKeysPage() {
           ) : (
             <EmptyState
               title={t`You have no SSH keys`}
-              text={t`Add the public key of your machine, or make a pair.`}
+              text={t`Add the public key of your machine, or generate a new pair.`}
             />
           )
         }

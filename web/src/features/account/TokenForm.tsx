@@ -13,9 +13,9 @@ import { createTokenCommand } from "./token-command";
 
 const PRESET_NAMES = {
   read: msg`Read only`,
-  sessions: msg`Work with sessions`,
-  everything: msg`All I may`,
-  chosen: msg`Chosen`,
+  sessions: msg`Manage sessions`,
+  everything: msg`All my permissions`,
+  chosen: msg`Selected scopes`,
 };
 
 interface Props {
@@ -34,7 +34,7 @@ export function TokenForm({ onClose, onMade }: Props) {
   const form = useProblemForm(
     {
       initialValues: { name: "", days: "90" },
-      validate: { name: (value) => (value.trim() === "" ? t`Say what it is for.` : null) },
+      validate: { name: (value) => (value.trim() === "" ? t`Enter a name.` : null) },
     },
     create.error,
   );
@@ -62,12 +62,12 @@ export function TokenForm({ onClose, onMade }: Props) {
     { value: "90", label: t`90 days` },
     { value: "180", label: t`180 days` },
     { value: "366", label: t`One year` },
-    { value: "0", label: t`Until it is revoked` },
+    { value: "0", label: t`No expiry` },
   ];
   return (
     <Form
       onSubmit={send}
-      submit={<Trans>Make the token</Trans>}
+      submit={<Trans>Create token</Trans>}
       onCancel={onClose}
       busy={create.isPending}
       problem={create.error}
@@ -75,26 +75,30 @@ export function TokenForm({ onClose, onMade }: Props) {
     >
       <TextInput
         label={t`Name`}
-        description={t`What it is for, such as the script that uses it.`}
+        description={t`What uses it, such as "CI pipeline".`}
         maxLength={64}
         data-autofocus
         {...form.getInputProps("name")}
       />
       <Select
-        label={t`Good for`}
-        description={days === 0 ? t`A token that never ends is found by somebody one day.` : undefined}
+        label={t`Expires in`}
+        description={
+          days === 0
+            ? t`A token without an expiry date stays valid if it leaks. Choose an expiry.`
+            : undefined
+        }
         data={lifetimes}
         allowDeselect={false}
         {...form.getInputProps("days")}
       />
-      <Stack gap="xs" role="group" aria-label={t`What it may do`}>
+      <Stack gap="xs" role="group" aria-label={t`Scopes`}>
         <Text size="sm" fw={500}>
-          <Trans>What it may do</Trans>
+          <Trans>Scopes</Trans>
         </Text>
         <SegmentedControl
           size="xs"
           fullWidth
-          aria-label={t`What it may do`}
+          aria-label={t`Scopes`}
           data={PRESETS.map((value) => ({ value, label: i18n._(PRESET_NAMES[value]) }))}
           value={preset}
           onChange={choosePreset}
@@ -109,7 +113,7 @@ export function TokenForm({ onClose, onMade }: Props) {
         />
         {empty && scopes.length === 0 && (
           <Text size="sm" c="var(--carrel-bad)" role="alert">
-            <Trans>Choose something that it may do.</Trans>
+            <Trans>Choose at least one scope.</Trans>
           </Text>
         )}
       </Stack>

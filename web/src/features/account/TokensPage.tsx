@@ -50,14 +50,14 @@ export function TokensPage() {
   const askRemove = useCallback(
     ({ id, name }: Token) =>
       askToConfirm({
-        title: t`Revoke a token`,
+        title: t`Revoke token`,
         closeLabel: t`Close`,
         confirm: t`Revoke`,
         command: commandLine("carrel", "token", "rm", id),
         onConfirm: () => remove(id),
         children: (
           <Trans>
-            Whatever uses <b>{name}</b> is refused from now on. This cannot be undone.
+            Requests with <b>{name}</b> are rejected immediately. This cannot be undone.
           </Trans>
         ),
       }),
@@ -107,7 +107,7 @@ export function TokensPage() {
       </ListToolbar>
       <Stack px="md" pb="sm" gap="sm">
         <Text size="sm" c="dimmed" maw={720}>
-          <Trans>A token lets one script do what you choose, and no more, until a day that you choose.</Trans>
+          <Trans>A token gives a script the scopes that you select, until it expires.</Trans>
         </Text>
         {made && (
           <Box maw={720}>
@@ -133,7 +133,10 @@ export function TokensPage() {
           search.q ? (
             <EmptyState title={t`No tokens match the filter`} />
           ) : (
-            <EmptyState title={t`You have no tokens`} text={t`Make one for each script that needs one.`} />
+            <EmptyState
+              title={t`You have no tokens`}
+              text={t`Create one token for each script or program.`}
+            />
           )
         }
       />

@@ -22,8 +22,8 @@ export function TwoFactorPage() {
   const [codes, setCodes] = useState<string[]>([]);
   return (
     <Sheet
-      title={t`Second step`}
-      text={t`After the password, a code of your device: a stolen password alone opens nothing.`}
+      title={t`Two-factor authentication`}
+      text={t`After your password, you enter a code from your device. A stolen password alone is not enough to sign in.`}
     >
       {codes.length > 0 && <RecoveryCodes codes={codes} onDone={() => setCodes([])} />}
       {factors.isPending && <Skeleton height={180} aria-busy />}
@@ -32,7 +32,7 @@ export function TwoFactorPage() {
         <>
           {factors.data.required && (
             <Alert color="lamp" variant="light">
-              <Trans>This site demands a second step: an app or a passkey.</Trans>
+              <Trans>This site requires two-factor authentication: an authenticator app or a passkey.</Trans>
             </Alert>
           )}
           <AppPanel factors={factors.data} onCodes={setCodes} />
@@ -56,17 +56,17 @@ function AppPanel({ factors, onCodes }: Props) {
   const only = factors.required && factors.passkeys.length === 0;
   const askRemove = () =>
     askToConfirm({
-      title: t`Remove the authenticator app`,
+      title: t`Remove authenticator app`,
       closeLabel: t`Close`,
-      confirm: t`Switch off`,
+      confirm: t`Turn off`,
       onConfirm: () => remove.mutateAsync(),
       children:
         factors.passkeys.length > 0 ? (
-          <Trans>Its codes count no longer. Your passkeys go on being a second step.</Trans>
+          <Trans>Codes from the app stop working. Your passkeys remain your second factor.</Trans>
         ) : (
           <Trans>
-            Its codes and your recovery codes count no longer. From then on the password alone lets somebody
-            in.
+            Codes from the app and your recovery codes stop working. You then sign in with your password
+            alone.
           </Trans>
         ),
     });
@@ -76,7 +76,7 @@ function AppPanel({ factors, onCodes }: Props) {
       onCodes(codes);
     };
     return (
-      <Panel title={t`Set up an authenticator app`}>
+      <Panel title={t`Set up authenticator app`}>
         <TotpSetup onDone={done} onCancel={() => setSetting(false)} />
       </Panel>
     );
@@ -103,7 +103,7 @@ function AppPanel({ factors, onCodes }: Props) {
       </Group>
       <Text size="sm">
         <Trans>
-          An app on your phone, or your password manager, shows six digits that change each half minute.
+          An app on your phone or your password manager generates a six-digit code every 30 seconds.
         </Trans>
       </Text>
       <Group>
@@ -111,8 +111,10 @@ function AppPanel({ factors, onCodes }: Props) {
           <MainButton
             variant="default"
             color="red"
-            label={t`Switch off…`}
-            refusal={refused ?? (only ? t`This site demands a second step. Add a passkey first.` : null)}
+            label={t`Turn off…`}
+            refusal={
+              refused ?? (only ? t`This site requires two-factor authentication. Add a passkey first.` : null)
+            }
             onClick={askRemove}
           />
         ) : (
@@ -136,18 +138,18 @@ function RecoveryPanel({ factors, onCodes }: Props) {
   const left = factors.recovery_codes_left;
   const askRenew = () =>
     askToConfirm({
-      title: t`Make fresh recovery codes`,
+      title: t`Generate new recovery codes`,
       closeLabel: t`Close`,
-      confirm: t`Make fresh codes`,
+      confirm: t`Generate new codes`,
       onConfirm: async () => onCodes(await renew.mutateAsync()),
-      children: <Trans>The codes that you have kept are good no longer.</Trans>,
+      children: <Trans>Your current recovery codes stop working.</Trans>,
     });
   return (
     <Panel title={t`Recovery codes`}>
       <Text size="sm">
         {none ? (
           <Trans>
-            They come with your first second factor: an app above, or a{" "}
+            You get recovery codes when you set up an authenticator app or a{" "}
             <Anchor
               inherit
               underline="always"
@@ -158,7 +160,9 @@ function RecoveryPanel({ factors, onCodes }: Props) {
             .
           </Trans>
         ) : left === 0 ? (
-          <Trans>You have none left. Make fresh ones, or you are locked out when you lose your device.</Trans>
+          <Trans>
+            You have no codes left. Generate new ones, or you cannot sign in if you lose your device.
+          </Trans>
         ) : (
           <Plural value={left} one="You have # code left." other="You have # codes left." />
         )}
@@ -167,8 +171,8 @@ function RecoveryPanel({ factors, onCodes }: Props) {
         <MainButton
           variant="default"
           icon={IconKey}
-          label={t`Make fresh codes…`}
-          refusal={refused ?? (none ? t`You have no second factor to lose.` : null)}
+          label={t`Generate new codes…`}
+          refusal={refused ?? (none ? t`You have not set up a second factor.` : null)}
           onClick={askRenew}
         />
       </Group>

@@ -34,11 +34,7 @@ function Outcome({ entry }: { entry: AuditEntry }) {
 
 function Who({ entry }: { entry: AuditEntry }) {
   const me = useMe();
-  return entry.actor.id === me.user.id ? (
-    <Trans>you</Trans>
-  ) : (
-    entry.actor.email || <Trans>nobody known</Trans>
-  );
+  return entry.actor.id === me.user.id ? <Trans>you</Trans> : entry.actor.email || <Trans>unknown</Trans>;
 }
 
 export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
@@ -51,14 +47,14 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
   },
   {
     key: "action",
-    title: msg`What`,
+    title: msg`Action`,
     shown: "always",
     value: (entry) => entry.action,
     cell: (entry) => <What entry={entry} />,
   },
   {
     key: "object",
-    title: msg`Of what`,
+    title: msg`Object`,
     width: "10rem",
     value: (entry) => entry.object.name || entry.object.id,
   },

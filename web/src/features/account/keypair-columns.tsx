@@ -12,7 +12,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     title: msg`Name`,
     sortable: true,
     value: (keypair) => keypair.name,
-    cell: (keypair) => keypair.name || <Trans>no name</Trans>,
+    cell: (keypair) => keypair.name || <Trans>unnamed</Trans>,
   },
   {
     key: "access_key",
@@ -41,7 +41,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
   },
   {
     key: "rotated",
-    title: msg`Secret of`,
+    title: msg`Secret key created`,
     width: "12.5rem",
     sortable: true,
     shown: "chosen",
@@ -54,7 +54,7 @@ export const KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     width: "10rem",
     sortable: true,
     value: (keypair) => keypair.rate_limit,
-    cell: (keypair) => keypair.rate_limit ?? <Trans>as usual</Trans>,
+    cell: (keypair) => keypair.rate_limit ?? <Trans>default</Trans>,
   },
 ];
 

@@ -12,7 +12,7 @@ export function useDeviceName(): (login: Login) => string {
   return useCallback(
     ({ browser, system }) => {
       if (browser && system) return t`${browser} on ${system}`;
-      return browser || system || t`an unknown device`;
+      return browser || system || t`unknown device`;
     },
     [t],
   );
@@ -25,12 +25,12 @@ function Device({ login }: { login: Login }) {
       {name}
       {login.current && (
         <Badge size="xs" color="lamp" variant="light" tt="none">
-          <Trans>this one</Trans>
+          <Trans>this browser</Trans>
         </Badge>
       )}
       {login.pending && (
         <Badge size="xs" color="brass" variant="light" tt="none">
-          <Trans>not complete</Trans>
+          <Trans>not completed</Trans>
         </Badge>
       )}
     </Group>
@@ -39,7 +39,7 @@ function Device({ login }: { login: Login }) {
 
 const STEPS = {
   password: msg`password`,
-  totp: msg`code of an app`,
+  totp: msg`authenticator app`,
   recovery: msg`recovery code`,
   passkey: msg`passkey`,
 };
@@ -49,7 +49,7 @@ function Method({ method }: { method: string }) {
   const { t, i18n } = useLingui();
   const said = method.split("+").map((step) => {
     const [kind, provider] = step.split(":");
-    if (provider) return t`by ${provider}`;
+    if (provider) return t`${provider}`;
     const known = STEPS[kind as keyof typeof STEPS];
     return known ? i18n._(known) : step;
   });
@@ -74,7 +74,7 @@ export const LOGIN_COLUMNS: readonly Column<Login>[] = [
   },
   {
     key: "method",
-    title: msg`Proved by`,
+    title: msg`Method`,
     width: "11rem",
     value: (login) => login.method,
     cell: (login) => <Method method={login.method} />,

@@ -23,7 +23,7 @@ interface Section {
 export const SECTIONS = [
   { to: "/settings/profile", label: msg`Profile`, icon: IconUser },
   { to: "/settings/password", label: msg`Password`, icon: IconLock },
-  { to: "/settings/two-factor", label: msg`Second step`, icon: IconShieldLock },
+  { to: "/settings/two-factor", label: msg`Two-factor authentication`, icon: IconShieldLock },
   { to: "/settings/passkeys", label: msg`Passkeys`, icon: IconFingerprint },
   { to: "/settings/keypairs", label: msg`Keypairs`, icon: IconKey },
   { to: "/settings/tokens", label: msg`Tokens`, icon: IconTicket },

@@ -13,7 +13,7 @@ function Fingerprint({ sshKey }: { sshKey: SshKey }) {
       <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
         {sshKey.fingerprint}
       </Text>
-      <CopyButton text={sshKey.public_key} label={t`Copy the public key`} />
+      <CopyButton text={sshKey.public_key} label={t`Copy public key`} />
     </Group>
   );
 }

@@ -38,7 +38,7 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
   },
   {
     key: "scopes",
-    title: msg`May do`,
+    title: msg`Scopes`,
     value: (token) => token.scopes.join(" "),
     cell: (token) => <Scopes scopes={token.scopes} />,
   },

@@ -42,14 +42,14 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
   const askRotate = useCallback(
     ({ access_key }: Keypair) =>
       askToConfirm({
-        title: t`Make another secret`,
+        title: t`Regenerate secret key`,
         closeLabel: t`Close`,
-        confirm: t`Make another secret`,
+        confirm: t`Regenerate secret key`,
         command: commandLine("carrel", "keypair", "rotate", access_key),
         onConfirm: async () => onSecret(await rotate(access_key)),
         children: (
           <Trans>
-            Whatever uses <b>{access_key}</b> with its present secret is refused from now on.
+            The current secret key of <b>{access_key}</b> stops working immediately.
           </Trans>
         ),
       }),
@@ -58,14 +58,14 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
   const askRemove = useCallback(
     ({ access_key }: Keypair) =>
       askToConfirm({
-        title: t`Delete a keypair`,
+        title: t`Delete keypair`,
         closeLabel: t`Close`,
         confirm: t`Delete`,
         command: commandLine("carrel", "keypair", "rm", access_key),
         onConfirm: () => remove(access_key),
         children: (
           <Trans>
-            Every script and command line that uses <b>{access_key}</b> is refused from now on. This cannot be
+            Scripts and command lines that use <b>{access_key}</b> stop working immediately. This cannot be
             undone.
           </Trans>
         ),
@@ -79,7 +79,7 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
       return (
         <Group gap={0} wrap="nowrap" justify="flex-end">
           <RowTool
-            label={t`Name`}
+            label={t`Rename`}
             row={row}
             icon={IconPencil}
             refusal={refusal("keypair.update", { owner: keypair.owner.id })}
@@ -93,7 +93,7 @@ export function useKeypairTools({ onEdit, onSecret }: Wishes) {
             onClick={() => toggle(keypair)}
           />
           <RowTool
-            label={t`Make another secret`}
+            label={t`Regenerate secret key`}
             row={row}
             icon={IconRefresh}
             refusal={refusal("keypair.rotate", { owner: keypair.owner.id })}

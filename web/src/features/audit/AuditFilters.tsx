@@ -53,8 +53,8 @@ export function AuditFilters({ ref, search, onChange }: Props) {
     <>
       <SearchBox
         ref={ref}
-        label={t`Search by who did it or what it was done to`}
-        placeholder={t`Who or what`}
+        label={t`Search by actor or object`}
+        placeholder={t`Actor or object`}
         value={search.q}
         onChange={(q) => onChange({ q })}
       />
@@ -95,21 +95,21 @@ export function AuditFilters({ ref, search, onChange }: Props) {
         </Popover.Target>
         <Popover.Dropdown>
           <Stack gap="xs" w={260}>
-            {time(t`Not before`, "from")}
+            {time(t`From`, "from")}
             {time(t`Until`, "to")}
-            {field(t`Who, by e-mail or id`, "actor", "ada@example.org")}
+            {field(t`Actor (e-mail or ID)`, "actor", "ada@example.org")}
             <Select
               size="xs"
-              label={t`Kind of object`}
+              label={t`Object type`}
               clearable
-              clearButtonProps={{ "aria-label": t`Any kind` }}
+              clearButtonProps={{ "aria-label": t`Any type` }}
               data={KINDS}
               value={search.object_kind ?? null}
               onChange={(kind) => onChange({ object_kind: kind ?? undefined })}
               comboboxProps={{ withinPortal: false }}
             />
-            {field(t`Id of the object`, "object_id", "")}
-            {field(t`Address it came from`, "address", "192.0.2.7")}
+            {field(t`Object ID`, "object_id", "")}
+            {field(t`IP address`, "address", "192.0.2.7")}
           </Stack>
         </Popover.Dropdown>
       </Popover>

@@ -73,18 +73,18 @@ export function AuditPage() {
             <ColumnMenu columns={AUDIT_COLUMNS} chosen={visible} onChange={setVisible} />
             <Menu position="bottom-end">
               <Menu.Target>
-                <Tooltip label={t`Save as a file`}>
-                  <ActionIcon variant="subtle" color="gray" aria-label={t`Save as a file`}>
+                <Tooltip label={t`Download`}>
+                  <ActionIcon variant="subtle" color="gray" aria-label={t`Download`}>
                     <IconFileDownload size={18} stroke={1.6} aria-hidden />
                   </ActionIcon>
                 </Tooltip>
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Item component="a" href={exportAddress(search, "csv")} download>
-                  {t`CSV, for spreadsheets`}
+                  {t`CSV (spreadsheets)`}
                 </Menu.Item>
                 <Menu.Item component="a" href={exportAddress(search, "jsonl")} download>
-                  {t`JSON lines, to be verified`}
+                  {t`JSON Lines (verifiable)`}
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
@@ -95,7 +95,7 @@ export function AuditPage() {
             <MainButton
               variant="default"
               icon={IconShieldCheck}
-              label={t`Verify the chain`}
+              label={t`Verify audit trail`}
               onClick={() => setChain(!chain)}
             />
           )

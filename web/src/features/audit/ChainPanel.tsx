@@ -40,7 +40,7 @@ export function ChainPanel() {
         <Group gap="xs">
           <Loader size="xs" aria-hidden />
           <Text size="sm">
-            <Plural value={checked} one="# entry looked through…" other="# entries looked through…" />
+            <Plural value={checked} one="# entry verified…" other="# entries verified…" />
           </Text>
         </Group>
       )}
@@ -62,17 +62,17 @@ function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
     >
       <Stack gap="xs">
         <Text size="sm">
-          <Plural
-            value={found.total}
-            one="# entry was looked through."
-            other="# entries were looked through."
-          />{" "}
+          <Plural value={found.total} one="# entry verified." other="# entries verified." />{" "}
           {found.waiting > 0 && (
-            <Plural value={found.waiting} one="# is not sealed yet." other="# are not sealed yet." />
+            <Plural
+              value={found.waiting}
+              one="# entry is not sealed yet."
+              other="# entries are not sealed yet."
+            />
           )}{" "}
           {found.cut_at && (
             <Trans>
-              The oldest were cut off by the retention on <Instant at={found.cut_at} />.
+              Entries before <Instant at={found.cut_at} /> were removed by the retention period.
             </Trans>
           )}
         </Text>
@@ -84,11 +84,11 @@ function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
           </List>
         )}
         <Text size="sm">
-          <Trans>Keep this elsewhere, to prove later that nothing before it was altered:</Trans>
+          <Trans>Store this value elsewhere. It later proves that no earlier entry was changed:</Trans>
         </Text>
         <Group gap={4} wrap="nowrap">
           <Code style={{ overflowWrap: "anywhere" }}>{head}</Code>
-          <CopyButton text={head} label={t`Copy the place in the chain`} />
+          <CopyButton text={head} label={t`Copy chain position`} />
         </Group>
         <Group>
           <Button size="xs" variant="default" onClick={onAgain}>

@@ -31,7 +31,7 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={entry ? said(entry.action) : t`An entry of the audit trail`}
+      title={entry ? said(entry.action) : t`Audit trail entry`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {entry ? (
@@ -43,7 +43,7 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
       ) : (
         <EmptyState
           title={t`Entry not found`}
-          text={t`Or it is not yours to see, or it was older than entries are kept.`}
+          text={t`You may not have permission to see it, or it is older than the retention period.`}
         />
       )}
     </Drawer>
@@ -55,7 +55,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
   return (
     <Stack gap="lg">
       {entry.outcome === "refused" && (
-        <Alert color="red" variant="light" title={t`It was refused`}>
+        <Alert color="red" variant="light" title={t`Refused`}>
           {entry.reason || <Trans>No reason was recorded.</Trans>}
         </Alert>
       )}
@@ -78,12 +78,12 @@ function Entry({ entry }: { entry: AuditEntry }) {
               "–"
             ),
           ],
-          [t`What`, <Code key="what">{entry.action}</Code>],
-          [t`To what`, <ObjectLink key="object" object={entry.object} />],
+          [t`Action`, <Code key="what">{entry.action}</Code>],
+          [t`Object`, <ObjectLink key="object" object={entry.object} />],
           [t`By`, entry.credential],
           [t`Address`, entry.address],
           [t`Request`, entry.request_id],
-          [t`Place in the chain`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
+          [t`Chain position`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
           [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
         ]}
       />
@@ -101,9 +101,9 @@ function Changes({ entry }: { entry: AuditEntry }) {
       {changed.length > 0 && (
         <section>
           <Title order={2} size="h4" mb="xs">
-            <Trans>What changed</Trans>
+            <Trans>Changes</Trans>
           </Title>
-          <Table aria-label={t`What changed`} layout="fixed">
+          <Table aria-label={t`Changes`} layout="fixed">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th w="26%">

@@ -20,18 +20,17 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     title: msg`Who`,
     width: "14rem",
     value: (entry) => entry.actor.email,
-    cell: (entry) =>
-      entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>nobody known</Trans>),
+    cell: (entry) => entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>unknown</Trans>),
   },
   {
     key: "action",
-    title: msg`What`,
+    title: msg`Action`,
     value: (entry) => entry.action,
     cell: (entry) => <ActionText action={entry.action} />,
   },
   {
     key: "object",
-    title: msg`To what`,
+    title: msg`Object`,
     width: "15rem",
     value: (entry) => entry.object.name || entry.object.id,
   },

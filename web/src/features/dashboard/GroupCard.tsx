@@ -13,7 +13,7 @@ export function GroupCard({ group }: { group: Group }) {
   const { t } = useLingui();
   const nameOf = useSlotName();
   return (
-    <Card title={t`Resource group ${group.name}`} about={t`What everybody together holds of its nodes.`}>
+    <Card title={t`Resource group ${group.name}`} about={t`Slots allocated to all sessions on its nodes.`}>
       {groupLoads(group).map(({ name, slot, used, offered: all }) => {
         const [usedSaid, allSaid] = [slotAmount(slot, used), slotAmount(slot, all)];
         return (
@@ -22,7 +22,7 @@ export function GroupCard({ group }: { group: Group }) {
             name={nameOf(name)}
             figures={
               <Trans>
-                {usedSaid} of {allSaid} held
+                {usedSaid} of {allSaid} allocated
               </Trans>
             }
             part={all > 0 ? used / all : 0}
@@ -36,7 +36,7 @@ export function GroupCard({ group }: { group: Group }) {
         <Plural value={group.live_sessions} one="# live session" other="# live sessions" />
         {" · "}
         <Link to="/scheduler" search={{ group: group.name }} className={styles.link}>
-          <Plural value={group.waiting_sessions} one="# session waits" other="# sessions wait" />
+          <Plural value={group.waiting_sessions} one="# pending session" other="# pending sessions" />
         </Link>
       </Text>
     </Card>

@@ -15,7 +15,7 @@ export function LeftCard({ check }: { check: Check }) {
   return (
     <Card
       title={t`Available to me`}
-      about={t`The largest session that could start now, in ${group.name} for project ${project.name}.`}
+      about={t`The largest session that can start now in ${group.name} for project ${project.name}.`}
     >
       {inSlotOrder(Object.keys(check.slots)).map((slot) => {
         const room = check.slots[slot];
@@ -34,7 +34,7 @@ export function LeftCard({ check }: { check: Check }) {
               color={slotColor(slot)}
             />
             <Text size="xs" c="dimmed" mt={2}>
-              <Trans>The most is set by {by}.</Trans>
+              <Trans>Limited by {by}.</Trans>
             </Text>
           </div>
         );

@@ -16,12 +16,15 @@ export function MineCard() {
   const sessions = (list.data?.pages ?? []).flatMap((page) => page.items);
   const counts = countStates(sessions);
   return (
-    <Card title={t`My sessions`} about={list.hasNextPage ? t`Of the newest ${sessions.length}.` : undefined}>
+    <Card
+      title={t`My sessions`}
+      about={list.hasNextPage ? t`Among the ${sessions.length} newest sessions.` : undefined}
+    >
       {list.isPending && <Skeleton height={40} aria-busy />}
       {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
       {list.data && counts.length === 0 && (
         <Text size="sm">
-          <Trans>No session is live.</Trans>
+          <Trans>No live sessions.</Trans>
         </Text>
       )}
       {counts.map(([state, count]) => (

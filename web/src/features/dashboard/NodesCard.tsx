@@ -15,7 +15,7 @@ export function NodesCard() {
         by={by}
         onBy={setBy}
         linkTo={(node) => ({ to: "/resources", search: { open: node.id } })}
-        empty={<EmptyState title={t`No node has joined yet.`} />}
+        empty={<EmptyState title={t`No nodes yet.`} />}
       />
     </Card>
   );

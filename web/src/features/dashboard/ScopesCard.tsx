@@ -14,7 +14,7 @@ export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
   const { t } = useLingui();
   const label = useLabel();
   return (
-    <Card wide title={t`Usage and limits`} about={t`Each session counts against all of these at once.`}>
+    <Card wide title={t`Usage and limits`} about={t`Each session counts against all of these limits.`}>
       <div className={styles.scopes}>
         {scopes.map((scope) => (
           <section key={scope.scope} aria-label={label(scope.label)}>

@@ -19,7 +19,7 @@ export function AllowedInput({ label, description, value, onChange, error }: Pro
       <Checkbox
         mt={4}
         size="xs"
-        label={<Trans>all, also those that come later</Trans>}
+        label={<Trans>all, including future ones</Trans>}
         aria-label={t`${label}: all`}
         checked={value === null}
         onChange={(event) => onChange(event.currentTarget.checked ? null : [])}
@@ -29,7 +29,7 @@ export function AllowedInput({ label, description, value, onChange, error }: Pro
           mt={6}
           size="xs"
           aria-label={label}
-          placeholder={value.length === 0 ? t`None: write names` : undefined}
+          placeholder={value.length === 0 ? t`None: enter names` : undefined}
           value={value}
           onChange={onChange}
           splitChars={[",", " "]}

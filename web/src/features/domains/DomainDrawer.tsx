@@ -126,7 +126,7 @@ function DomainFacts({ domain }: { domain: Domain }) {
           </Anchor>,
         ],
         [t`Live sessions`, String(domain.live_sessions)],
-        [t`Ceilings`, <CeilingsText key="ceilings" ceilings={domain.ceilings} />],
+        [t`Limits`, <CeilingsText key="ceilings" ceilings={domain.ceilings} />],
         [t`Resource groups`, allowed(domain.resource_groups)],
         [t`Registries`, allowed(domain.registries)],
         [t`Storage hosts`, allowed(domain.storage_hosts)],

@@ -46,7 +46,7 @@ export function DomainFormDrawer({ opened, id, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`a domain`}` : t`New domain`}
+      title={id ? t`Edit ${found.data?.name ?? t`domain`}` : t`New domain`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
@@ -78,9 +78,9 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
         storage_hosts: domain?.storage_hosts ?? null,
       },
       validate: {
-        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         ceilings: (rows) =>
-          rows.some(({ slot }) => slot === "") ? t`Name the slot, or remove its row.` : null,
+          rows.some(({ slot }) => slot === "") ? t`Enter a slot name, or remove the row.` : null,
       },
     },
     sent.error,

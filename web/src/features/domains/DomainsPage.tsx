@@ -68,7 +68,7 @@ export function DomainsPage() {
       }}
       filters={
         <StateSwitch
-          label={t`Which domains`}
+          label={t`Domain state`}
           on={t`Active`}
           off={t`Disabled`}
           value={search.state}

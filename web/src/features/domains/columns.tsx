@@ -38,7 +38,7 @@ export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
   },
   {
     key: "ceilings",
-    title: msg`Ceilings`,
+    title: msg`Limits`,
     width: "13rem",
     value: () => null,
     cell: (domain) => <CeilingsText ceilings={domain.ceilings} />,

@@ -22,16 +22,18 @@ export function useDomainActs() {
   return useMemo(() => {
     const why = (action: ActionName, domain: Domain) => refusal(action, { domain: domain.id });
     const holds = ({ users, projects }: Domain) =>
-      users + projects > 0 ? t`It still holds users, or projects that are not archived.` : null;
+      users + projects > 0 ? t`The domain still has users or active projects.` : null;
     return {
       why,
       whyNotDisable: (domain: Domain) =>
         why("domain.update", domain) ??
-        (domain.id === me.user.domain.id ? t`This is your own domain: you would sign yourself out.` : null),
+        (domain.id === me.user.domain.id
+          ? t`This is your own domain. Disabling it would sign you out.`
+          : null),
       whyNotRemove: (domain: Domain) => why("domain.remove", domain) ?? holds(domain),
       disable: (domain: Domain) =>
         askToConfirm({
-          title: t`Disable a domain`,
+          title: t`Disable domain`,
           closeLabel: t`Close`,
           confirm: t`Disable`,
           command: commandLine("carrel", "domain", "disable", domain.name),
@@ -41,14 +43,14 @@ export function useDomainActs() {
               <div>
                 <Plural
                   value={domain.users}
-                  _0="Nobody loses access: the domain holds no people."
-                  one="# person loses access and is signed out at once."
-                  other="# people lose access and are signed out at once."
+                  _0="The domain has no users."
+                  one="# user loses access and is signed out immediately."
+                  other="# users lose access and are signed out immediately."
                 />
               </div>
               <div>
                 <Trans>
-                  <b>{domain.name}</b> takes no new sessions. Those that are live go on. It can be enabled
+                  <b>{domain.name}</b> accepts no new sessions. Live sessions keep running. You can enable it
                   again.
                 </Trans>
               </div>
@@ -68,7 +70,7 @@ export function useDomainActs() {
       },
       remove: (domain: Domain, onDone?: () => void) =>
         askToConfirm({
-          title: t`Remove a domain`,
+          title: t`Remove domain`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: domain.name,
@@ -79,8 +81,8 @@ export function useDomainActs() {
           },
           children: (
             <Trans>
-              <b>{domain.name}</b> is gone with its ceilings and what it may use. Past sessions and the audit
-              trail go on naming it. This cannot be undone.
+              Removes <b>{domain.name}</b>, its limits and its access rules. Past sessions and the audit trail
+              keep its name. This cannot be undone.
             </Trans>
           ),
         }),

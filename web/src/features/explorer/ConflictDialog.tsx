@@ -20,22 +20,22 @@ export function ConflictDialog({ opened, name, copy, onReload, onOverwrite, onCo
       opened={opened}
       onClose={onClose}
       title={t`Changed by someone else`}
-      closeButtonProps={{ "aria-label": t`Go on writing` }}
+      closeButtonProps={{ "aria-label": t`Continue editing` }}
     >
       <Stack>
         <Text size="sm">
           <Trans>
-            <b>{name}</b> is not what it was when you opened it. Nothing has been overwritten.
+            <b>{name}</b> was changed since you opened it. Your changes are not saved yet.
           </Trans>
         </Text>
         <Button onClick={onCopy} data-autofocus>
-          <Trans>Save mine as {copy}</Trans>
+          <Trans>Save my version as {copy}</Trans>
         </Button>
         <Button variant="default" onClick={onReload}>
-          <Trans>Show theirs, and throw mine away</Trans>
+          <Trans>Discard my version and reload</Trans>
         </Button>
         <Button color="red" variant="light" onClick={onOverwrite}>
-          <Trans>Overwrite theirs with mine</Trans>
+          <Trans>Overwrite with my version</Trans>
         </Button>
       </Stack>
     </Modal>

@@ -18,7 +18,7 @@ export function Crumbs({ folder, path, drop, refusal }: Props) {
   const { t } = useLingui();
   const steps = [{ name: folder.name, path: "" }, ...stepsTo(path)];
   return (
-    <nav className={styles.crumbs} aria-label={t`Where you are`}>
+    <nav className={styles.crumbs} aria-label={t`Breadcrumbs`}>
       <Link to="/data" activeOptions={{ exact: true }}>
         {t`Data`}
       </Link>

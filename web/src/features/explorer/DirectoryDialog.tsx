@@ -58,7 +58,7 @@ function DirectoryForm({ path, acts, onClose }: Omit<Props, "opened">) {
         event?.preventDefault();
         void make();
       }}
-      submit={<Trans>Make</Trans>}
+      submit={<Trans>Create</Trans>}
       onCancel={onClose}
       busy={busy}
       blocked={name === "" || wrong !== null}

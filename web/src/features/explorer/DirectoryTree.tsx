@@ -58,7 +58,7 @@ function Branch({ path, label, ...props }: Props & { path: string; label: string
           size="sm"
           style={{ visibility: leaf ? "hidden" : undefined }}
           aria-expanded={opened}
-          aria-label={opened ? t`Fold ${label}` : t`Unfold ${label}`}
+          aria-label={opened ? t`Collapse ${label}` : t`Expand ${label}`}
           onClick={() => setOpened(!opened)}
         >
           <Fold size={14} aria-hidden />

@@ -120,7 +120,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
           </Button>
           <MainButton
             label={t`Save`}
-            refusal={refusal ?? (dirty ? null : t`Nothing changed.`)}
+            refusal={refusal ?? (dirty ? null : t`No changes.`)}
             loading={write.isPending}
             onClick={() => save()}
           />

@@ -54,8 +54,12 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
       {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
       {found.data && text === null && (
         <EmptyState
-          title={t`This cannot be changed here`}
-          text={found.data.whole ? t`It is no text.` : t`It is larger than ${formatSize(MOST_EDITED)}.`}
+          title={t`This file cannot be edited here`}
+          text={
+            found.data.whole
+              ? t`It is not a text file.`
+              : t`The file is larger than ${formatSize(MOST_EDITED)}.`
+          }
         />
       )}
       {text !== null && found.data && (
@@ -78,16 +82,16 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
       <Modal
         opened={leaving.status === "blocked"}
         onClose={() => leaving.reset?.()}
-        title={t`What you wrote is not saved`}
-        closeButtonProps={{ "aria-label": t`Go on writing` }}
+        title={t`Unsaved changes`}
+        closeButtonProps={{ "aria-label": t`Continue editing` }}
       >
         <Stack>
           <Text size="sm">
-            <Trans>It is lost when you leave now.</Trans>
+            <Trans>If you leave now, your changes are lost.</Trans>
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => leaving.reset?.()} data-autofocus>
-              <Trans>Go on writing</Trans>
+              <Trans>Continue editing</Trans>
             </Button>
             <Button color="red" onClick={() => leaving.proceed?.()}>
               <Trans>Leave without saving</Trans>

@@ -198,7 +198,7 @@ function Counted({ count, complete }: { count: number; complete: boolean }) {
       {!complete && (
         <>
           {" "}
-          <Trans>There are more than are shown: search for more of the name.</Trans>
+          <Trans>Not all matches are shown. Enter more of the name.</Trans>
         </>
       )}
     </>
@@ -218,7 +218,7 @@ function Nothing({
   if (search.q) {
     return (
       <EmptyState
-        title={t`Nothing has this in its name`}
+        title={t`No names match the search`}
         action={
           <Button size="xs" variant="default" onClick={onClear}>
             <Trans>Clear the search</Trans>
@@ -230,7 +230,7 @@ function Nothing({
   return (
     <EmptyState
       title={search.path ? t`This directory is empty` : t`This folder is empty`}
-      text={refusal ?? t`Drop files or whole directories here, or choose them with Upload.`}
+      text={refusal ?? t`Drop files or directories here, or click Upload.`}
     />
   );
 }

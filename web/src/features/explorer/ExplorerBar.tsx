@@ -43,7 +43,7 @@ export function ExplorerBar({ ref, path, q, acts, selection, total, phone, onSea
     <Group gap="xs">
       <SearchBox
         ref={ref}
-        label={t`Search by name in here`}
+        label={t`Search this directory`}
         placeholder={t`Name`}
         value={q}
         onChange={onSearch}
@@ -99,7 +99,7 @@ function UploadMenu({ path, acts }: { path: string; acts: FileActs }) {
         >
           {(props) => (
             <Menu.Item {...props} leftSection={<IconFolderUp size={16} aria-hidden />}>
-              <Trans>A whole directory…</Trans>
+              <Trans>Directory…</Trans>
             </Menu.Item>
           )}
         </FileButton>
@@ -123,7 +123,7 @@ function Chosen({ acts, selection, directory }: ChosenProps) {
   const chosen = selection.entries;
   const named = chosen.filter(({ readable }) => readable);
   const unreadable =
-    named.length < chosen.length ? t`The name of one is no text: a session can rename it.` : null;
+    named.length < chosen.length ? t`A selected name is not valid UTF-8. Rename it in a session.` : null;
   return (
     <Group gap="xs">
       <Text size="sm" role="status">

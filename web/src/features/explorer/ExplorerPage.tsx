@@ -28,17 +28,19 @@ export function ExplorerPage() {
   if (folder.my_permission === null) {
     return (
       <EmptyState
-        title={t`You may not see what is in it`}
-        text={t`You administer this folder, and no more.`}
+        title={t`You have no access to its files`}
+        text={t`You can manage this folder, but not see its files.`}
       />
     );
   }
   if (!["READY", "MOVING"].includes(folder.state)) {
     return (
       <EmptyState
-        title={t`The folder cannot be used now`}
+        title={t`This folder is not available`}
         text={
-          folder.state === "TRASHED" ? t`It is in the trash: restore it first.` : t`Wait until it is ready.`
+          folder.state === "TRASHED"
+            ? t`The folder is in the trash. Restore it first.`
+            : t`Wait until the folder is ready.`
         }
       />
     );

@@ -28,7 +28,7 @@ export function FileMenu({ entry, acts, onOpen, onEdit, onRename }: Props) {
   const { t } = useLingui();
   const directory = entry.kind === "directory";
   const whole = directory || entry.kind === "file";
-  const unreadable = entry.readable ? null : t`Its name is no text: a session can rename it.`;
+  const unreadable = entry.readable ? null : t`The name is not valid UTF-8. Rename it in a session.`;
   const items = [
     whole && {
       label: directory ? t`Open` : t`Preview`,
@@ -73,7 +73,7 @@ export function FileMenu({ entry, acts, onOpen, onEdit, onRename }: Props) {
           color="gray"
           size="sm"
           tabIndex={-1}
-          aria-label={t`What to do with ${entry.name}`}
+          aria-label={t`Actions for ${entry.name}`}
         >
           <IconDots size={16} aria-hidden />
         </ActionIcon>

@@ -109,7 +109,7 @@ export function FileTable(props: Props) {
             </th>
             {header("name", t`Name`)}
             {header("size", t`Size`, compact ? "5.5rem" : "7rem")}
-            {!compact && header("modified", t`Changed`, "12rem")}
+            {!compact && header("modified", t`Modified`, "12rem")}
             <th className={table.tools} style={{ width: "3rem" }}>
               <VisuallyHidden>{t`Actions`}</VisuallyHidden>
             </th>

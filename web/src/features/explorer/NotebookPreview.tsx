@@ -11,7 +11,12 @@ export function NotebookPreview({ text }: { text: string }) {
   const { t } = useLingui();
   const cells = useMemo(() => readNotebook(text), [text]);
   if (cells === null) {
-    return <EmptyState title={t`This is no notebook`} text={t`It is too long to be read here, or broken.`} />;
+    return (
+      <EmptyState
+        title={t`Not a valid notebook`}
+        text={t`The notebook is too large to preview, or damaged.`}
+      />
+    );
   }
   return (
     <>
@@ -59,7 +64,7 @@ function OutputView({ output }: { output: Output }) {
   }
   return (
     <Text size="xs" c="dimmed">
-      <Trans>An output that only a running notebook can show.</Trans>
+      <Trans>This output needs a running notebook.</Trans>
     </Text>
   );
 }

@@ -37,14 +37,11 @@ export function PdfPreview({ folder, path, entry }: Props) {
   if (content.isPending) return <Skeleton height={200} aria-busy />;
   if (content.isError) return <ProblemAlert problem={content.error} onRetry={() => void content.refetch()} />;
   if (!content.data.whole)
-    return (
-      <EmptyState title={t`Too large to be shown here`} text={t`Download it to open it with a program.`} />
-    );
-  if (!shown)
-    return <EmptyState title={t`This is no PDF`} text={t`Download it to open it with a program.`} />;
+    return <EmptyState title={t`Too large to preview`} text={t`Download the file to open it.`} />;
+  if (!shown) return <EmptyState title={t`Not a valid PDF`} text={t`Download the file to open it.`} />;
   if (!navigator.pdfViewerEnabled)
     return (
-      <EmptyState title={t`This browser shows no PDF`} text={t`Download it to open it with a program.`} />
+      <EmptyState title={t`This browser cannot show PDF files`} text={t`Download the file to open it.`} />
     );
   return address && <iframe className={styles.pdf} src={address} title={entry.name} />;
 }

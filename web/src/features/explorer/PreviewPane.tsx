@@ -51,7 +51,7 @@ export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
         ]
       : []),
     { label: t`Download`, icon: IconDownload, act: () => void acts.download([path]), off: false },
-    { label: t`Close the preview`, icon: IconX, act: onClose, off: false },
+    { label: t`Close preview`, icon: IconX, act: onClose, off: false },
   ];
   return (
     <>
@@ -95,7 +95,7 @@ export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
 function Content({ folder, path, entry }: { folder: Folder; path: string; entry: FileEntry }) {
   const { t } = useLingui();
   const kind = previewKind(entry.name);
-  if (entry.kind !== "file") return <EmptyState title={t`This is no file`} />;
+  if (entry.kind !== "file") return <EmptyState title={t`Not a regular file`} />;
   if (kind === "image") {
     return <img className={shown.image} src={contentAddress(folder.id, path, entry.etag)} alt={entry.name} />;
   }
@@ -125,8 +125,7 @@ function TextContent({ folder, path, entry, kind }: TextProps) {
   if (content.isError) return <ProblemAlert problem={content.error} onRetry={() => void content.refetch()} />;
   const { bytes, whole } = content.data;
   const text = decoded(bytes, whole);
-  if (text === null)
-    return <EmptyState title={t`This is no text`} text={t`Download it to open it with a program.`} />;
+  if (text === null) return <EmptyState title={t`Not a text file`} text={t`Download the file to open it.`} />;
   if (text === "") return <EmptyState title={t`The file is empty`} />;
   return (
     <Suspense fallback={<Skeleton height={200} aria-busy />}>
@@ -136,7 +135,7 @@ function TextContent({ folder, path, entry, kind }: TextProps) {
       {kind === "text" && <pre className={shown.text}>{text}</pre>}
       {!whole && kind !== "table" && (
         <Text size="xs" c="dimmed" mt="sm">
-          {t`This is the beginning: the first ${formatSize(most)} of ${formatSize(entry.size_bytes ?? 0)}.`}
+          {t`Showing the first ${formatSize(most)} of ${formatSize(entry.size_bytes ?? 0)}.`}
         </Text>
       )}
     </Suspense>

@@ -45,7 +45,7 @@ export function TablePreview({ text, whole }: { text: string; whole: boolean }) 
       {more && (
         <Text size="xs" c="dimmed" mt="sm">
           <Trans>
-            This is the beginning: {body.length} rows and at most {MOST_COLUMNS} columns.
+            Showing the first {body.length} rows and up to {MOST_COLUMNS} columns.
           </Trans>
         </Text>
       )}

@@ -35,7 +35,11 @@ export function TargetDialog({ folder, what, entries, onChosen, onCancel }: Prop
   return (
     <Stack>
       <Text size="sm">
-        <Plural value={entries.length} one="Where is it to go?" other="Where are these # to go?" />
+        <Plural
+          value={entries.length}
+          one="Select the destination."
+          other="Select the destination of # entries."
+        />
       </Text>
       {what === "copy" && others.length > 0 && (
         <Select

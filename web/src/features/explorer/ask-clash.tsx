@@ -14,7 +14,7 @@ export function askAboutClash(names: string[]): Promise<ClashChoice | null> {
       modals.close(id);
     };
     const id = modals.open({
-      title: i18n._(msg`There are files of these names`),
+      title: i18n._(msg`Files with these names exist`),
       closeButtonProps: { "aria-label": i18n._(msg`Skip`) },
       onClose: () => resolve(null),
       children: (
@@ -22,8 +22,8 @@ export function askAboutClash(names: string[]): Promise<ClashChoice | null> {
           <Text size="sm">
             <Plural
               value={names.length}
-              one="The directory has one of this name already:"
-              other="The directory has # of these names already:"
+              one="The destination already has an entry with this name:"
+              other="The destination already has # entries with these names:"
             />
           </Text>
           <List size="sm" mah={160} style={{ overflow: "auto", overflowWrap: "anywhere" }}>

@@ -28,10 +28,12 @@ export function useFileActs(folder: Folder) {
 
   return useMemo(() => {
     const usable = folder.state === "READY" ? null : t`The folder is not ready.`;
-    const whyNotWrite = permits(folder.my_permission, "rw") ? usable : t`You may only read this folder.`;
+    const whyNotWrite = permits(folder.my_permission, "rw")
+      ? usable
+      : t`You have read-only access to this folder.`;
     const whyNotRemove = permits(folder.my_permission, "rw-delete")
       ? usable
-      : t`You may not delete in this folder.`;
+      : t`You have no permission to delete in this folder.`;
     const failed = (title: string, thrown: unknown) =>
       notifications.show({ color: "red", title, message: said(thrown).detail });
     const tell = (title: string, { refused }: FilesDone) => {
@@ -57,14 +59,14 @@ export function useFileActs(folder: Folder) {
       try {
         const done = await move({ folder: folder.id, paths: wanted, to });
         const clashing = done.refused.filter(({ code }) => code === CLASH).map(({ path }) => path);
-        tell(t`Not everything could be moved`, {
+        tell(t`Some entries could not be moved`, {
           ...done,
           refused: done.refused.filter(({ code }) => code !== CLASH),
         });
         const choice = clashing.length > 0 ? await askAboutClash(clashing.map(nameOf)) : null;
         if (choice) {
           tell(
-            t`Not everything could be moved`,
+            t`Some entries could not be moved`,
             await move({ folder: folder.id, paths: clashing, to, clash: choice }),
           );
         }
@@ -127,8 +129,7 @@ export function useFileActs(folder: Folder) {
             onConfirm: async () => resolve(await rename(entry, name)),
             children: (
               <Trans>
-                <b>{entry.name}</b> becomes <b>{name}</b>. Programs may no longer know what kind of file it
-                is.
+                <b>{entry.name}</b> becomes <b>{name}</b>. Programs may no longer recognize the file type.
               </Trans>
             ),
           }),
@@ -141,21 +142,21 @@ export function useFileActs(folder: Folder) {
           confirm: t`Delete`,
           onConfirm: async () => {
             const paths = entries.map(({ path }) => path);
-            tell(t`Not everything could be deleted`, await remove({ folder: folder.id, paths }));
+            tell(t`Some entries could not be deleted`, await remove({ folder: folder.id, paths }));
             onDone?.();
           },
           children: (
             <Stack gap="xs">
               <Plural
                 value={entries.length}
-                one="This is gone at once, and cannot be taken back:"
-                other="These # are gone at once, and cannot be taken back:"
+                one="This entry is deleted permanently:"
+                other="These # entries are deleted permanently:"
               />
               <List size="sm" mah={200} style={{ overflow: "auto", overflowWrap: "anywhere" }}>
                 {entries.slice(0, 50).map(({ path, kind }) => (
                   <List.Item key={path}>
                     {nameOf(path)}
-                    {kind === "directory" && ` ${t`with everything in it`}`}
+                    {kind === "directory" && ` ${t`and all its contents`}`}
                   </List.Item>
                 ))}
               </List>
@@ -189,7 +190,11 @@ export function useFileActs(folder: Folder) {
           { id: folder.id, name: folder.name },
           files.map(({ path, file }) => ({ path: join(directory, path), file })),
         );
-        const refused = unread.map((path) => ({ path, code: "", message: t`Your browser may not read it.` }));
+        const refused = unread.map((path) => ({
+          path,
+          code: "",
+          message: t`The browser has no permission to read it.`,
+        }));
         for (const path of empty) {
           await make({ folder: folder.id, path: join(directory, path) }).catch((thrown: unknown) => {
             const { code, message } = toProblem(thrown);
@@ -197,7 +202,7 @@ export function useFileActs(folder: Folder) {
             if (code !== CLASH) refused.push({ path, code, message });
           });
         }
-        tell(t`Not everything could be uploaded`, { paths: [], refused });
+        tell(t`Some entries could not be uploaded`, { paths: [], refused });
       },
     };
   }, [t, said, folder, make, move, copy, remove]);

@@ -7,11 +7,11 @@ export function useNameFault(): (name: string) => string | null {
   return (name) => {
     switch (nameFault(name)) {
       case "empty":
-        return t`A name is needed.`;
+        return t`Enter a name.`;
       case "slash":
-        return t`A name has no / in it.`;
+        return t`A name cannot contain /.`;
       case "dots":
-        return t`This name means a directory already.`;
+        return t`The names . and .. are reserved.`;
       case "long":
         return t`The name is too long.`;
       default:

@@ -17,13 +17,13 @@ export function AccessTab({ folder }: { folder: Folder }) {
   if (!seen) {
     return (
       <Text size="sm">
-        <Trans>Only its owner and the administrators see who can read it.</Trans>
+        <Trans>Only the owner and administrators can see who has access.</Trans>
       </Text>
     );
   }
   if (found.isPending) return <Skeleton height={160} aria-busy />;
   if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
-  if (found.data.length === 0) return <EmptyState title={t`No readers`} />;
+  if (found.data.length === 0) return <EmptyState title={t`No one can read this folder`} />;
   return (
     <Table.ScrollContainer minWidth={420}>
       <Table>
@@ -33,7 +33,7 @@ export function AccessTab({ folder }: { folder: Folder }) {
               <Trans>Who</Trans>
             </Table.Th>
             <Table.Th>
-              <Trans>May</Trans>
+              <Trans>Permission</Trans>
             </Table.Th>
             <Table.Th>
               <Trans>Since</Trans>

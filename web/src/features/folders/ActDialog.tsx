@@ -25,7 +25,7 @@ export function ActDialog({ opened, act, id, onClose }: Props) {
   const titles: Record<FolderAct, string> = {
     clone: t`Clone ${name}`,
     move: t`Move ${name} to another host`,
-    "hand-over": t`Hand ${name} over`,
+    "hand-over": t`Transfer ${name}`,
   };
   const Asked = FORMS[act];
   return (

@@ -26,9 +26,9 @@ export function CloneForm({ folder, onDone }: { folder: Folder; onDone: () => vo
         owner: "",
       },
       validate: {
-        name: (name) => (isFolderName(name) ? null : t`1 to 64 letters, digits, - _ and . in it`),
+        name: (name) => (isFolderName(name) ? null : t`1 to 64 letters, digits, -, _ or .`),
         owner: (owner, { whose }) =>
-          whose === OTHER && !owner.includes("@") ? t`Their e-mail is needed.` : null,
+          whose === OTHER && !owner.includes("@") ? t`Enter an e-mail address.` : null,
       },
     },
     clone.error,
@@ -65,7 +65,7 @@ export function CloneForm({ folder, onDone }: { folder: Folder; onDone: () => vo
       )}
     >
       <Text size="sm">
-        <Trans>The copy fills while you go on; the notifications show how far it is.</Trans>
+        <Trans>The copy runs in the background. Its progress is shown in the notifications.</Trans>
       </Text>
       <TextInput
         label={t`Name of the copy`}
@@ -76,11 +76,11 @@ export function CloneForm({ folder, onDone }: { folder: Folder; onDone: () => vo
         {...form.getInputProps("name")}
       />
       <Select
-        label={t`Whose it is`}
+        label={t`Owner`}
         data={[
           { value: "", label: t`Mine` },
           ...projects.map((one) => ({ value: one.id, label: t`Project ${one.name}` })),
-          { value: OTHER, label: t`Somebody else’s` },
+          { value: OTHER, label: t`Another user` },
         ]}
         allowDeselect={false}
         {...form.getInputProps("whose")}
@@ -88,7 +88,7 @@ export function CloneForm({ folder, onDone }: { folder: Folder; onDone: () => vo
       {whose === OTHER && (
         <TextInput
           label={t`E-mail`}
-          description={t`It counts against their limits.`}
+          description={t`It counts against the quota of the new owner.`}
           withAsterisk
           type="email"
           autoComplete="off"

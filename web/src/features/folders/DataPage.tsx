@@ -58,7 +58,7 @@ function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake:
     return (
       <EmptyState
         title={t`The trash is empty`}
-        text={t`Folders that you put there can be taken back for a while.`}
+        text={t`Folders that you move to the trash can be restored until they expire.`}
       />
     );
   }
@@ -67,17 +67,17 @@ function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake:
     return (
       <EmptyState
         title={t`Your projects have no folders`}
-        text={t`An administrator of a project can make one.`}
+        text={t`A project administrator can create one.`}
       />
     );
   }
   return (
     <EmptyState
       title={t`You have no folders yet`}
-      text={t`Files in a folder outlive the sessions that mount it, and can be shared with others.`}
+      text={t`Files in a folder are kept after a session ends. Create a folder, mount it into sessions and share it with others.`}
       action={
         <Button size="xs" mt="xs" onClick={onMake}>
-          <Trans>Make a folder</Trans>
+          <Trans>Create folder</Trans>
         </Button>
       }
     />

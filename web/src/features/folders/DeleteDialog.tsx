@@ -20,7 +20,7 @@ export function DeleteDialog({ folders, onDone }: { folders: Folder[]; onDone: (
   return (
     <ManyDialog
       items={folders}
-      confirm={t`Delete for good`}
+      confirm={t`Delete permanently`}
       command={commandLine("carrel", "vfolder", "rm", ...folders.map((folder) => folder.id))}
       dangerous
       ready={typed === phrase}
@@ -30,13 +30,13 @@ export function DeleteDialog({ folders, onDone }: { folders: Folder[]; onDone: (
       <Text size="sm">
         <Plural
           value={folders.length}
-          one="The folder is deleted with everything in it. There is no way back."
-          other="These # folders are deleted with everything in them. There is no way back."
+          one="The folder and all its files are deleted. This cannot be undone."
+          other="These # folders and all their files are deleted. This cannot be undone."
         />
       </Text>
       <Text size="sm">
         <Trans>
-          What is lost: {size} in <Plural value={files} one="# file" other="# files" />, as last measured.
+          This deletes {size} in <Plural value={files} one="# file" other="# files" /> (last measurement).
         </Trans>
       </Text>
       <TextInput

@@ -102,7 +102,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
           variant="light"
           color="red"
           icon={IconTrash}
-          label={t`Delete for good…`}
+          label={t`Delete permanently…`}
           refusal={acts.whyNotDelete(folder)}
           onClick={() => acts.remove([folder], onGone)}
         />
@@ -113,7 +113,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
     <Group gap="xs">
       <MainButton
         icon={IconFolderOpen}
-        label={t`Open its files`}
+        label={t`Open files`}
         refusal={acts.whyNotOpen(folder)}
         onClick={() => onBrowse(folder)}
       />
@@ -131,7 +131,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
       />
       <MainButton
         variant="default"
-        label={t`Hand over…`}
+        label={t`Transfer…`}
         refusal={acts.whyNotHandOver(folder)}
         onClick={() => onAct("hand-over", folder)}
       />
@@ -139,7 +139,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
         variant="light"
         color="red"
         icon={IconTrash}
-        label={t`Trash…`}
+        label={t`Move to trash…`}
         refusal={acts.whyNotTrash(folder)}
         onClick={() => acts.trash([folder], onGone)}
       />

@@ -23,14 +23,14 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
   const hosts = useQuery(hostsChoiceQuery).data ?? [];
   const usage = [
     ...USAGE_MODES.map((value) => ({ value: value as string, label: i18n._(USAGE_MODE_NAMES[value]) })),
-    { value: "auto", label: t`Mounted by themselves` },
+    { value: "auto", label: t`Mounted automatically` },
   ];
   return (
     <>
       {of === "all" && (
         <SegmentedControl
           size="xs"
-          aria-label={t`Which folders`}
+          aria-label={t`Folder state`}
           value={search.list ?? "active"}
           onChange={(list) => onChange({ list: list === "trash" ? "trash" : undefined })}
           data={[
@@ -42,10 +42,10 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
       <Select
         size="xs"
         w={150}
-        aria-label={t`What for`}
-        placeholder={t`What for`}
+        aria-label={t`Usage`}
+        placeholder={t`Usage`}
         clearable
-        clearButtonProps={{ "aria-label": t`For anything` }}
+        clearButtonProps={{ "aria-label": t`Any usage` }}
         data={usage}
         value={search.auto === "yes" ? "auto" : (search.mode ?? null)}
         onChange={(value) =>
@@ -64,7 +64,7 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
           placeholder={t`Storage host`}
           clearable
           searchable
-          clearButtonProps={{ "aria-label": t`Every storage host` }}
+          clearButtonProps={{ "aria-label": t`All storage hosts` }}
           data={hosts.map(({ name }) => name)}
           value={search.host ?? null}
           onChange={(host) => onChange({ host: host ?? undefined })}
@@ -78,7 +78,7 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
           placeholder={t`Project`}
           clearable
           searchable
-          clearButtonProps={{ "aria-label": t`Every project` }}
+          clearButtonProps={{ "aria-label": t`All projects` }}
           data={me.projects.map(({ id, name }) => ({ value: id, label: name }))}
           value={search.project ?? null}
           onChange={(project) => onChange({ project: project ?? undefined })}

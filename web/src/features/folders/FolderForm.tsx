@@ -47,8 +47,10 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
       validateInputOnBlur: ["name"],
       validate: {
         name: (name, { project }) => {
-          if (!isFolderName(name)) return t`1 to 64 letters, digits, - _ and . in it`;
-          return project && name.startsWith(".") ? t`A project's folder has no dot before its name.` : null;
+          if (!isFolderName(name)) return t`1 to 64 letters, digits, -, _ or .`;
+          return project && name.startsWith(".")
+            ? t`The name of a project folder cannot start with a dot.`
+            : null;
         },
       },
     },
@@ -80,7 +82,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
     >
       <TextInput
         label={t`Name`}
-        description={t`With a dot before it, such as .config, it is mounted into every session of yours by itself.`}
+        description={t`If the name starts with a dot, such as .config, the folder is mounted automatically into each of your sessions.`}
         withAsterisk
         maxLength={64}
         autoComplete="off"
@@ -90,13 +92,13 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
       />
       {name.startsWith(".") && !project && (
         <Alert color="gray" variant="light" p="xs">
-          <Trans>It is mounted into every new session of yours by itself, and for you alone.</Trans>
+          <Trans>It is mounted automatically into each of your new sessions. It cannot be shared.</Trans>
         </Alert>
       )}
       {projects.length > 0 && (
         <Select
-          label={t`Whose it is`}
-          description={t`What a project has is there for everybody in it.`}
+          label={t`Owner`}
+          description={t`Project folders are available to all members of the project.`}
           data={[
             { value: "", label: t`Mine` },
             ...projects.map((one) => ({ value: one.id, label: t`Project ${one.name}` })),
@@ -111,7 +113,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
         onChange={(next) => form.setFieldValue("host", next)}
       />
       <Select
-        label={t`What for`}
+        label={t`Usage`}
         data={(Object.keys(USAGE_MODE_NAMES) as UsageMode[]).map((value) => ({
           value,
           label: i18n._(USAGE_MODE_NAMES[value]),
@@ -122,7 +124,9 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
       <Radio.Group
         label={t`Permission`}
         description={
-          project ? t`What its people may do at most, and how it is mounted.` : t`How it is mounted at most.`
+          project
+            ? t`The permission of the project's members, and how it is mounted.`
+            : t`The highest permission with which it can be mounted.`
         }
         {...form.getInputProps("permission")}
       >

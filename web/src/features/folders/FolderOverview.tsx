@@ -30,7 +30,7 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
           color="red"
           variant="light"
           icon={<IconAlertTriangle size={18} aria-hidden />}
-          title={t`It failed`}
+          title={t`Failed`}
         >
           {folder.reason}
         </Alert>
@@ -38,7 +38,7 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
       {folder.task && <TaskBar task={folder.task} />}
       {folder.expires_at && (
         <Alert color="brass" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
-          <Trans>It is deleted for good on {formatInstant(folder.expires_at, i18n.locale)}.</Trans>
+          <Trans>It is deleted permanently on {formatInstant(folder.expires_at, i18n.locale)}.</Trans>
         </Alert>
       )}
       <Facts
@@ -47,7 +47,7 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
           [t`State`, <FolderStateBadge key="state" folder={folder} always />],
           [t`Owner`, <OwnerText key="owner" folder={folder} />],
           [t`Storage host`, folder.host.name],
-          [t`You may`, <PermissionText key="mine" permission={folder.my_permission} />],
+          [t`Your permission`, <PermissionText key="mine" permission={folder.my_permission} />],
           [
             t`Permission`,
             <Select
@@ -64,12 +64,12 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
             />,
           ],
           [
-            t`What for`,
+            t`Usage`,
             <Select
               key="mode"
               size="xs"
               maw={280}
-              aria-label={t`What for`}
+              aria-label={t`Usage`}
               title={refusal ?? undefined}
               disabled={refusal !== null || update.isPending}
               allowDeselect={false}
@@ -81,11 +81,11 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
               onChange={(value) => value && change({ usage_mode: value as UsageMode })}
             />,
           ],
-          [t`Mounted by itself`, folder.automatic ? t`yes, into every new session of its owner` : t`no`],
+          [t`Mounted automatically`, folder.automatic ? t`yes, into each new session of its owner` : t`no`],
           [
             t`Size`,
             folder.measured_at
-              ? t`${formatSize(folder.used_bytes)} in ${folder.files} files, on ${formatInstant(folder.measured_at, i18n.locale)}`
+              ? t`${formatSize(folder.used_bytes)} in ${folder.files} files, measured ${formatInstant(folder.measured_at, i18n.locale)}`
               : t`not measured yet`,
           ],
           [
@@ -94,7 +94,7 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
               <Text size="sm" ff="monospace" truncate>
                 {folder.id}
               </Text>
-              <CopyButton text={folder.id} label={t`Copy the id`} />
+              <CopyButton text={folder.id} label={t`Copy ID`} />
             </Group>,
           ],
           [t`Created`, <Instant key="created" at={folder.created_at} />],
@@ -113,7 +113,7 @@ export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderA
       )}
       <Stack gap={6}>
         <Text size="sm" fw={500}>
-          <Trans>On the command line</Trans>
+          <Trans>Command line</Trans>
         </Text>
         <CommandLine text={commandLine("carrel", "vfolder", "show", folder.name)} />
         <CommandLine text={commandLine("carrel", "cp", "-r", "data", `${folder.name}:`)} />

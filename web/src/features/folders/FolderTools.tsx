@@ -39,7 +39,7 @@ export function FolderTools({ folder, acts, onBrowse, onShare, onAct }: Props) {
           onClick={() => acts.restore([folder])}
         />
         <RowTool
-          label={t`Delete for good`}
+          label={t`Delete permanently`}
           row={name}
           icon={IconTrash}
           color="red"
@@ -81,7 +81,7 @@ function MoreMenu({ folder, acts, onAct }: Pick<Props, "folder" | "acts" | "onAc
       act: () => onAct("move", folder),
     },
     {
-      label: t`Hand over…`,
+      label: t`Transfer…`,
       icon: IconSend,
       why: acts.whyNotHandOver(folder),
       act: () => onAct("hand-over", folder),
@@ -91,14 +91,14 @@ function MoreMenu({ folder, acts, onAct }: Pick<Props, "folder" | "acts" | "onAc
       : []),
     folder.state === "FAILED"
       ? {
-          label: t`Delete for good…`,
+          label: t`Delete permanently…`,
           icon: IconTrash,
           why: acts.whyNotDelete(folder),
           act: () => acts.remove([folder]),
           color: "red",
         }
       : {
-          label: t`Move to the trash…`,
+          label: t`Move to trash…`,
           icon: IconTrash,
           why: acts.whyNotTrash(folder),
           act: () => acts.trash([folder]),

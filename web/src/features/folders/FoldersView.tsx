@@ -175,7 +175,7 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
               title={t`No folders match the filter`}
               action={
                 <Button size="xs" variant="default" onClick={() => change(NO_FILTER)}>
-                  <Trans>Clear the filter</Trans>
+                  <Trans>Clear filters</Trans>
                 </Button>
               }
             />
@@ -196,10 +196,10 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
       )}
       <KeyHelp
         lines={[
-          [["Enter"], t`Show what it is`],
-          [["O"], t`Open its files`],
+          [["Enter"], t`Show details`],
+          [["O"], t`Open files`],
           [["X"], t`Select`],
-          [["Delete"], trash ? t`Delete for good` : t`Move to the trash`],
+          [["Delete"], trash ? t`Delete permanently` : t`Move to trash`],
           [["N"], t`New folder`],
         ]}
         opened={helpOpen}
@@ -236,7 +236,7 @@ function Chosen({ folders, trash, acts, onDone }: ChosenProps) {
       <MainButton
         variant="light"
         color="red"
-        label={t`Move to the trash…`}
+        label={t`Move to trash…`}
         refusal={firstWhy((folder) => acts.why("vfolder.update", folder))}
         onClick={() => acts.trash(folders, onDone)}
       />
@@ -253,7 +253,7 @@ function Chosen({ folders, trash, acts, onDone }: ChosenProps) {
       <MainButton
         variant="light"
         color="red"
-        label={t`Delete for good…`}
+        label={t`Delete permanently…`}
         refusal={firstWhy(acts.whyNotDelete)}
         onClick={() => acts.remove(folders, onDone)}
       />

@@ -20,7 +20,7 @@ export function HandOverForm({ folder, onDone }: { folder: Folder; onDone: () =>
     {
       initialValues: { to: "user", user: "", project: "" },
       validate: {
-        user: (user, { to }) => (to === "user" && !user.includes("@") ? t`Their e-mail is needed.` : null),
+        user: (user, { to }) => (to === "user" && !user.includes("@") ? t`Enter an e-mail address.` : null),
         project: (project, { to }) => (to === "project" && !project ? t`Choose a project.` : null),
       },
     },
@@ -41,7 +41,7 @@ export function HandOverForm({ folder, onDone }: { folder: Folder; onDone: () =>
           ),
         focusFirst(form),
       )}
-      submit={<Trans>Hand over</Trans>}
+      submit={<Trans>Transfer</Trans>}
       onCancel={onDone}
       busy={give.isPending}
       problem={give.error}
@@ -54,12 +54,12 @@ export function HandOverForm({ folder, onDone }: { folder: Folder; onDone: () =>
       )}
     >
       <Text size="sm">
-        <Trans>It counts against their limits from then on, and you no longer own it.</Trans>
+        <Trans>It then counts against the quota of the new owner, and you no longer own it.</Trans>
       </Text>
       <SegmentedControl
-        aria-label={t`To whom`}
+        aria-label={t`New owner`}
         data={[
-          { value: "user", label: t`To a person` },
+          { value: "user", label: t`To a user` },
           { value: "project", label: t`To a project` },
         ]}
         {...form.getInputProps("to")}

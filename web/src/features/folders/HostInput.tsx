@@ -25,13 +25,13 @@ export function HostInput({ value, onChange, without, required = false, ...props
     <Select
       label={t`Storage host`}
       data={[
-        ...(required ? [] : [{ value: "", label: t`The one with the most room` }]),
+        ...(required ? [] : [{ value: "", label: t`Automatic (most free space)` }]),
         ...hosts.map(({ name }) => ({ value: name, label: name })),
       ]}
       withAsterisk={required}
       allowDeselect={false}
       searchable={hosts.length > 8}
-      nothingFoundMessage={t`There is no other storage host for you.`}
+      nothingFoundMessage={t`No other storage host is available to you.`}
       value={required && !value ? null : value}
       onChange={(next) => onChange(next ?? "")}
       renderOption={({ option }) => {

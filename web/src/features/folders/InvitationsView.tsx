@@ -27,7 +27,7 @@ export function InvitationsView() {
         {found.isPending && <Skeleton height={96} aria-busy />}
         {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
         {found.data?.length === 0 && (
-          <EmptyState title={t`No invitations`} text={t`Folders that others offer you show up here.`} />
+          <EmptyState title={t`No invitations`} text={t`Invitations to shared folders appear here.`} />
         )}
         {found.data?.map((one) => (
           <InvitationCard key={one.id} invitation={one} />
@@ -47,7 +47,7 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
   const failed = (thrown: unknown) =>
     notifications.show({
       color: "red",
-      title: t`Could not answer about ${name}`,
+      title: t`Could not answer the invitation to ${name}`,
       message: said(thrown).detail,
     });
   return (
@@ -58,10 +58,10 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
           <Text size="sm">
             {invitation.invited_by && invitation.invited_by.email !== from ? (
               <Trans>
-                Of {from}, offered by {invitation.invited_by.email}
+                Owned by {from}, shared by {invitation.invited_by.email}
               </Trans>
             ) : (
-              <Trans>Offered by {from}</Trans>
+              <Trans>Shared by {from}</Trans>
             )}
           </Text>
           <Text size="xs" c="dimmed" component="div">

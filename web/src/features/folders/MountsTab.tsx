@@ -14,7 +14,9 @@ export function MountsTab({ folder }: { folder: Folder }) {
   if (found.isPending) return <Skeleton height={120} aria-busy />;
   if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
   if (found.data.length === 0) {
-    return <EmptyState title={t`No live session has it`} text={t`Choose it when you start one.`} />;
+    return (
+      <EmptyState title={t`Not mounted in any live session`} text={t`Mount it when you start a session.`} />
+    );
   }
   return (
     <Table.ScrollContainer minWidth={420}>
@@ -25,10 +27,10 @@ export function MountsTab({ folder }: { folder: Folder }) {
               <Trans>Session</Trans>
             </Table.Th>
             <Table.Th>
-              <Trans>Where</Trans>
+              <Trans>Mount path</Trans>
             </Table.Th>
             <Table.Th>
-              <Trans>How</Trans>
+              <Trans>Access</Trans>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -46,7 +48,7 @@ export function MountsTab({ folder }: { folder: Folder }) {
                     {mount.session_name}
                   </Anchor>
                 ) : (
-                  <Trans>one that you may not see</Trans>
+                  <Trans>another user's session</Trans>
                 )}
                 {mount.owner && (
                   <Text size="xs" c="dimmed">
@@ -58,11 +60,11 @@ export function MountsTab({ folder }: { folder: Folder }) {
                 {mount.path}
                 {mount.subpath && (
                   <Text size="xs" c="dimmed">
-                    <Trans>only {mount.subpath}</Trans>
+                    <Trans>{mount.subpath} only</Trans>
                   </Text>
                 )}
               </Table.Td>
-              <Table.Td>{mount.read_only ? <Trans>read-only</Trans> : <Trans>to write</Trans>}</Table.Td>
+              <Table.Td>{mount.read_only ? <Trans>read-only</Trans> : <Trans>read-write</Trans>}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -24,8 +24,8 @@ export function MoveForm({ folder, onDone }: { folder: Folder; onDone: () => voi
     >
       <Text size="sm">
         <Trans>
-          All of it is copied there, and only then gone from {folder.host.name}. It can be read meanwhile, and
-          neither written nor mounted.
+          The files are copied to the new host, then deleted from {folder.host.name}. Until then the folder is
+          read-only and cannot be mounted.
         </Trans>
       </Text>
       <HostInput

@@ -36,7 +36,7 @@ export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: str
       </Group>
     );
   }
-  const fault = isFolderName(name) ? null : t`1 to 64 letters, digits, - _ and . in it`;
+  const fault = isFolderName(name) ? null : t`1 to 64 letters, digits, -, _ or .`;
   const save = () => {
     if (fault) return;
     if (name === folder.name) return setName(null);

@@ -21,13 +21,13 @@ export function RestoreDialog({ folders, onDone }: { folders: Folder[]; onDone: 
       <Text size="sm">
         {folders.length === 1 && first ? (
           <Trans>
-            <b>{first.name}</b> can be used again, with all that is in it, by everybody who had it.
+            Restores <b>{first.name}</b> and its files for everyone who had access.
           </Trans>
         ) : (
           <Plural
             value={folders.length}
-            one="# folder can be used again, by everybody who had it."
-            other="# folders can be used again, by everybody who had them."
+            one="Restores # folder and its files for everyone who had access."
+            other="Restores # folders and their files for everyone who had access."
           />
         )}
       </Text>

@@ -65,7 +65,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
     >
       <PeopleInput
         label={t`People`}
-        description={t`By e-mail. They are asked first, and have it once they accept.`}
+        description={t`Enter e-mail addresses, such as ada@example.org. Each user gets an invitation.`}
         value={users}
         error={form.errors.users}
         onChange={(next) => form.setFieldValue("users", next)}
@@ -73,7 +73,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
       {projects.length > 0 && (
         <MultiSelect
           label={t`Projects`}
-          description={t`Everybody in them has it at once.`}
+          description={t`All members of these projects get access immediately.`}
           searchable
           nothingFoundMessage={t`Nothing found`}
           data={projects.map((one) => ({ value: one.id, label: one.name }))}
@@ -81,7 +81,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
         />
       )}
       <Select
-        label={t`They may`}
+        label={t`Permission`}
         description={i18n._(PERMISSIONS[permission].text)}
         allowDeselect={false}
         data={PERMISSION_ORDER.map((value) => ({ value, label: i18n._(PERMISSIONS[value].title) }))}
@@ -99,7 +99,7 @@ function Outcome({ outcome }: { outcome: SharesAdded }) {
     <Stack gap="xs">
       {items.length > 0 && (
         <Text size="sm" role="status">
-          <Plural value={items.length} one="Shared with # more." other="Shared with # more." />
+          <Plural value={items.length} one="Shared with # other." other="Shared with # others." />
         </Text>
       )}
       {refused.length > 0 && (

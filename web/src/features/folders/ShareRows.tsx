@@ -24,7 +24,7 @@ interface Props {
 /** With whom a folder is shared, with what they may do. */
 export function ShareRows({ folder, shares, refusal, onChanged }: Props) {
   const { t } = useLingui();
-  if (shares.length === 0) return <EmptyState title={t`It is shared with nobody`} />;
+  if (shares.length === 0) return <EmptyState title={t`Not shared`} />;
   return (
     <Stack gap="xs" component="section">
       <Title order={3} size="h6">
@@ -52,7 +52,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
         onError: (thrown) =>
           notifications.show({
             color: "red",
-            title: t`Could not change what ${who} may do`,
+            title: t`Could not change the permission of ${who}`,
             message: said(thrown).detail,
           }),
       },
@@ -67,8 +67,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
         onChanged((await revoke.mutateAsync({ folder: folder.id, share: share.id })).still_mounted),
       children: (
         <Trans>
-          <b>{who}</b> no longer reaches <b>{folder.name}</b>. Live sessions keep it until they end, and are
-          named then.
+          <b>{who}</b> loses access to <b>{folder.name}</b>. Live sessions keep it mounted until they end.
         </Trans>
       ),
     });
@@ -92,7 +91,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
       <Select
         size="xs"
         w={190}
-        aria-label={t`What ${who} may do`}
+        aria-label={t`Permission of ${who}`}
         allowDeselect={false}
         disabled={refusal !== null || change.isPending}
         data={PERMISSION_ORDER.map((value) => ({ value, label: i18n._(PERMISSIONS[value].title) }))}
@@ -100,7 +99,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
         onChange={(value) => value && changeTo(value as Permission)}
       />
       <RowTool
-        label={share.state === "invited" ? t`Withdraw the invitation` : t`Stop sharing`}
+        label={share.state === "invited" ? t`Cancel invitation` : t`Stop sharing`}
         row={who}
         icon={IconUserMinus}
         color="red"

@@ -20,7 +20,7 @@ export function SharingTab({ folder, acts }: { folder: Folder; acts: FolderActs 
   if (!seen) {
     return (
       <Text size="sm">
-        <Trans>Its owner says whom it is shared with. You can leave it on the first tab.</Trans>
+        <Trans>Only the owner manages sharing. To leave this folder, use the Overview tab.</Trans>
       </Text>
     );
   }
@@ -40,7 +40,7 @@ export function SharingTab({ folder, acts }: { folder: Folder; acts: FolderActs 
         <ShareRows
           folder={folder}
           shares={shares.data}
-          refusal={folder.mine ? null : t`Only its owner may share it.`}
+          refusal={folder.mine ? null : t`Only the owner can share this folder.`}
           onChanged={setStill}
         />
       )}

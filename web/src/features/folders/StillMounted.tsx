@@ -17,8 +17,8 @@ export function StillMounted({ mounts, onClose }: { mounts: MountedIn[]; onClose
       title={
         <Plural
           value={mounts.length}
-          one="# live session keeps what it has mounted until it ends"
-          other="# live sessions keep what they have mounted until they end"
+          one="# live session keeps the folder mounted until it ends"
+          other="# live sessions keep the folder mounted until they end"
         />
       }
     >
@@ -26,7 +26,7 @@ export function StillMounted({ mounts, onClose }: { mounts: MountedIn[]; onClose
         {mounts.map((mount) => (
           <List.Item key={`${mount.session_id}${mount.path}`}>
             <Trans>
-              {mount.session_name ?? mount.session_id} of {mount.owner?.email ?? "–"}, at {mount.path}
+              {mount.session_name ?? mount.session_id} of {mount.owner?.email ?? "–"} at {mount.path}
             </Trans>
           </List.Item>
         ))}

@@ -22,7 +22,11 @@ export function TaskCard({ task }: { task: FolderTask }) {
   const end = () =>
     cancel.mutate(task.id, {
       onError: (thrown) =>
-        notifications.show({ color: "red", title: t`Could not cancel it`, message: said(thrown).detail }),
+        notifications.show({
+          color: "red",
+          title: t`Could not cancel the task`,
+          message: said(thrown).detail,
+        }),
     });
   return (
     <Stack gap={4} className={styles.card} component="article" aria-label={`${kind}: ${task.folder_name}`}>

@@ -14,9 +14,7 @@ export function TasksTab({ folder }: { folder: Folder }) {
   if (found.isPending) return <Skeleton height={120} aria-busy />;
   if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
   if (found.data.length === 0) {
-    return (
-      <EmptyState title={t`Nothing`} text={t`Clones, moves and copies that you ask for show up here.`} />
-    );
+    return <EmptyState title={t`No tasks`} text={t`Your clone, move and copy tasks appear here.`} />;
   }
   return (
     <Stack gap="xs" aria-label={t`Tasks`} component="section">

@@ -13,7 +13,7 @@ export function TrashDialog({ folders, onDone }: { folders: Folder[]; onDone: ()
   return (
     <ManyDialog
       items={folders}
-      confirm={t`Move to the trash`}
+      confirm={t`Move to trash`}
       command={commandLine("carrel", "vfolder", "trash", ...folders.map((folder) => folder.name))}
       dangerous
       act={({ id }) => trash.mutateAsync(id)}
@@ -22,14 +22,14 @@ export function TrashDialog({ folders, onDone }: { folders: Folder[]; onDone: ()
       <Text size="sm">
         {folders.length === 1 && first ? (
           <Trans>
-            <b>{first.name}</b> can no longer be used, neither by those whom it is shared with. It can be
-            taken back until it expires.
+            No one can use <b>{first.name}</b> while it is in the trash, including users it is shared with.
+            You can restore it until it expires.
           </Trans>
         ) : (
           <Plural
             value={folders.length}
-            one="# folder can no longer be used, neither by those whom it is shared with. It can be taken back until it expires."
-            other="# folders can no longer be used, neither by those whom they are shared with. They can be taken back until they expire."
+            one="No one can use # folder while it is in the trash, including users it is shared with. You can restore it until it expires."
+            other="No one can use # folders while they are in the trash, including users they are shared with. You can restore them until they expire."
           />
         )}
       </Text>

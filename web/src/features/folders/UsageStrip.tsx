@@ -19,7 +19,7 @@ export function UsageStrip() {
   const hosts = useQuery(hostsChoiceQuery).data ?? [];
   if (quotas.length + hosts.length === 0) return null;
   return (
-    <section className={styles.strip} aria-label={t`Space`}>
+    <section className={styles.strip} aria-label={t`Storage`}>
       {quotas.slice(0, MOST).map((quota) => (
         <QuotaItem key={`${quota.kind}:${quota.id}`} quota={quota} />
       ))}
@@ -37,7 +37,7 @@ function QuotaItem({ quota }: { quota: Quota }) {
   return (
     <div className={styles.item}>
       <div className={styles.head}>
-        <span className={styles.name}>{quota.kind === "user" ? t`Yours` : t`Project ${project}`}</span>
+        <span className={styles.name}>{quota.kind === "user" ? t`Owned by me` : t`Project ${project}`}</span>
         <span>
           {most === null ? (
             <Plural value={quota.folders} one="# folder" other="# folders" />

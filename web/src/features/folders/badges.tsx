@@ -14,7 +14,7 @@ export function FolderStateBadge({ folder, always = false }: { folder: Folder; a
 
 export function PermissionText({ permission }: { permission: Permission | null }) {
   const { t, i18n } = useLingui();
-  return permission ? i18n._(PERMISSIONS[permission].title) : t`None: you only administer it`;
+  return permission ? i18n._(PERMISSIONS[permission].title) : t`Manage only`;
 }
 
 export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["level"] }) {

@@ -20,7 +20,7 @@ function NameCell({ folder }: { folder: Folder }) {
         size={17}
         stroke={1.6}
         style={{ flexShrink: 0 }}
-        aria-label={folder.automatic ? t`Mounted into every session by itself` : undefined}
+        aria-label={folder.automatic ? t`Mounted automatically into each session` : undefined}
         aria-hidden={!folder.automatic}
       />
       <Text size="sm" fw={500} truncate title={folder.name}>
@@ -63,14 +63,14 @@ export const FOLDER_COLUMNS: readonly Column<Folder>[] = [
   },
   {
     key: "permission",
-    title: msg`You may`,
+    title: msg`Your permission`,
     width: "11rem",
     value: (folder) => folder.my_permission,
     cell: (folder) => <PermissionText permission={folder.my_permission} />,
   },
   {
     key: "usage_mode",
-    title: msg`For`,
+    title: msg`Usage`,
     width: "6.5rem",
     shown: "chosen",
     value: (folder) => folder.usage_mode,
@@ -91,7 +91,7 @@ export const FOLDER_COLUMNS: readonly Column<Folder>[] = [
     shown: "chosen",
     value: (folder) => (folder.measured_at ? folder.files : null),
   },
-  { key: "mounted", title: msg`In sessions`, width: "6.5rem", value: (folder) => folder.mounted },
+  { key: "mounted", title: msg`Mounted in`, width: "6.5rem", value: (folder) => folder.mounted },
   {
     key: "id",
     title: msg`Id`,
@@ -125,7 +125,7 @@ export const TRASH_COLUMNS: readonly Column<Folder>[] = [
   },
   {
     key: "expires_at",
-    title: msg`Deleted for good`,
+    title: msg`Deletion date`,
     width: "12rem",
     value: (folder) => folder.expires_at,
     cell: (folder) => instant(folder.expires_at),

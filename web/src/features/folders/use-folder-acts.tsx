@@ -38,44 +38,45 @@ export function useFolderActs() {
       // Who may not read it sees it only because they administer it; of others the server knows best.
       const administers = folder.my_permission === null || me.actions[action] === "all";
       if (administers && refusal(action) === null) return null;
-      return t`Only its owner and the administrators may.`;
+      return t`Only the owner and administrators can do this.`;
     };
     const inUse = (folder: Folder) =>
-      folder.mounted > 0 ? t`It is in live sessions: end them first.` : null;
-    const notReady = (folder: Folder) => (folder.state === "READY" ? null : t`It is not ready.`);
+      folder.mounted > 0 ? t`The folder is mounted in live sessions. Terminate them first.` : null;
+    const notReady = (folder: Folder) => (folder.state === "READY" ? null : t`The folder is not ready.`);
     return {
       why,
       whyNotOpen: (folder: Folder) => {
-        if (folder.my_permission === null) return t`You administer it, and may not see what is in it.`;
-        return ["READY", "MOVING"].includes(folder.state) ? null : t`It is not ready.`;
+        if (folder.my_permission === null) return t`You can manage this folder, but not see its files.`;
+        return ["READY", "MOVING"].includes(folder.state) ? null : t`The folder is not ready.`;
       },
       whyNotShare: (folder: Folder) => {
-        if (!folder.mine) return t`Only its owner may share it.`;
-        return folder.automatic
-          ? t`A folder that is mounted by itself is for its owner alone.`
-          : notReady(folder);
+        if (!folder.mine) return t`Only the owner can share this folder.`;
+        return folder.automatic ? t`Automatically mounted folders cannot be shared.` : notReady(folder);
       },
       whyNotChange: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder),
       whyNotClone: (folder: Folder) =>
-        permits(folder.my_permission, "ro") ? notReady(folder) : t`You may not see what is in it.`,
+        permits(folder.my_permission, "ro")
+          ? notReady(folder)
+          : t`You have no access to the files in this folder.`,
       whyNotMove: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder) ?? inUse(folder),
       whyNotHandOver: (folder: Folder) =>
         why("vfolder.hand_over", folder) ?? notReady(folder) ?? inUse(folder),
       whyNotTrash: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder) ?? inUse(folder),
       whyNotRestore: (folder: Folder) =>
-        why("vfolder.update", folder) ?? (folder.state === "TRASHED" ? null : t`It is being deleted.`),
+        why("vfolder.update", folder) ??
+        (folder.state === "TRASHED" ? null : t`The folder is being deleted.`),
       whyNotDelete: (folder: Folder) =>
         why("vfolder.remove", folder) ??
-        (["TRASHED", "FAILED"].includes(folder.state) ? null : t`Put it in the trash first.`),
+        (["TRASHED", "FAILED"].includes(folder.state) ? null : t`Move it to the trash first.`),
       trash: (folders: Folder[], onDone?: () => void) =>
-        ask(t`Move to the trash`, (close) => <TrashDialog folders={folders} onDone={close} />, onDone),
+        ask(t`Move to trash`, (close) => <TrashDialog folders={folders} onDone={close} />, onDone),
       restore: (folders: Folder[], onDone?: () => void) =>
         ask(t`Restore from trash`, (close) => <RestoreDialog folders={folders} onDone={close} />, onDone),
       remove: (folders: Folder[], onDone?: () => void) =>
-        ask(t`Delete for good`, (close) => <DeleteDialog folders={folders} onDone={close} />, onDone),
+        ask(t`Delete permanently`, (close) => <DeleteDialog folders={folders} onDone={close} />, onDone),
       leave: (folder: Folder, onDone?: () => void) =>
         askToConfirm({
-          title: t`Leave a folder`,
+          title: t`Leave folder`,
           closeLabel: t`Close`,
           confirm: t`Leave`,
           command: commandLine("carrel", "vfolder", "leave", folder.id),
@@ -86,8 +87,8 @@ export function useFolderActs() {
           children: (
             <Text size="sm">
               <Trans>
-                You no longer reach <b>{folder.name}</b>, until somebody invites you again. Live sessions of
-                yours keep it until they end.
+                You lose access to <b>{folder.name}</b> until you are invited again. Your live sessions keep
+                it mounted until they end.
               </Trans>
             </Text>
           ),

@@ -4,9 +4,9 @@ import type { AccessEntry, Folder, FolderTask, Permission, Quota, StorageHost, U
 
 /** What somebody may do with the files of a folder; each holds the ones before it. */
 export const PERMISSIONS: Record<Permission, { title: MessageDescriptor; text: MessageDescriptor }> = {
-  ro: { title: msg`Read`, text: msg`See, download and mount read-only.` },
-  rw: { title: msg`Read and write`, text: msg`Also upload, change, rename and move.` },
-  "rw-delete": { title: msg`Read, write and delete`, text: msg`Also delete files.` },
+  ro: { title: msg`Read`, text: msg`View and download files; mount read-only.` },
+  rw: { title: msg`Read and write`, text: msg`Read, upload, edit, rename and move files.` },
+  "rw-delete": { title: msg`Read, write and delete`, text: msg`Read, write and delete files.` },
 };
 
 export const PERMISSION_ORDER: readonly Permission[] = ["ro", "rw", "rw-delete"];
@@ -25,7 +25,7 @@ export const FOLDER_STATES: Record<
   Folder["state"],
   { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
 > = {
-  CREATING: { title: msg`being made`, tone: "busy" },
+  CREATING: { title: msg`being created`, tone: "busy" },
   COPYING: { title: msg`being copied`, tone: "busy" },
   READY: { title: msg`ready`, tone: "good" },
   MOVING: { title: msg`being moved`, tone: "busy" },
@@ -37,9 +37,9 @@ export const FOLDER_STATES: Record<
 export const TASK_KINDS: Record<FolderTask["kind"], MessageDescriptor> = {
   clone: msg`Clone`,
   move: msg`Move to another host`,
-  remove: msg`Delete for good`,
+  remove: msg`Delete permanently`,
   copy: msg`Copy files`,
-  clean: msg`Free the space of deleted files`,
+  clean: msg`Reclaim space of deleted files`,
 };
 
 export const TASK_STATES: Record<
@@ -47,7 +47,7 @@ export const TASK_STATES: Record<
   { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
 > = {
   waiting: { title: msg`waiting`, tone: "quiet" },
-  running: { title: msg`under way`, tone: "busy" },
+  running: { title: msg`running`, tone: "busy" },
   done: { title: msg`done`, tone: "good" },
   failed: { title: msg`failed`, tone: "bad" },
   cancelled: { title: msg`cancelled`, tone: "quiet" },
@@ -64,8 +64,8 @@ export const LEVELS: Record<
 };
 
 export const WAYS: Record<AccessEntry["via"], MessageDescriptor> = {
-  owner: msg`owns it`,
-  share: msg`shared with them`,
-  project: msg`is in its project`,
-  shared_project: msg`shared with their project`,
+  owner: msg`owner`,
+  share: msg`shared with the user`,
+  project: msg`project member`,
+  shared_project: msg`shared with the project`,
 };

@@ -13,9 +13,9 @@ import { useNow } from "@/ui/use-now";
 import { leftUntil } from "./left";
 
 const RULES: Record<IdleRule["rule"], MessageDescriptor> = {
-  traffic: msg`Ends without traffic`,
-  use: msg`Ends when little is used`,
-  lifetime: msg`Ends in any case`,
+  traffic: msg`No activity`,
+  use: msg`Low utilization`,
+  lifetime: msg`Maximum lifetime`,
 };
 
 /** Facts about a running session: what would end it by itself, and when; administrators may exempt it. */
@@ -43,7 +43,7 @@ function Exempt({ session, exempt }: { session: Session; exempt: boolean }) {
   return (
     <>
       <Button size="compact-xs" variant="subtle" ml="xs" loading={change.isPending} onClick={act}>
-        {exempt ? <Trans>Let it end again</Trans> : <Trans>Never end it</Trans>}
+        {exempt ? <Trans>Remove exemption</Trans> : <Trans>Exempt from idle checks</Trans>}
       </Button>
       {change.error && <ProblemAlert problem={change.error} onRetry={act} />}
     </>
@@ -55,17 +55,17 @@ function Left({ rule, exempt }: { rule: IdleRule; exempt: boolean }) {
   const now = useNow();
   const most = formatDuration(rule.limit_s * 1000, i18n.locale);
   if (exempt && rule.rule !== "lifetime") return <Trans>never: an administrator exempted it</Trans>;
-  if (!rule.ends_at) return <Trans>not now, but after {most}</Trans>;
+  if (!rule.ends_at) return <Trans>in use, limit {most}</Trans>;
   const milliseconds = leftUntil(rule.ends_at, now);
   const left = milliseconds !== null && formatDuration(milliseconds, i18n.locale);
   return (
     <time dateTime={rule.ends_at} title={formatInstant(rule.ends_at, i18n.locale)}>
       {left ? (
         <Trans>
-          in {left}, after {most}
+          in {left}, limit {most}
         </Trans>
       ) : (
-        <Trans>any moment now, after {most}</Trans>
+        <Trans>any moment, limit {most}</Trans>
       )}
     </time>
   );

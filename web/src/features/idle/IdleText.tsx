@@ -7,7 +7,7 @@ import { leftUntil } from "./left";
 export function IdleText({ endsAt }: { endsAt: string }) {
   const { i18n } = useLingui();
   const left = leftUntil(endsAt, useNow());
-  if (left === null) return <Trans>Nobody seems to use it: it ends any moment now.</Trans>;
+  if (left === null) return <Trans>Idle: terminates any moment.</Trans>;
   const duration = formatDuration(left, i18n.locale);
-  return <Trans>Nobody seems to use it: it ends in {duration}.</Trans>;
+  return <Trans>Idle: terminates in {duration}.</Trans>;
 }

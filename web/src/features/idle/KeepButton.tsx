@@ -9,7 +9,7 @@ export function KeepButton({ id }: { id: string }) {
   return (
     <>
       <Button size="compact-sm" variant="light" loading={keep.isPending} onClick={() => keep.mutate({ id })}>
-        <Trans>Keep it</Trans>
+        <Trans>Keep session</Trans>
       </Button>
       {keep.error && <ProblemAlert problem={keep.error} onRetry={() => keep.mutate({ id })} />}
     </>

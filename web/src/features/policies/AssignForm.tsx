@@ -59,7 +59,7 @@ export function AssignForm({ policy, holder, onDone }: Props) {
         event?.preventDefault();
         assign.mutate({ id: chosen, [holder.kind]: [holder.id] }, { onSuccess: onDone });
       }}
-      submit={<Trans>Give</Trans>}
+      submit={<Trans>Assign</Trans>}
       onCancel={onDone}
       blocked={chosen === policy}
       busy={assign.isPending}
@@ -86,7 +86,7 @@ export function AssignForm({ policy, holder, onDone }: Props) {
       />
       {one && <Text size="sm">{short(kind, limitsFor(one))}</Text>}
       <Text size="xs" c="dimmed">
-        <Trans>It holds from the scheduler's next decision on. What runs goes on.</Trans>
+        <Trans>Takes effect at the next scheduling decision. Running sessions are not affected.</Trans>
       </Text>
     </Form>
   );

@@ -13,7 +13,7 @@ export function CopyForm({ policy, onDone }: { policy: Policy; onDone: () => voi
   const form = useProblemForm(
     {
       initialValues: { name: t`${policy.name} copy`.slice(0, 64) },
-      validate: { name: (name: string) => (name.trim() === "" ? t`A name is needed.` : null) },
+      validate: { name: (name: string) => (name.trim() === "" ? t`Enter a name.` : null) },
     },
     copy.error,
   );
@@ -28,7 +28,7 @@ export function CopyForm({ policy, onDone }: { policy: Policy; onDone: () => voi
     >
       <TextInput
         label={t`Name of the copy`}
-        description={t`It has the same limits, and nobody has it yet.`}
+        description={t`The copy has the same limits and is not assigned to anyone.`}
         maxLength={64}
         autoComplete="off"
         data-autofocus

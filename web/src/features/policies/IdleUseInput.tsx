@@ -31,7 +31,7 @@ export function IdleUseInput({ value, onChange }: Props) {
       label={title}
       description={i18n._(LIMIT_TEXTS.idle_use)}
       labelElement="div"
-      error={use && Object.keys(use.below).length === 0 && <Trans>Say what is looked at.</Trans>}
+      error={use && Object.keys(use.below).length === 0 && <Trans>Enter at least one threshold.</Trans>}
       size="sm"
     >
       <Stack gap="xs" mt={6}>
@@ -50,7 +50,7 @@ export function IdleUseInput({ value, onChange }: Props) {
                   key={measure}
                   size="xs"
                   label={i18n._(name)}
-                  placeholder={t`not looked at`}
+                  placeholder={t`ignored`}
                   suffix=" %"
                   min={1}
                   max={100}
@@ -62,12 +62,12 @@ export function IdleUseInput({ value, onChange }: Props) {
               ))}
             </SimpleGrid>
             <DurationInput
-              label={t`For so long`}
+              label={t`Time window`}
               value={use.window_s}
               onChange={(window_s) => onChange({ ...use, window_s })}
             />
             <DurationInput
-              label={t`Not counted after its start`}
+              label={t`Grace period after start`}
               value={use.grace_s}
               onChange={(grace_s) => onChange({ ...use, grace_s })}
             />

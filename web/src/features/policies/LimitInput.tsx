@@ -110,12 +110,12 @@ export function SlotsLimitInput({ name, value, onChange, error }: Omit<Props<Slo
       others={
         <Group gap="sm" wrap="nowrap">
           <span style={{ flex: "0 0 8.5rem", fontSize: "var(--mantine-font-size-sm)" }}>
-            <Trans>Every other slot</Trans>
+            <Trans>All other slots</Trans>
           </span>
           <Select
             size="xs"
             style={{ flex: 1 }}
-            aria-label={t`${title}: every other slot`}
+            aria-label={t`${title}: all other slots`}
             allowDeselect={false}
             data={choice}
             value={others === null ? "none" : String(others)}

@@ -21,7 +21,7 @@ export function OverNotice({ found }: Props) {
   if (!found.data) {
     return (
       <Text size="sm" c="dimmed" role="status">
-        <Trans>Checking who would be over the limit…</Trans>
+        <Trans>Checking who exceeds the new limits…</Trans>
       </Text>
     );
   }
@@ -29,7 +29,7 @@ export function OverNotice({ found }: Props) {
   if (over.length === 0) {
     return (
       <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">
-        <Trans>No one would be over the limit now.</Trans>
+        <Trans>No one exceeds the new limits.</Trans>
       </Alert>
     );
   }
@@ -40,10 +40,12 @@ export function OverNotice({ found }: Props) {
       variant="light"
       role="status"
       icon={<IconAlertTriangle size={18} aria-hidden />}
-      title={<Plural value={who} one="# would be over it now" other="# would be over it now" />}
+      title={<Plural value={who} one="# exceeds the new limit" other="# exceed the new limit" />}
     >
       <Text size="sm" mb={6}>
-        <Trans>What runs goes on. They start nothing new until they are below it again.</Trans>
+        <Trans>
+          Running sessions are not affected. New sessions cannot start until usage is below the limit.
+        </Trans>
       </Text>
       <List size="sm" spacing={2}>
         {over.slice(0, NAMED).map((one) => (
@@ -81,11 +83,11 @@ function OverLine({ over }: { over: Over }) {
       <b>{over.label || over.id}</b> ({scopes[over.scope]}):{" "}
       {over.waiting ? (
         <Trans>
-          waits for {used}, may for {ceiling}
+          pending {used}, limit {ceiling}
         </Trans>
       ) : (
         <Trans>
-          has {used}, may have {ceiling}
+          uses {used}, limit {ceiling}
         </Trans>
       )}
     </>

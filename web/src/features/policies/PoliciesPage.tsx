@@ -92,7 +92,7 @@ export function PoliciesPage() {
       filters={
         <SegmentedControl
           size="xs"
-          aria-label={t`Policies of what`}
+          aria-label={t`Policy type`}
           value={kind}
           onChange={(next) =>
             change({ kind: next === "keypair" ? undefined : (next as PolicyKind), open: undefined })

@@ -83,7 +83,7 @@ function PolicyFacts({ policy }: { policy: Policy }) {
     <>
       <Text size="sm" c="dimmed">
         {i18n._(KIND_TEXTS[policy.kind])}{" "}
-        {policy.default && <Trans>Everybody has this one until somebody says otherwise.</Trans>}
+        {policy.default && <Trans>Default policy: applies unless another policy is assigned.</Trans>}
       </Text>
       <Facts
         facts={[

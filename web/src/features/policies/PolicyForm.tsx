@@ -54,7 +54,7 @@ export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`a policy`}` : titles[kind]}
+      title={id ? t`Edit ${found.data?.name ?? t`policy`}` : titles[kind]}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
@@ -86,9 +86,9 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
     {
       initialValues: { name: policy?.name ?? "", description: policy?.description ?? "", limits: first },
       validate: {
-        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         limits: (limits) =>
-          isWhole(limits) ? null : t`Each row names a slot, and each slot has one row: mend or remove it.`,
+          isWhole(limits) ? null : t`Each row needs a slot name, and each slot can appear only once.`,
       },
     },
     sent.error,

@@ -38,9 +38,7 @@ export function PolicyOf({ policy, holder, whose }: Props) {
           size="compact-xs"
           variant="default"
           aria-label={
-            holder.kind === "sign_ins"
-              ? t`Change the policy without a keypair`
-              : t`Change the resource policy`
+            holder.kind === "sign_ins" ? t`Change policy without a keypair` : t`Change resource policy`
           }
           onClick={() => assign(policy, holder)}
         >

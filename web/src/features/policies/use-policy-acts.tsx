@@ -16,8 +16,10 @@ export function usePolicyActs() {
   const { mutateAsync: remove } = useRemovePolicy();
   return useMemo(() => {
     const whyKept = (policy: Policy) => {
-      if (policy.default) return t`It stays: it is what everybody has until somebody says otherwise.`;
-      return holdersOf(policy) > 0 ? t`It is in use: give those who have it another one first.` : null;
+      if (policy.default) return t`The default policy cannot be removed.`;
+      return holdersOf(policy) > 0
+        ? t`The policy is in use. Assign another policy to its users first.`
+        : null;
     };
     return {
       whyNotMake: refusal("policy.create"),
@@ -32,7 +34,7 @@ export function usePolicyActs() {
       },
       remove: (policy: Policy, onDone?: () => void) =>
         askToConfirm({
-          title: t`Remove a resource policy`,
+          title: t`Remove resource policy`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
           command: commandLine("carrel", "policy", "rm", policy.id),
@@ -42,7 +44,7 @@ export function usePolicyActs() {
           },
           children: (
             <Trans>
-              <b>{policy.name}</b> is gone with its limits. Nobody has it. This cannot be undone.
+              Removes <b>{policy.name}</b>. It is not assigned to anyone. This cannot be undone.
             </Trans>
           ),
         }),

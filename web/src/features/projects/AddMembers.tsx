@@ -43,7 +43,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
       <Group align="flex-end" gap="xs">
         <TagsInput
           style={{ flex: "1 1 16rem" }}
-          label={t`Add people`}
+          label={t`Add members`}
           placeholder={chosen.length === 0 ? t`E-mail, or part of a name` : undefined}
           data={(found.data ?? []).map(({ email }) => email)}
           filter={({ options }) => options}
@@ -70,7 +70,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
       </Group>
       <Checkbox
         size="xs"
-        label={t`As administrators of the project`}
+        label={t`Add as project administrators`}
         checked={admin}
         onChange={(event) => setAdmin(event.currentTarget.checked)}
       />

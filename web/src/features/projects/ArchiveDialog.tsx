@@ -33,12 +33,12 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
     >
       <Text size="sm">
         <Trans>
-          <b>{project.name}</b> takes no new sessions until it is restored. Nothing of it is deleted.
+          <b>{project.name}</b> accepts no new sessions until it is restored. Nothing is deleted.
         </Trans>
       </Text>
       {asks && (
         <SessionsChoice
-          label={<Plural value={project.live_sessions} one="# session is live" other="# sessions are live" />}
+          label={<Plural value={project.live_sessions} one="# live session" other="# live sessions" />}
           value={sessions}
           onChange={setSessions}
         />

@@ -13,8 +13,8 @@ export function CeilingsInput(props: Props) {
   const { t } = useLingui();
   return (
     <SlotLimitsInput
-      label={t`Ceilings`}
-      description={t`What all sessions in it may hold together.`}
+      label={t`Limits`}
+      description={t`The total that all its sessions can hold.`}
       {...props}
     />
   );

@@ -97,15 +97,15 @@ function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
   const remove = useRemoveMember();
   const ask = () =>
     askToConfirm({
-      title: t`Remove someone from a project`,
+      title: t`Remove member`,
       closeLabel: t`Close`,
-      confirm: t`Take out`,
+      confirm: t`Remove`,
       command: commandLine("carrel", "project", "expel", project.name, member.email),
       onConfirm: async () =>
         onRemoved((await remove.mutateAsync({ project: project.id, user: member.id })).still_mounted),
       children: (
         <Trans>
-          <b>{member.email}</b> starts no more sessions in {project.name}. Those that are live go on.
+          <b>{member.email}</b> can no longer start sessions in {project.name}. Live sessions keep running.
         </Trans>
       ),
     });
@@ -143,14 +143,14 @@ function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
             <Switch
               size="xs"
               label={<Trans>Administrator</Trans>}
-              aria-label={t`${member.email} is administrator`}
+              aria-label={t`${member.email} is an administrator`}
               checked={member.admin}
               disabled={refusal !== null}
               onChange={(event) => onAdmin(event.currentTarget.checked)}
             />
           </Tooltip>
           <RowTool
-            label={t`Take out`}
+            label={t`Remove`}
             row={member.email}
             icon={IconUserMinus}
             refusal={refusal}

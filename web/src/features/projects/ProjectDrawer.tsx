@@ -93,7 +93,7 @@ function ProjectFacts({ project }: { project: WholeProject }) {
       facts={[
         [t`Domain`, project.domain.name],
         [t`Description`, project.description],
-        [t`Ceilings`, <CeilingsText key="ceilings" ceilings={project.ceilings} />],
+        [t`Limits`, <CeilingsText key="ceilings" ceilings={project.ceilings} />],
         [
           t`Resource policy`,
           <PolicyOf

@@ -32,7 +32,7 @@ export function ProjectFormDrawer({ opened, id, onClose }: DrawerProps) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`a project`}` : t`New project`}
+      title={id ? t`Edit ${found.data?.name ?? t`project`}` : t`New project`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
@@ -64,9 +64,9 @@ function ProjectForm({ project, onDone }: { project: WholeProject | undefined; o
         ceilings: ceilingRows(project?.ceilings ?? {}),
       },
       validate: {
-        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         ceilings: (rows) =>
-          rows.some(({ slot }) => slot === "") ? t`Name the slot, or remove its row.` : null,
+          rows.some(({ slot }) => slot === "") ? t`Enter a slot name, or remove the row.` : null,
       },
     },
     sent.error,

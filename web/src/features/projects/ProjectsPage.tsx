@@ -77,7 +77,7 @@ export function ProjectsPage() {
       filters={
         <>
           <StateSwitch
-            label={t`Which projects`}
+            label={t`Project state`}
             on={t`In use`}
             off={t`Archived`}
             value={search.state}

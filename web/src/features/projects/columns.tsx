@@ -36,7 +36,7 @@ export const PROJECT_COLUMNS: readonly Column<WholeProject>[] = [
   { key: "sessions", title: msg`Live sessions`, width: "8rem", value: (project) => project.live_sessions },
   {
     key: "ceilings",
-    title: msg`Ceilings`,
+    title: msg`Limits`,
     width: "13rem",
     value: () => null,
     cell: (project) => <CeilingsText ceilings={project.ceilings} />,

@@ -25,10 +25,10 @@ export function useProjectActs() {
       why,
       whyNotRemove: (project: WholeProject) =>
         why("project.remove", project) ??
-        (project.had_sessions ? t`It has held sessions, whose record stays: archive it instead.` : null),
+        (project.had_sessions ? t`The project has past sessions. Archive it instead.` : null),
       archive: (project: WholeProject) => {
         const id = modals.open({
-          title: t`Archive a project`,
+          title: t`Archive project`,
           closeButtonProps: { "aria-label": t`Close` },
           children: <ArchiveDialog project={project} onDone={() => modals.close(id)} />,
         });
@@ -46,7 +46,7 @@ export function useProjectActs() {
       },
       remove: (project: WholeProject, onDone?: () => void) =>
         askToConfirm({
-          title: t`Remove a project`,
+          title: t`Remove project`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: project.name,
@@ -57,7 +57,7 @@ export function useProjectActs() {
           },
           children: (
             <Trans>
-              <b>{project.name}</b> is gone with its ceilings and its list of members. This cannot be undone.
+              Removes <b>{project.name}</b>, its limits and its member list. This cannot be undone.
             </Trans>
           ),
         }),

@@ -29,8 +29,8 @@ export function MappingInput({ rules, domain, superadmins, error, onChange }: Pr
   ];
   return (
     <Input.Wrapper
-      label={t`What groups give`}
-      description={t`It is brought up to date whenever somebody signs in.`}
+      label={t`Group mappings`}
+      description={t`Updated each time a user signs in.`}
       labelElement="div"
       error={error}
     >
@@ -60,7 +60,7 @@ export function MappingInput({ rules, domain, superadmins, error, onChange }: Pr
               <Checkbox
                 size="xs"
                 mb={6}
-                label={t`administers it`}
+                label={t`project administrator`}
                 disabled={rule.project === ""}
                 checked={rule.admin}
                 onChange={(event) => set(at, { admin: event.currentTarget.checked })}

@@ -42,10 +42,10 @@ export function ProviderForm({ provider, onDone }: Props) {
       initialValues: before,
       validate: {
         name: (name) =>
-          /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name) ? null : t`Small letters, digits and -`,
+          /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name) ? null : t`Lowercase letters, digits and -`,
         mapping: (rules) =>
           rules.some(({ group, project, role }) => group === "" || (project === "" && role === ""))
-            ? t`Each rule needs a group, and a project or a role.`
+            ? t`Each mapping needs a group and a project or a role.`
             : null,
       },
     },
@@ -78,7 +78,7 @@ export function ProviderForm({ provider, onDone }: Props) {
     >
       {!provider && (
         <SegmentedControl
-          aria-label={t`Kind of provider`}
+          aria-label={t`Provider type`}
           data={kinds.map(({ kind, title }) => ({ value: kind, label: title }))}
           value={values.kind}
           onChange={(kind) => form.setFieldValue("kind", kind)}
@@ -86,14 +86,14 @@ export function ProviderForm({ provider, onDone }: Props) {
       )}
       <TextInput
         label={t`Name`}
-        description={t`Part of addresses: small letters, digits and -.`}
+        description={t`Used in URLs. Lowercase letters, digits and -.`}
         withAsterisk
         readOnly={provider !== undefined}
         maxLength={40}
         placeholder="corp"
         {...form.getInputProps("name")}
       />
-      <Switch label={t`Offered at the sign-in`} {...form.getInputProps("active", { type: "checkbox" })} />
+      <Switch label={t`Shown on the sign-in page`} {...form.getInputProps("active", { type: "checkbox" })} />
       <SettingFields
         settings={settings}
         values={values.settings}
@@ -102,7 +102,7 @@ export function ProviderForm({ provider, onDone }: Props) {
         onChange={(name, value) => form.setFieldValue("settings", { ...values.settings, [name]: value })}
       />
       <Select
-        label={t`Domain that new people come into`}
+        label={t`Domain of new users`}
         allowDeselect={false}
         data={domains.map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("domain")}

@@ -20,7 +20,7 @@ export function ProviderTest({ provider }: { provider: Provider }) {
         {provider.redirect_uri === null && (
           <TextInput
             style={{ flex: 1 }}
-            label={t`Somebody to look for`}
+            label={t`User to look up`}
             placeholder="ada"
             value={login}
             onChange={(event) => setLogin(event.currentTarget.value)}
@@ -38,7 +38,7 @@ export function ProviderTest({ provider }: { provider: Provider }) {
       {test.data && (
         <div role="status">
           <Text size="sm" fw={600} mb={4}>
-            {test.data.ok ? <Trans>It works.</Trans> : <Trans>It does not work yet.</Trans>}
+            {test.data.ok ? <Trans>The test succeeded.</Trans> : <Trans>The test failed.</Trans>}
           </Text>
           <List size="sm" center spacing={4}>
             {test.data.steps.map((step) => (
@@ -49,7 +49,7 @@ export function ProviderTest({ provider }: { provider: Provider }) {
                     size={18}
                     radius="xl"
                     color={step.ok ? "lamp" : "red"}
-                    aria-label={step.ok ? t`worked` : t`failed`}
+                    aria-label={step.ok ? t`succeeded` : t`failed`}
                     role="img"
                   >
                     {step.ok ? <IconCheck size={12} aria-hidden /> : <IconX size={12} aria-hidden />}

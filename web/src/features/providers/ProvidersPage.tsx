@@ -47,7 +47,7 @@ export function ProvidersPage() {
   const askRemove = useCallback(
     (provider: Provider) =>
       askToConfirm({
-        title: t`Remove an identity provider`,
+        title: t`Remove identity provider`,
         closeLabel: t`Close`,
         confirm: t`Remove`,
         typedName: provider.name,
@@ -60,15 +60,15 @@ export function ProvidersPage() {
           <Stack gap="xs">
             <Plural
               value={provider.people}
-              _0="Nobody has signed in by it. Its settings and its secret are lost."
-              one="# person cannot sign in by it any more; their account stays. Its settings and its secret are lost."
-              other="# people cannot sign in by it any more; their accounts stay. Its settings and its secret are lost."
+              _0="Removes its settings and its secret. No users have signed in with it."
+              one="Removes its settings and its secret. # user can no longer sign in with it; the account is kept."
+              other="Removes its settings and its secret. # users can no longer sign in with it; their accounts are kept."
             />
             <Plural
               value={provider.sign_ins}
-              _0="Nobody is signed in by it now."
-              one="# sign-in by it ends at once."
-              other="# sign-ins by it end at once."
+              _0="No users are signed in with it now."
+              one="# user is signed out immediately."
+              other="# users are signed out immediately."
             />
           </Stack>
         ),
@@ -126,7 +126,7 @@ export function ProvidersPage() {
         empty={
           <EmptyState
             title={t`No identity providers`}
-            text={t`With one, people sign in by the accounts that they have already: OpenID Connect or LDAP.`}
+            text={t`Add an OpenID Connect or LDAP provider, so that users sign in with their existing accounts.`}
           />
         }
       />
@@ -195,21 +195,21 @@ function ProviderFacts({ provider }: { provider: Provider }) {
     <Facts
       facts={[
         [t`Kind`, kindTitle(provider.kind)],
-        [t`Offered at the sign-in`, provider.active ? t`yes` : t`no`],
+        [t`Shown on the sign-in page`, provider.active ? t`yes` : t`no`],
         [t`Server`, provider.server],
         [
-          t`Register there`,
+          t`Redirect URI`,
           provider.redirect_uri !== null && (
             <Group key="uri" gap={2} wrap="nowrap">
               <code style={{ overflowWrap: "anywhere" }}>{provider.redirect_uri}</code>
-              <CopyButton text={provider.redirect_uri} label={t`Copy the address`} />
+              <CopyButton text={provider.redirect_uri} label={t`Copy URL`} />
             </Group>
           ),
         ],
         [t`Secret`, provider.secrets.length > 0 ? t`set` : t`none`],
         [t`Domain`, provider.domain.name],
         [t`People`, String(provider.people)],
-        [t`Rules for groups`, String(provider.mapping.length)],
+        [t`Group mappings`, String(provider.mapping.length)],
         [t`Created`, <Instant key="created" at={provider.created_at} />],
       ]}
     />

@@ -23,7 +23,7 @@ export const PROVIDER_COLUMNS: readonly Column<Provider>[] = [
   { key: "people", title: msg`People`, width: "6rem", sortable: true, value: (provider) => provider.people },
   {
     key: "active",
-    title: msg`Offered`,
+    title: msg`Shown`,
     width: "6rem",
     value: (provider) => Number(provider.active),
     cell: (provider) => (provider.active ? <Trans>yes</Trans> : <Trans>no</Trans>),

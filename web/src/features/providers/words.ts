@@ -6,35 +6,35 @@ type Words = { title: MessageDescriptor; text?: MessageDescriptor };
 
 /** What every kind of provider has. */
 const SHARED: Record<string, Words> = {
-  label: { title: msg`What the sign-in page calls it`, text: msg`Empty: its name.` },
-  create_users: { title: msg`People who come for the first time get an account` },
+  label: { title: msg`Display name`, text: msg`Empty: its name.` },
+  create_users: { title: msg`Create accounts at first sign-in` },
   trusted_email_domains: {
-    title: msg`E-mails that it decides about`,
-    text: msg`An account that has such an e-mail already is given to whoever the provider says has it.`,
+    title: msg`Trusted e-mail domains`,
+    text: msg`Domains such as example.org. A sign-in with such an address is linked to the existing account that has it.`,
   },
-  may_appoint_superadmins: { title: msg`Its groups may make superadmins` },
+  may_appoint_superadmins: { title: msg`Groups can grant the superadmin role` },
 };
 
-const CERTIFICATES: Words = { title: msg`Certificates to trust besides those of the machine (PEM)` };
+const CERTIFICATES: Words = { title: msg`Additional CA certificates (PEM)` };
 
 /** The kinds that come with Carrel; a plug-in's own words are shown as they are. */
 const OURS: Record<string, Record<string, Words>> = {
   oidc: {
     issuer: { title: msg`Issuer` },
-    client_id: { title: msg`Client id` },
-    client_secret: { title: msg`Secret of the client` },
+    client_id: { title: msg`Client ID` },
+    client_secret: { title: msg`Client secret` },
     scopes: { title: msg`Scopes` },
-    email_claim: { title: msg`Claim of the e-mail` },
-    name_claim: { title: msg`Claim of the name` },
-    groups_claim: { title: msg`Claim of the groups` },
-    require_verified_email: { title: msg`The provider must say of the e-mail that it is verified` },
+    email_claim: { title: msg`E-mail claim` },
+    name_claim: { title: msg`Name claim` },
+    groups_claim: { title: msg`Groups claim` },
+    require_verified_email: { title: msg`Require a verified e-mail address` },
     sign_in_confirms: {
-      title: msg`Coming from it proves who it is, where it does not say when they proved it (auth_time)`,
+      title: msg`Accept a sign-in without auth_time as recent`,
       text: msg`Dangerous changes are then open for 15 minutes after a sign-in.`,
     },
     trusted_factors: {
       title: msg`Counts as a second factor`,
-      text: msg`Values of amr or acr, such as mfa: who comes with one is not asked again here.`,
+      text: msg`Values of the amr or acr claim, such as mfa. Users who sign in with one of them skip two-factor authentication here.`,
     },
     ca: CERTIFICATES,
   },
@@ -42,20 +42,23 @@ const OURS: Record<string, Record<string, Words>> = {
     host: { title: msg`Server` },
     port: { title: msg`Port`, text: msg`Empty: 389, or 636 for TLS.` },
     tls: { title: msg`Encryption`, text: msg`none: in the open, for a server on this machine.` },
-    bind_dn: { title: msg`Who searches`, text: msg`A DN; empty: nobody in particular.` },
-    bind_password: { title: msg`Password of who searches` },
-    user_base: { title: msg`Where people are` },
-    user_filter: { title: msg`Filter for people`, text: msg`${"{login}"} is what was typed.` },
+    bind_dn: {
+      title: msg`Bind DN`,
+      text: msg`DN of the account that searches the directory. If empty, the search is anonymous.`,
+    },
+    bind_password: { title: msg`Bind password` },
+    user_base: { title: msg`User search base` },
+    user_filter: { title: msg`User filter`, text: msg`${"{login}"} is what was typed.` },
     subject_attribute: {
-      title: msg`Attribute that never changes`,
+      title: msg`Unique ID attribute`,
       text: msg`It is never given to somebody else.`,
     },
-    email_attribute: { title: msg`Attribute of the e-mail` },
-    name_attribute: { title: msg`Attribute of the name` },
-    groups_attribute: { title: msg`Attribute of the groups` },
-    group_base: { title: msg`Where groups are`, text: msg`Empty: groups are not searched for.` },
+    email_attribute: { title: msg`E-mail attribute` },
+    name_attribute: { title: msg`Name attribute` },
+    groups_attribute: { title: msg`Groups attribute` },
+    group_base: { title: msg`Group search base`, text: msg`Empty: groups are not searched for.` },
     group_filter: {
-      title: msg`Filter for groups`,
+      title: msg`Group filter`,
       text: msg`${"{dn}"} is the person's name in the directory, ${"{uid}"} their uid.`,
     },
     ca: CERTIFICATES,

@@ -69,14 +69,12 @@ export function AccessForm({ group }: { group: Group }) {
     >
       {group.public && (
         <Alert color="gray" variant="light">
-          <Trans>
-            The group is open to everybody whose domain may use it. Those named here matter once it is not.
-          </Trans>
+          <Trans>The group is public. This list applies only when it is not.</Trans>
         </Alert>
       )}
       <MultiSelect
         label={t`Domains`}
-        description={t`Everybody in them.`}
+        description={t`All users of these domains.`}
         searchable
         nothingFoundMessage={t`Nothing found`}
         data={everyDomain}
@@ -84,7 +82,7 @@ export function AccessForm({ group }: { group: Group }) {
       />
       <MultiSelect
         label={t`Projects`}
-        description={t`For sessions in these projects.`}
+        description={t`Sessions of these projects.`}
         searchable
         nothingFoundMessage={t`Nothing found`}
         data={everyProject}
@@ -92,7 +90,7 @@ export function AccessForm({ group }: { group: Group }) {
       />
       <PeopleInput
         label={t`Users`}
-        description={t`By e-mail, in any project of theirs.`}
+        description={t`By e-mail address, in all their projects.`}
         value={form.values.users}
         error={form.errors.users}
         onChange={(users) => form.setFieldValue("users", users)}

@@ -25,7 +25,7 @@ export function DrainDialog({ opened, id, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={node.data ? t`Drain ${node.data.name}` : t`Drain a node`}
+      title={node.data ? t`Drain ${node.data.name}` : t`Drain node`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {node.isPending && <Skeleton height={200} aria-busy />}
@@ -59,10 +59,10 @@ function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () 
       command={commandLine("carrel", "node", "drain", name, "--how", how)}
     >
       <Text size="sm">
-        <Trans>The node takes no new session from now on, until it is uncordoned.</Trans>
+        <Trans>The node is cordoned: it accepts no new sessions until it is uncordoned.</Trans>
       </Text>
       <Radio.Group
-        label={t`How`}
+        label={t`Access`}
         value={how}
         onChange={(next) => {
           setHow(next as Draining);
@@ -89,8 +89,8 @@ function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () 
           description={
             <Plural
               value={lost}
-              one="# session loses what runs in it."
-              other="# sessions lose what runs in them."
+              one="# running session is interrupted."
+              other="# running sessions are interrupted."
             />
           }
           value={typed}
@@ -108,16 +108,16 @@ function Consequences({ drain }: { drain: Drain }) {
   if (drain.sessions.length === 0) {
     return (
       <Text size="sm" role="status">
-        <Trans>No session is on it: nobody will notice.</Trans>
+        <Trans>The node has no sessions.</Trans>
       </Text>
     );
   }
   return (
-    <Table aria-label={t`What becomes of each session`} fz="sm" verticalSpacing={6}>
+    <Table aria-label={t`Affected sessions`} fz="sm" verticalSpacing={6}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th w="38%">{t`Session`}</Table.Th>
-          <Table.Th>{t`What becomes of it`}</Table.Th>
+          <Table.Th>{t`Effect`}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

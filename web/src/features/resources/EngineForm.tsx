@@ -72,7 +72,7 @@ export function EngineForm({ engine, onDone }: Props) {
     >
       <TextInput
         label={t`Name`}
-        description={t`Small letters, digits and -.`}
+        description={t`Lowercase letters, digits and -.`}
         withAsterisk
         maxLength={40}
         value={name}

@@ -47,9 +47,7 @@ export function EnginesPage() {
       <ResourceTabs />
       <ListToolbar
         title={t`Engines`}
-        action={
-          <MainButton icon={IconPlus} label={t`Add an engine`} onClick={() => change({ make: "one" })} />
-        }
+        action={<MainButton icon={IconPlus} label={t`Add engine`} onClick={() => change({ make: "one" })} />}
       />
       <DataTable
         label={t`Engines`}
@@ -65,7 +63,12 @@ export function EnginesPage() {
         opened={search.open}
         onOpen={open}
         minWidth="52rem"
-        empty={<EmptyState title={t`There is no engine`} text={t`Sessions need one to run on.`} />}
+        empty={
+          <EmptyState
+            title={t`No engines yet`}
+            text={t`Sessions run on the nodes of an engine. Add an engine to start.`}
+          />
+        }
       />
       {engines.data && (
         <ListFoot
@@ -77,7 +80,7 @@ export function EnginesPage() {
         opened={search.make !== undefined}
         onClose={closeForm}
         size="lg"
-        title={t`Add an engine`}
+        title={t`Add engine`}
         {...closable}
       >
         <EngineForm engine={undefined} onDone={closeForm} />
@@ -125,7 +128,7 @@ function OneEngine({ engine, onEdit, onRemoved }: OneProps) {
   const { mutateAsync: remove } = useRemoveEngine();
   const askRemove = () =>
     askToConfirm({
-      title: t`Remove an engine`,
+      title: t`Remove engine`,
       closeLabel: t`Close`,
       confirm: t`Remove`,
       typedName: engine.name,
@@ -136,7 +139,7 @@ function OneEngine({ engine, onEdit, onRemoved }: OneProps) {
       },
       children: (
         <Text size="sm">
-          <Trans>Its nodes go with it. One that holds containers is not removed.</Trans>
+          <Trans>Removes the engine and its nodes. An engine with containers cannot be removed.</Trans>
         </Text>
       ),
     });

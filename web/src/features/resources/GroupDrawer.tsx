@@ -111,9 +111,12 @@ function GroupFacts({ group }: { group: Group }) {
       </Stack>
       <Facts
         facts={[
-          [t`State`, group.active ? t`active` : t`disabled: it takes no new sessions`],
+          [t`State`, group.active ? t`active` : t`disabled: accepts no new sessions`],
           [t`Description`, group.description],
-          [t`Open to`, group.public ? t`everybody whose domain may use it` : t`those who are named`],
+          [
+            t`Access`,
+            group.public ? t`all users whose domain has access` : t`listed domains, projects and users`,
+          ],
           [
             t`Nodes`,
             <Anchor
@@ -122,28 +125,31 @@ function GroupFacts({ group }: { group: Group }) {
               renderRoot={(props) => <Link {...props} to="/resources" search={{ group: group.id }} />}
             >
               <Trans>
-                {group.nodes}, of which {group.ready_nodes} take sessions
+                {group.nodes}, {group.ready_nodes} schedulable
               </Trans>
             </Anchor>,
           ],
-          [t`Live sessions`, t`${group.live_sessions}, of which ${group.waiting_sessions} wait`],
+          [t`Live sessions`, t`${group.live_sessions}, ${group.waiting_sessions} pending`],
           [
-            t`Kinds of sessions`,
+            t`Session types`,
             group.session_kinds
               .map((kind) => (SESSION_KINDS[kind] ? i18n._(SESSION_KINDS[kind]) : kind))
               .join(", "),
           ],
           [t`Order`, i18n._(ORDERS[group.scheduler].title)],
-          [t`Half-life of past use`, group.scheduler === "fair_share" && time(group.half_life_s)],
+          [t`Usage half-life`, group.scheduler === "fair_share" && time(group.half_life_s)],
           [t`Placement`, i18n._(PLACEMENTS[group.placement].title)],
-          [t`Slots that decide`, group.slot_priority.join(", ") || t`the scarcest`],
-          [t`Waits at most`, group.pending_timeout_s === null ? t`for ever` : time(group.pending_timeout_s)],
-          [t`May be overtaken for`, time(group.patience_s)],
+          [t`Slots for placement`, group.slot_priority.join(", ") || t`scarcest slot`],
           [
-            t`When a node is lost`,
+            t`Maximum pending time`,
+            group.pending_timeout_s === null ? t`unlimited` : time(group.pending_timeout_s),
+          ],
+          [t`Backfill patience`, time(group.patience_s)],
+          [
+            t`On node failure`,
             t`${i18n._(NODE_LOSSES[group.on_node_loss])}, after ${time(group.node_loss_s)}`,
           ],
-          [t`Address of apps`, group.app_address ?? t`as everywhere`],
+          [t`App domain`, group.app_address ?? t`default`],
           [t`Created`, <Instant key="created" at={group.created_at} />],
         ]}
       />

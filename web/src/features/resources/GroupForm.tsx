@@ -26,7 +26,7 @@ export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`a resource group`}` : t`New resource group`}
+      title={id ? t`Edit ${found.data?.name ?? t`resource group`}` : t`New resource group`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
@@ -57,8 +57,8 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
     {
       initialValues: valuesOf(group),
       validate: {
-        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
-        session_kinds: (kinds) => (kinds.length === 0 ? t`Choose one or more.` : null),
+        name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
+        session_kinds: (kinds) => (kinds.length === 0 ? t`Select at least one.` : null),
       },
     },
     sent.error,
@@ -90,7 +90,7 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
       />
       <Textarea
         label={t`Description`}
-        description={t`What its machines are good for; people see it where they choose.`}
+        description={t`What the nodes are suited for. Shown when users choose a group.`}
         autosize
         minRows={2}
         maxLength={500}
@@ -98,12 +98,12 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
       />
       <Switch
         label={t`Active`}
-        description={t`Off: it takes no new sessions. Those that wait in it go on waiting, those that run go on.`}
+        description={t`If off, the group accepts no new sessions. Pending and running sessions are not affected.`}
         {...form.getInputProps("active", { type: "checkbox" })}
       />
       <Switch
         label={t`Public`}
-        description={t`On: for everybody whose domain may use it. Off: only for the domains, projects and users that are named.`}
+        description={t`If on, all users whose domain has access can use the group. If off, only the listed domains, projects and users can.`}
         {...form.getInputProps("public", { type: "checkbox" })}
       />
       <GroupRules form={form} />

@@ -13,7 +13,7 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
   const { scheduler, placement, pending_timeout_s: timeout } = form.values;
   return (
     <>
-      <Checkbox.Group label={t`Kinds of sessions`} {...form.getInputProps("session_kinds")}>
+      <Checkbox.Group label={t`Session types`} {...form.getInputProps("session_kinds")}>
         <Row gap="md" mt={6}>
           {Object.entries(SESSION_KINDS).map(([value, label]) => (
             <Checkbox key={value} size="xs" value={value} label={i18n._(label)} />
@@ -29,8 +29,8 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
       />
       {scheduler === "fair_share" && (
         <DurationInput
-          label={t`Half-life of past use`}
-          description={t`After so long, what somebody had counts half.`}
+          label={t`Usage half-life`}
+          description={t`After this time, past usage counts half.`}
           value={form.values.half_life_s}
           error={form.errors.half_life_s}
           onChange={(seconds) => form.setFieldValue("half_life_s", seconds)}
@@ -44,30 +44,30 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
         {...form.getInputProps("placement")}
       />
       <TagsInput
-        label={t`Slots that decide`}
-        description={t`By which nodes are compared, the first before the others. Empty: the scarcest.`}
+        label={t`Slots for placement`}
+        description={t`Nodes are compared by these slots in this order. If empty, by the scarcest slot.`}
         placeholder={form.values.slot_priority.length === 0 ? "cuda.device" : undefined}
         splitChars={[",", " "]}
         {...form.getInputProps("slot_priority")}
       />
       <Input.Wrapper
-        label={t`Waits at most`}
-        description={t`A session that waits longer is cancelled.`}
+        label={t`Maximum pending time`}
+        description={t`Sessions that are pending longer are cancelled.`}
         labelElement="div"
         error={form.errors.pending_timeout_s}
       >
         <Row gap="sm" mt={6} wrap="nowrap">
           <DurationInput
-            label={t`Waits at most`}
+            label={t`Maximum pending time`}
             labelled
             disabled={timeout === null}
-            placeholder={t`for ever`}
+            placeholder={t`unlimited`}
             value={timeout ?? AT_FIRST_S}
             onChange={(seconds) => form.setFieldValue("pending_timeout_s", seconds)}
           />
           <Checkbox
             size="xs"
-            label={t`for ever`}
+            label={t`unlimited`}
             checked={timeout === null}
             onChange={(event) =>
               form.setFieldValue("pending_timeout_s", event.currentTarget.checked ? null : AT_FIRST_S)
@@ -76,34 +76,36 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
         </Row>
       </Input.Wrapper>
       <DurationInput
-        label={t`May be overtaken for`}
-        description={t`So long may smaller sessions go before one that waits for more room. Then nothing starts before it.`}
+        label={t`Backfill patience`}
+        description={t`How long smaller sessions can start before a session that waits for more resources. After that, its resources are reserved.`}
         value={form.values.patience_s}
         error={form.errors.patience_s}
         onChange={(seconds) => form.setFieldValue("patience_s", seconds)}
       />
       <Select
-        label={t`When a node is lost`}
-        description={t`What becomes of the sessions on it.`}
+        label={t`On node failure`}
+        description={t`The action for sessions on the node.`}
         allowDeselect={false}
         data={Object.entries(NODE_LOSSES).map(([value, title]) => ({ value, label: i18n._(title) }))}
         {...form.getInputProps("on_node_loss")}
       />
       <DurationInput
-        label={t`A node is lost after`}
-        description={t`So long may it be missing before that is done.`}
+        label={t`Node failure timeout`}
+        description={t`How long a node can be unreachable before the action is taken.`}
         value={form.values.node_loss_s}
         error={form.errors.node_loss_s}
         onChange={(seconds) => form.setFieldValue("node_loss_s", seconds)}
       />
       <TextInput
-        label={t`Address of apps`}
-        description={<Trans>Where the apps of its sessions are reached. Empty: as everywhere.</Trans>}
+        label={t`App domain`}
+        description={
+          <Trans>The domain under which apps are served. If empty, the default of the site.</Trans>
+        }
         placeholder="https://apps.example.org"
         {...form.getInputProps("app_address")}
       />
       <Text size="xs" c="dimmed">
-        <Trans>The scheduler goes by it from its next decision on. What runs goes on.</Trans>
+        <Trans>Takes effect at the next scheduling decision. Running sessions are not affected.</Trans>
       </Text>
     </>
   );

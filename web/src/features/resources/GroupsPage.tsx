@@ -83,7 +83,7 @@ export function GroupsPage() {
       make={{ label: t`New group`, refusal: acts.whyNotMake, onClick: () => change({ make: "one" }) }}
       filters={
         <StateSwitch
-          label={t`Which groups`}
+          label={t`Group state`}
           on={t`Active`}
           off={t`Disabled`}
           value={search.state}

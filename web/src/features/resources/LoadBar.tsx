@@ -21,7 +21,7 @@ export function LoadBar({ slot, used, offered, name }: Props) {
   if (offered === 0 && used === 0) return name ? t`${what}: none` : "–";
   const percent = Math.round(share(used, offered) * 100);
   return (
-    <div className={styles.load} title={t`${what}: ${held} of ${whole} held, ${percent} %`}>
+    <div className={styles.load} title={t`${what}: ${held} of ${whole} allocated, ${percent} %`}>
       <span className={styles.figures}>
         {name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
       </span>

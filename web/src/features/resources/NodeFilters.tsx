@@ -40,7 +40,7 @@ export function NodeFilters({ ref, search, onChange }: Props) {
     <>
       <SegmentedControl
         size="xs"
-        aria-label={t`How nodes are shown`}
+        aria-label={t`View`}
         value={search.view ?? "table"}
         onChange={(view) => onChange({ view: view === "map" ? "map" : undefined })}
         data={[
@@ -72,7 +72,7 @@ export function NodeFilters({ ref, search, onChange }: Props) {
         (state) => onChange({ state: state as NodesSearch["state"] }),
       )}
       {filter(
-        t`Cordoned or not`,
+        t`Cordon state`,
         search.cordoned,
         [
           { value: "yes", label: t`Cordoned` },

@@ -28,7 +28,7 @@ export function NodeFormDrawer({ opened, id, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={t`Edit ${found.data?.name ?? t`a node`}`}
+      title={t`Edit ${found.data?.name ?? t`node`}`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {found.isPending && <Skeleton height={240} aria-busy />}
@@ -75,14 +75,14 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
     >
       <Select
         label={t`Resource group`}
-        description={t`Sessions that run on it stay; from now on it takes those of its new group.`}
+        description={t`Running sessions stay. The node then accepts sessions of the new group.`}
         allowDeselect={false}
         data={groups.map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("group")}
       />
       <NumberInput
-        label={t`CPU offered for one`}
-        description={t`More than 1: sessions may hold more CPU than the machine has, and share it when all are busy.`}
+        label={t`CPU overcommit factor`}
+        description={t`With a factor above 1, more CPU is allocated than the node has. Sessions share it when all are busy.`}
         min={1}
         max={100}
         clampBehavior="none"
@@ -92,10 +92,10 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
       />
       <Stack gap="xs">
         <Text size="sm" fw={500}>
-          <Trans>Kept for the system</Trans>
+          <Trans>Reserved for the system</Trans>
         </Text>
         <Text size="xs" c="dimmed">
-          <Trans>Never offered to sessions. Sessions that hold it already stay.</Trans>
+          <Trans>Not available to sessions. Existing allocations are not affected.</Trans>
         </Text>
         {inSlotOrder(Object.keys(node.slots)).map((slot) => (
           <SlotAmountInput
@@ -105,7 +105,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
             description={t`of ${slotAmount(slot, node.slots[slot] ?? 0)}`}
             max={node.slots[slot]}
             amount={form.values.reserved[slot] ?? 0}
-            error={isMore(form.values.reserved, slot) && t`The machine has less.`}
+            error={isMore(form.values.reserved, slot) && t`The node has less than this.`}
             onChange={(amount) => form.setFieldValue("reserved", kept(form.values.reserved, slot, amount))}
           />
         ))}

@@ -7,7 +7,7 @@ import { EmptyState } from "@/ui/EmptyState";
 export function NodeImages({ names }: { names: string[] }) {
   const { t } = useLingui();
   const [q, setQ] = useState("");
-  if (names.length === 0) return <EmptyState title={t`No image is on it yet`} />;
+  if (names.length === 0) return <EmptyState title={t`No images on this node yet`} />;
   const found = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <Stack gap="xs">

@@ -59,7 +59,7 @@ export function NodeMap({ filter, by, onBy, linkTo, empty }: Props) {
           value={kind ?? SCARCEST}
           onChange={(next) => onBy(next || undefined)}
           data={[
-            { value: SCARCEST, label: t`the scarcest on each node` },
+            { value: SCARCEST, label: t`scarcest slot of each node` },
             ...kinds.map((each) => ({ value: each, label: name(each) })),
           ]}
         />
@@ -89,7 +89,7 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
   const { word, kind: condition } = useNodeState()(node);
   const load = loadOf(node, kind);
   const percent = Math.round(load * 100);
-  const what = kind === undefined ? t`the scarcest` : name(kind);
+  const what = kind === undefined ? t`scarcest slot` : name(kind);
   const figures = condition === "ready" ? `${percent} %` : `${percent} % · ${word}`;
   // Begins with what is written on it, so that it is found by saying that.
   const label = t`${node.name} ${figures} (${what})`;

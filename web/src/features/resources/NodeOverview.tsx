@@ -20,9 +20,9 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
   return (
     <Stack gap="lg">
       {node.down_since && (
-        <Alert color="red" variant="light" title={t`The engine does not name it any more`}>
+        <Alert color="red" variant="light" title={t`The engine no longer lists this node`}>
           <Trans>
-            Since <Instant at={node.down_since} />. What becomes of its sessions is set in its group.
+            Since <Instant at={node.down_since} />. Its resource group defines what happens to its sessions.
           </Trans>
         </Alert>
       )}
@@ -49,7 +49,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
           [t`Architecture`, node.architecture],
           [t`Engine`, `${node.engine.name} (${node.engine_version})`],
           [t`Last heartbeat`, <Instant key="seen" at={node.seen_at} />],
-          [t`Can do`, node.capabilities.join(", ")],
+          [t`Capabilities`, node.capabilities.join(", ")],
         ]}
       />
       <SlotTable node={node} />
@@ -80,10 +80,10 @@ function SlotTable({ node }: { node: NodeDetail }) {
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t`Slot`}</Table.Th>
-              <Table.Th>{t`The machine has`}</Table.Th>
-              <Table.Th>{t`Kept for the system`}</Table.Th>
-              <Table.Th>{t`Offered`}</Table.Th>
-              <Table.Th w="9rem">{t`Held`}</Table.Th>
+              <Table.Th>{t`Total`}</Table.Th>
+              <Table.Th>{t`Reserved for the system`}</Table.Th>
+              <Table.Th>{t`Shown`}</Table.Th>
+              <Table.Th w="9rem">{t`Allocated`}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -121,9 +121,9 @@ function Devices({ node }: { node: NodeDetail }) {
             <Table.Tr>
               <Table.Th>{t`Device`}</Table.Th>
               <Table.Th>{t`Model`}</Table.Th>
-              <Table.Th>{t`Set`}</Table.Th>
-              <Table.Th>{t`Held by`}</Table.Th>
-              <Table.Th w="8rem">{t`Held`}</Table.Th>
+              <Table.Th>{t`Configured`}</Table.Th>
+              <Table.Th>{t`Allocated to`}</Table.Th>
+              <Table.Th w="8rem">{t`Allocated`}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -12,7 +12,11 @@ export function NodeSessions({ node }: { node: NodeDetail }) {
   const { t } = useLingui();
   if (node.sessions.length === 0) {
     return (
-      <EmptyState title={node.live_sessions === 0 ? t`No session is on it` : t`None of yours is on it`} />
+      <EmptyState
+        title={
+          node.live_sessions === 0 ? t`No sessions on this node` : t`None of your sessions is on this node`
+        }
+      />
     );
   }
   return (
@@ -23,7 +27,7 @@ export function NodeSessions({ node }: { node: NodeDetail }) {
             <Table.Th>{t`Name`}</Table.Th>
             <Table.Th>{t`State`}</Table.Th>
             <Table.Th>{t`Owner`}</Table.Th>
-            <Table.Th>{t`Holds`}</Table.Th>
+            <Table.Th>{t`Allocation`}</Table.Th>
             <Table.Th>{t`Running for`}</Table.Th>
           </Table.Tr>
         </Table.Thead>

@@ -19,14 +19,14 @@ export function NodeTools({ node, acts }: { node: Node; acts: NodeActs }) {
         onClick={() => acts.edit(node)}
       />
       <RowTool
-        label={node.cordoned ? t`Uncordon: let new sessions in` : t`Cordon: take no new sessions`}
+        label={node.cordoned ? t`Uncordon: accept new sessions` : t`Cordon: accept no new sessions`}
         row={name}
         icon={node.cordoned ? IconLockOpen : IconLock}
         refusal={acts.why}
         onClick={() => void acts.setCordoned(node, !node.cordoned)}
       />
       <RowTool
-        label={t`Drain: empty it`}
+        label={t`Drain: move or terminate its sessions`}
         row={name}
         icon={IconDoorExit}
         refusal={acts.whyNotDrain(node)}

@@ -22,7 +22,7 @@ export function NodeUsage({ node }: { node: NodeDetail }) {
   return (
     <section>
       <Title order={2} size="h4" mb="xs">
-        <Trans>Really used in the last five minutes</Trans>
+        <Trans>Usage in the last 5 minutes</Trans>
       </Title>
       <Group gap="xl">
         {graphs.map(({ slot, values }) => {

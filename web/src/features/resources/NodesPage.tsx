@@ -62,8 +62,8 @@ export function NodesPage() {
     <EmptyState title={t`No nodes match the filter`} />
   ) : (
     <EmptyState
-      title={t`No node has joined yet`}
-      text={t`A node is there as soon as the engine names it: the machine itself, or the machines of a cluster.`}
+      title={t`No nodes yet`}
+      text={t`Nodes appear when an engine lists them. Add an engine or check its connection.`}
     />
   );
 

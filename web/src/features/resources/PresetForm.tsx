@@ -60,12 +60,12 @@ function PresetForm({ preset, onDone }: { preset: Preset | undefined; onDone: ()
           : FRESH,
       },
       validate: {
-        name: (name) => (name.trim() === "" ? t`A name is needed.` : null),
+        name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         slots: (rows) =>
           rows.some(({ slot, amount }) => slot === "" || amount < 1)
-            ? t`Name the slot and say how much, or remove its row.`
+            ? t`Enter a slot name and an amount, or remove the row.`
             : rows.length === 0
-              ? t`A preset has one slot or more.`
+              ? t`Add at least one slot.`
               : null,
       },
     },
@@ -106,10 +106,10 @@ function PresetForm({ preset, onDone }: { preset: Preset | undefined; onDone: ()
       />
       <Select
         label={t`Offered in`}
-        description={t`The launcher offers it where a session is started in this group.`}
+        description={t`The launcher offers the preset for sessions in this group.`}
         allowDeselect={false}
         data={[
-          { value: "", label: t`every group` },
+          { value: "", label: t`all groups` },
           ...groups.map(({ id, name: label }) => ({ value: id, label })),
         ]}
         {...form.getInputProps("group")}
@@ -134,7 +134,12 @@ function SlotRows({ rows, error, onChange }: RowsProps) {
   const set = (at: number, part: Partial<Amount>) =>
     onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)));
   return (
-    <Input.Wrapper label={t`Slots`} description={t`What a session gets.`} labelElement="div" error={error}>
+    <Input.Wrapper
+      label={t`Slots`}
+      description={t`The slots of a session with this preset.`}
+      labelElement="div"
+      error={error}
+    >
       <Stack gap="xs" mt={6}>
         {rows.map(({ slot, amount }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
@@ -167,7 +172,7 @@ function SlotRows({ rows, error, onChange }: RowsProps) {
             leftSection={<IconPlus size={13} aria-hidden />}
             onClick={() => onChange([...rows, { slot: "", amount: slotUnit("") }])}
           >
-            <Trans>Another slot</Trans>
+            <Trans>Add slot</Trans>
           </Button>
         </Row>
       </Stack>

@@ -59,14 +59,14 @@ export function PresetsPage() {
           refusal={refusal}
           onClick={() =>
             askToConfirm({
-              title: t`Remove a preset`,
+              title: t`Remove preset`,
               closeLabel: t`Close`,
               confirm: t`Remove`,
               command: commandLine("carrel", "preset", "rm", preset.id),
               onConfirm: () => remove(preset.id),
               children: (
                 <Trans>
-                  <b>{preset.name}</b> is offered no more. Sessions that were started with it stay.
+                  Removes <b>{preset.name}</b>. Sessions that were started with it are not affected.
                 </Trans>
               ),
             })
@@ -110,7 +110,7 @@ export function PresetsPage() {
       counted={<Plural value={presets.length} one="# preset" other="# presets" />}
       empty={{
         title: search.q || search.group ? t`No presets match the filter` : t`No presets yet`,
-        text: t`With presets, people start a session by a name instead of moving sliders.`,
+        text: t`With presets, users select a named size instead of single slot amounts.`,
       }}
     >
       <Suspense fallback={null}>

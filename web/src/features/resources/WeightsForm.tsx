@@ -37,13 +37,13 @@ export function WeightsForm({ group }: { group: Group }) {
     >
       {group.scheduler !== "fair_share" && (
         <Alert color="gray" variant="light">
-          <Trans>The group's order is not the fair share: weights matter once it is.</Trans>
+          <Trans>Weights apply only if the order of the group is Fair share.</Trans>
         </Alert>
       )}
       <Text size="sm">
         <Trans>
-          Domains share the group, projects share what is their domain's, and people what is their project's.
-          Who is not named has the weight 1.
+          Domains share the group, projects share the part of their domain, and users share the part of their
+          project. The default weight is 1.
         </Trans>
       </Text>
       {rows.length > 0 && (
@@ -119,7 +119,7 @@ function AnotherWeight({ taken, names, onAdd }: AnotherProps) {
   return (
     <Stack gap={4}>
       <Text size="sm" fw={500}>
-        <Trans>Give somebody another weight</Trans>
+        <Trans>Add weight</Trans>
       </Text>
       <Row gap="xs" wrap="nowrap">
         <Select

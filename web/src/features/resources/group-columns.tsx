@@ -37,10 +37,10 @@ export const GROUP_COLUMNS: readonly Column<Group>[] = [
   },
   {
     key: "public",
-    title: msg`Open to`,
+    title: msg`Access`,
     width: "9rem",
     value: (group) => Number(group.public),
-    cell: (group) => (group.public ? <Trans>everybody</Trans> : <NamedOnly group={group} />),
+    cell: (group) => (group.public ? <Trans>everyone</Trans> : <NamedOnly group={group} />),
   },
   {
     key: "nodes",
@@ -52,7 +52,7 @@ export const GROUP_COLUMNS: readonly Column<Group>[] = [
         group.nodes
       ) : (
         <Trans>
-          {group.ready_nodes} of {group.nodes} open
+          {group.ready_nodes} of {group.nodes} schedulable
         </Trans>
       ),
   },
@@ -68,7 +68,7 @@ export const GROUP_COLUMNS: readonly Column<Group>[] = [
         group.live_sessions
       ) : (
         <Trans>
-          {group.live_sessions}, {group.waiting_sessions} wait
+          {group.live_sessions}, {group.waiting_sessions} pending
         </Trans>
       ),
   },
@@ -97,10 +97,10 @@ function OrderText({ order }: { order: Group["scheduler"] }) {
 
 function NamedOnly({ group }: { group: Group }) {
   // Who uses a group does not see who else may.
-  if (!group.access) return <Trans>those who are named</Trans>;
+  if (!group.access) return <Trans>listed domains, projects and users</Trans>;
   const { domains = [], projects = [], users = [] } = group.access;
   const count = domains.length + projects.length + users.length;
-  return count === 0 ? <Trans>nobody</Trans> : <Trans>{count} named</Trans>;
+  return count === 0 ? <Trans>none</Trans> : <Trans>{count} listed</Trans>;
 }
 
 export const GROUP_FIELDS: CsvFields<Group> = [

@@ -9,15 +9,15 @@ interface Words {
 
 /** Who comes first among those of the same priority. */
 export const ORDERS: Record<Group["scheduler"], Words> = {
-  fifo: { title: msg`First come, first served`, text: msg`Who has waited longest goes first.` },
-  lifo: { title: msg`Last come, first served`, text: msg`Who came last goes first.` },
+  fifo: { title: msg`First come, first served`, text: msg`The oldest session starts first.` },
+  lifo: { title: msg`Last come, first served`, text: msg`The newest session starts first.` },
   drf: {
     title: msg`Dominant resource fairness`,
-    text: msg`Whose largest share of any slot is the smallest now goes first.`,
+    text: msg`The user with the smallest dominant share goes first.`,
   },
   fair_share: {
     title: msg`Fair share`,
-    text: msg`Who has had the least of what they are entitled to goes first; the past counts less and less.`,
+    text: msg`Users with the lowest usage relative to their weight go first. Past usage decays over time.`,
   },
 };
 
@@ -25,19 +25,19 @@ export const ORDERS: Record<Group["scheduler"], Words> = {
 export const PLACEMENTS: Record<Group["placement"], Words> = {
   concentrated: {
     title: msg`Concentrated`,
-    text: msg`The fullest node with room: others stay free for large sessions.`,
+    text: msg`The fullest node that fits. Other nodes stay free for large sessions.`,
   },
   dispersed: {
     title: msg`Dispersed`,
-    text: msg`The emptiest node: sessions are in each other's way the least.`,
+    text: msg`The node with the most free resources. Sessions affect each other least.`,
   },
-  round_robin: { title: msg`Round robin`, text: msg`One node after the other.` },
+  round_robin: { title: msg`Round robin`, text: msg`Nodes take turns.` },
 };
 
 /** What becomes of sessions whose node is gone. */
 export const NODE_LOSSES: Record<Group["on_node_loss"], MessageDescriptor> = {
-  end: msg`End them`,
-  reschedule: msg`Start them again elsewhere`,
+  end: msg`Terminate sessions`,
+  reschedule: msg`Restart sessions on other nodes`,
 };
 
 export const SESSION_KINDS: Record<string, MessageDescriptor> = {

@@ -26,7 +26,7 @@ export const PRESET_COLUMNS: readonly Column<Preset>[] = [
     width: "12rem",
     sortable: true,
     value: (preset) => preset.group?.name ?? "",
-    cell: (preset) => preset.group?.name ?? <Trans>every group</Trans>,
+    cell: (preset) => preset.group?.name ?? <Trans>all groups</Trans>,
   },
   {
     key: "slots",

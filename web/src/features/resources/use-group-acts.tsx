@@ -16,9 +16,9 @@ export function useGroupActs() {
   const { mutateAsync: remove } = useRemoveGroup();
   return useMemo(() => {
     const whyKept = (group: Group) => {
-      if (group.id === DEFAULT) return t`It stays: new nodes come into it.`;
-      if (group.nodes > 0) return t`It still has nodes: move them to another group first.`;
-      return group.live_sessions > 0 ? t`It still has live sessions.` : null;
+      if (group.id === DEFAULT) return t`The default group cannot be removed: new nodes join it.`;
+      if (group.nodes > 0) return t`The group still has nodes. Move them to another group first.`;
+      return group.live_sessions > 0 ? t`The group still has live sessions.` : null;
     };
     return {
       why: refusal("group.update"),
@@ -26,7 +26,7 @@ export function useGroupActs() {
       whyNotRemove: (group: Group) => refusal("group.remove") ?? whyKept(group),
       remove: (group: Group, onDone?: () => void) =>
         askToConfirm({
-          title: t`Remove a resource group`,
+          title: t`Remove resource group`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: group.name,
@@ -37,8 +37,7 @@ export function useGroupActs() {
           },
           children: (
             <Trans>
-              <b>{group.name}</b> is gone with its settings, its weights and who may use it. This cannot be
-              undone.
+              Removes <b>{group.name}</b>, its settings, weights and access list. This cannot be undone.
             </Trans>
           ),
         }),

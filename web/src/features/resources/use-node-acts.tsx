@@ -20,12 +20,12 @@ export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
     const why = refusal("node.update");
     return {
       why,
-      whyNotDrain: (node: Node) => why ?? (node.draining ? t`It is being drained already.` : null),
+      whyNotDrain: (node: Node) => why ?? (node.draining ? t`The node is already draining.` : null),
       edit: (node: Node) => go({ edit: node.id }),
       drain: (node: Node) => go({ drain: node.id }),
       forget: (node: Node) =>
         askToConfirm({
-          title: t`Forget a node`,
+          title: t`Forget node`,
           closeLabel: t`Close`,
           confirm: t`Forget`,
           typedName: node.name,
@@ -36,8 +36,8 @@ export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
           },
           children: (
             <Trans>
-              <b>{node.name}</b> is not listed any more. Sessions on it end, or start again elsewhere, as its
-              resource group says. Should it come back, it has the settings that it has now.
+              Removes <b>{node.name}</b> from the list. Its sessions are terminated or restarted on other
+              nodes, as its resource group defines. If the node returns, it keeps its current settings.
             </Trans>
           ),
         }),

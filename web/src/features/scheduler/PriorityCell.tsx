@@ -22,7 +22,7 @@ export function PriorityCell({ queued }: { queued: Queued }) {
         <Button
           size="compact-xs"
           variant="default"
-          aria-label={t`Priority of ${name}: ${priority}. Change it`}
+          aria-label={t`Change priority of ${name}: ${priority}`}
           aria-expanded={opened}
           onClick={toggle}
         >

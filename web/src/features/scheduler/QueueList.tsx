@@ -50,7 +50,7 @@ export function QueueList({ group, search, choices, onChange }: Props) {
       </ListToolbar>
       {last && (
         <Text size="xs" c="dimmed" px="1rem" pb="xs">
-          <Trans>The highest priority first; among equals: {orderText(last.scheduler)}</Trans>
+          <Trans>Highest priority first, then {orderText(last.scheduler)}</Trans>
         </Text>
       )}
       <DataTable
@@ -70,14 +70,14 @@ export function QueueList({ group, search, choices, onChange }: Props) {
         empty={
           <EmptyState
             title={t`The queue of this resource group is empty`}
-            text={t`Whatever is asked for starts at once, as long as there is room.`}
+            text={t`New sessions start immediately if resources are free.`}
           />
         }
       />
       {last && (
         <ListFoot
           count={items.length}
-          counted={<Plural value={last.length} one="# session waits" other="# sessions wait" />}
+          counted={<Plural value={last.length} one="# pending session" other="# pending sessions" />}
           more={queue.hasNextPage}
           loading={queue.isFetchingNextPage}
           presorted

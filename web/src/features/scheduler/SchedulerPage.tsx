@@ -40,7 +40,7 @@ export function SchedulerPage() {
       {maySeeShares && (
         <SegmentedControl
           size="xs"
-          aria-label={t`What of the scheduler`}
+          aria-label={t`View`}
           value={shares ? "shares" : "queue"}
           onChange={(view) => change({ view: view === "shares" ? "shares" : undefined })}
           data={[

@@ -7,7 +7,7 @@ export function SharesPicture({ lines }: { lines: ShareLine[] }) {
   const { t } = useLingui();
   const percent = (part: number) => `${Math.round(part * 100)}%`;
   return (
-    <figure className={styles.picture} aria-label={t`Shares as a picture; the table below says the same`}>
+    <figure className={styles.picture} aria-label={t`Chart of shares; the table below has the same data`}>
       <div aria-hidden>
         {lines.map(({ path, node, depth, portion, next }) => (
           <div key={path} className={styles.line} data-depth={depth} data-share>
@@ -28,11 +28,10 @@ export function SharesPicture({ lines }: { lines: ShareLine[] }) {
       </div>
       <figcaption className={styles.caption}>
         <Trans>
-          Bars: of what all beside them have and have had, how much is theirs. Marks: what they are entitled
-          to by weight.
+          Bars show the share of usage within the same level. Marks show the target share by weight.
         </Trans>{" "}
         {lines.some(({ portion }) => portion === null) && (
-          <Trans>What other domains have had is for superadmins to see.</Trans>
+          <Trans>Usage of other domains is visible to superadmins only.</Trans>
         )}
       </figcaption>
     </figure>

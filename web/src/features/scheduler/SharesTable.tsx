@@ -25,12 +25,12 @@ export function SharesTable({ group, lines }: Props) {
           <Table.Tr>
             <Table.Th>{t`Name`}</Table.Th>
             <Table.Th>{t`Weight`}</Table.Th>
-            <Table.Th>{t`Theirs`}</Table.Th>
-            <Table.Th>{t`Entitled to`}</Table.Th>
-            <Table.Th>{t`Of the group`}</Table.Th>
-            <Table.Th title={t`Share by weight; the smallest goes first.`}>{t`Level`}</Table.Th>
-            <Table.Th>{t`Wait`}</Table.Th>
-            <Table.Th>{t`Held now`}</Table.Th>
+            <Table.Th>{t`Usage share`}</Table.Th>
+            <Table.Th>{t`Target share`}</Table.Th>
+            <Table.Th>{t`Share of group`}</Table.Th>
+            <Table.Th title={t`Usage relative to weight. The smallest goes first.`}>{t`Level`}</Table.Th>
+            <Table.Th>{t`Pending`}</Table.Th>
+            <Table.Th>{t`Allocated`}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

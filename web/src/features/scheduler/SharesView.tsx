@@ -47,21 +47,20 @@ function Whole({ shares }: { shares: Shares }) {
     <Stack gap="md">
       <Text size="sm">
         <Trans>
-          {shares.group.name} has {capacity}. Of what somebody had, half counts after {halfLife}.
+          {shares.group.name} has {capacity}. The usage half-life is {halfLife}.
         </Trans>
       </Text>
       {shares.scheduler !== "fair_share" && (
         <Alert variant="light" color="brass" p="xs">
           <Trans>
-            This group does not go by fair shares, so weights decide nothing here; the figures tell who has
-            how much.
+            This group does not use fair share, so weights have no effect. The table shows usage only.
           </Trans>
         </Alert>
       )}
       {lines.length === 0 ? (
         <EmptyState
           title={t`No usage in this resource group yet`}
-          text={t`As soon as a session runs or waits in it, its domain, project and owner are listed.`}
+          text={t`Domains, projects and users appear here when they have sessions in this group.`}
         />
       ) : (
         <>

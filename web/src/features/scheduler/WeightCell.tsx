@@ -29,7 +29,7 @@ export function WeightCell({ group, node }: { group: GroupRef; node: Share }) {
         <Button
           size="compact-xs"
           variant="default"
-          aria-label={t`Weight of ${node.name}: ${node.weight}. Change it`}
+          aria-label={t`Change weight of ${node.name}: ${node.weight}`}
           aria-expanded={opened}
           onClick={toggle}
         >
@@ -66,7 +66,7 @@ function WeightForm({ group, node, onDone }: { group: GroupRef; node: Share; onD
     <form onSubmit={send}>
       <Stack gap="xs" maw={280}>
         <Text size="xs" c="dimmed">
-          <Trans>With weight 2 somebody is entitled to twice as much as those beside them with 1.</Trans>
+          <Trans>Weight 2 gives twice the share of weight 1 on the same level.</Trans>
         </Text>
         <Group gap="xs" align="flex-end" wrap="nowrap">
           <NumberInput

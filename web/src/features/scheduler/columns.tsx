@@ -16,7 +16,7 @@ function Name({ queued }: { queued: Queued }) {
   if (!queued.session) {
     return (
       <Text size="sm" c="dimmed" span>
-        <Trans>somebody else's</Trans>
+        <Trans>another user's</Trans>
       </Text>
     );
   }
@@ -84,7 +84,7 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   },
   {
     key: "waits",
-    title: msg`Waiting for`,
+    title: msg`Pending for`,
     width: "6.5rem",
     sortable: true,
     value: (queued) => -Date.parse(queued.waits_since),
@@ -92,7 +92,7 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   },
   {
     key: "since",
-    title: msg`Waiting since`,
+    title: msg`Pending since`,
     width: "11rem",
     shown: "chosen",
     value: (queued) => Date.parse(queued.waits_since),
@@ -100,7 +100,7 @@ export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   },
   {
     key: "reason",
-    title: msg`Why`,
+    title: msg`Reason`,
     value: (queued) => queued.reason,
     cell: (queued) => <Reason queued={queued} />,
   },

@@ -8,10 +8,10 @@ export function useOrderText(): (order: Queue["scheduler"]) => string {
   return useCallback(
     (order) =>
       ({
-        fifo: t`who has waited longest.`,
-        lifo: t`who came last.`,
-        drf: t`whose greatest share of any slot is the smallest now.`,
-        fair_share: t`who has had least for their weight.`,
+        fifo: t`oldest first.`,
+        lifo: t`newest first.`,
+        drf: t`smallest dominant share first.`,
+        fair_share: t`lowest usage relative to weight first.`,
       })[order],
     [t],
   );

@@ -10,7 +10,7 @@ export function ProgressLine({ session, oneLine = false }: { session: Session; o
   const said = useSessionText();
   if (!isUnderWay(session.state)) return null;
   const { progress, reason, queue_position: place } = session;
-  const queue = place != null && session.state === "PENDING" ? t`Number ${place} in the queue.` : "";
+  const queue = place != null && session.state === "PENDING" ? t`Queue position ${place}.` : "";
   const text =
     (progress?.text && said.progress(progress)) ||
     [queue, reason && said.reason(reason)].filter(Boolean).join(" ");

@@ -23,7 +23,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
     <>
       <SegmentedControl
         size="xs"
-        aria-label={t`Which sessions`}
+        aria-label={t`Session state`}
         value={["live", "ended", "all"].includes(filter.state) ? filter.state : "all"}
         onChange={(state) => onChange({ state: state === "live" ? undefined : (state as "ended" | "all") })}
         data={[
@@ -43,10 +43,10 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
         <Select
           size="xs"
           w={150}
-          aria-label={t`Sessions of which project`}
-          placeholder={t`Every project`}
+          aria-label={t`Project`}
+          placeholder={t`All projects`}
           clearable
-          clearButtonProps={{ "aria-label": t`Every project` }}
+          clearButtonProps={{ "aria-label": t`All projects` }}
           data={projectNames(projects, filter.project)}
           value={filter.project ?? null}
           onChange={(name) => onChange({ project: name ?? undefined })}
@@ -55,7 +55,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
       {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
         <Pill
           withRemoveButton
-          removeButtonProps={{ "aria-label": t`Not only those of ${filter.owner}` }}
+          removeButtonProps={{ "aria-label": t`Show sessions of all projects, not only ${filter.owner}` }}
           onRemove={() => onChange({ owner: "all" })}
         >
           {filter.owner}
@@ -64,7 +64,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
       {mayseeAll && (
         <Checkbox
           size="xs"
-          label={t`Everybody's`}
+          label={t`Everyone's`}
           checked={filter.owner === "all"}
           onChange={(event) => onChange({ owner: event.currentTarget.checked ? "all" : undefined })}
         />

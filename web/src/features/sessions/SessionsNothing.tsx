@@ -22,8 +22,8 @@ export function SessionsNothing({ filtered, onLaunch, onClear }: Props) {
     />
   ) : (
     <EmptyState
-      title={t`No session is live`}
-      text={t`Start one: seconds later you work in a terminal or in JupyterLab.`}
+      title={t`No live sessions`}
+      text={t`Start a session to work in a terminal or JupyterLab within seconds.`}
       action={
         <Button onClick={onLaunch}>
           <Trans>Start a session</Trans>

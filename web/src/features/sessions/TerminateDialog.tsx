@@ -33,7 +33,11 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
   return (
     <Stack>
       <Text size="sm">
-        <Plural value={left.length} one="This session ends now:" other="These # sessions end now:" />
+        <Plural
+          value={left.length}
+          one="This session is terminated:"
+          other="These # sessions are terminated:"
+        />
       </Text>
       <List size="sm" mah={180} style={{ overflow: "auto" }}>
         {left.map((session) => (
@@ -46,22 +50,22 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
       <Text size="sm">
         {started ? (
           <Trans>
-            Everything that runs inside stops, and the files inside are deleted. This cannot be undone. The
-            logs and the history stay.
+            All programs in it stop, and files outside mounted folders are deleted. This cannot be undone.
+            Logs and history are kept.
           </Trans>
         ) : (
-          <Trans>Nothing has run yet, so nothing is lost but the place in the queue.</Trans>
+          <Trans>It has not started yet. Only its place in the queue is lost.</Trans>
         )}
       </Text>
       <Checkbox
         checked={force}
         onChange={(event) => setForce(event.currentTarget.checked)}
-        label={t`Force: do not let the programs inside finish`}
-        description={t`Only when ending it the normal way does not work.`}
+        label={t`Force: kill programs without waiting for them to exit`}
+        description={t`Use this only if normal termination does not work.`}
       />
       {force && (
         <Alert color="red" variant="light" p="xs">
-          <Trans>Programs are killed at once and cannot save anything.</Trans>
+          <Trans>Programs are killed immediately and cannot save their work.</Trans>
         </Alert>
       )}
       <CommandLine

@@ -21,7 +21,7 @@ export interface StateLook {
 
 /** How each state is said and drawn; the type makes a new state on the server an error here. */
 export const STATE_LOOKS: Record<SessionState, StateLook> = {
-  PENDING: { label: msg`Waiting`, tone: "busy", icon: IconHourglass },
+  PENDING: { label: msg`Pending`, tone: "busy", icon: IconHourglass },
   SCHEDULED: { label: msg`Scheduled`, tone: "busy", icon: IconClock },
   PREPARING: { label: msg`Preparing`, tone: "busy", icon: IconDownload },
   STARTING: { label: msg`Starting`, tone: "busy", icon: IconPlayerPlay },

@@ -33,7 +33,7 @@ export function useSessionActions() {
 
       /** Why this person may not go into the session, or null: nobody but its owner may, whatever their office. */
       ownerOnly: (session: Pick<Session, "owner">) =>
-        session.owner.id === me ? null : t`Only its owner may do this.`,
+        session.owner.id === me ? null : t`Only the owner of the session can do this.`,
 
       showDetail: (id: string) =>
         navigate({ to: "/sessions", search: (now) => overSessions(now, { session: id }) }),
@@ -46,7 +46,7 @@ export function useSessionActions() {
         try {
           await openApp(session.id, app.name, {
             title: `${app.title} · ${session.name}`,
-            waiting: t`Starting ${app.title} in ${session.name}. This may take some seconds.`,
+            waiting: t`Starting ${app.title} in ${session.name}. This can take a few seconds.`,
             blocked: t`The browser blocked the new tab.`,
             blockedHint: t`Allow pop-ups for this address and try again.`,
           });
@@ -64,7 +64,7 @@ export function useSessionActions() {
       terminate: (sessions: Session[]) => {
         if (sessions.length === 0) return;
         modals.open({
-          title: sessions.length === 1 ? t`Terminate a session` : t`Terminate sessions`,
+          title: sessions.length === 1 ? t`Terminate session` : t`Terminate sessions`,
           closeButtonProps: { "aria-label": t`Close` },
           children: <TerminateDialog sessions={sessions} onDone={() => modals.closeAll()} />,
         });

@@ -22,11 +22,11 @@ export function useSessionKeys(actions: SessionActions): {
   };
   const keyLines: KeyLine[] = [
     [["N"], t`Start a session`],
-    [["Enter"], t`Show the session`],
-    [["T"], t`Open its terminal`],
+    [["Enter"], t`Show session`],
+    [["T"], t`Open terminal`],
     [["O"], t`Open JupyterLab`],
-    [["X"], t`Select it`],
-    [["Del"], t`Terminate it`],
+    [["X"], t`Select session`],
+    [["Del"], t`Terminate session`],
   ];
   return { acts, keyLines };
 }

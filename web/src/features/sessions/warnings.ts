@@ -3,9 +3,9 @@ import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 
 const SENTENCES: Record<string, MessageDescriptor> = {
-  out_of_memory: msg`It ran out of memory, and a program in it was killed. Start one with more memory, or use less.`,
-  folders_left_out: msg`It started without folders that come by themselves: their storage did not answer.`,
-  folders_read_only: msg`The folders that come by themselves can only be read in it: the quota for folders is used up.`,
+  out_of_memory: msg`Out of memory: a program was killed. Use less memory, or start a session with more.`,
+  folders_left_out: msg`Automatic folders are not mounted: their storage did not respond.`,
+  folders_read_only: msg`Automatic folders are mounted read-only: the folder quota is exceeded.`,
 };
 
 /** The sentence for a session's warning; a word we do not know stays as it is. */

@@ -125,7 +125,7 @@ export function CredentialsForm({ next, failed, provider, busy, onPassword }: Pr
           )}
           {greeting.data.sign_up.open && (
             <Anchor component={Link} to="/sign-up" size="sm">
-              <Trans>Make an account</Trans>
+              <Trans>Create account</Trans>
             </Anchor>
           )}
         </Group>

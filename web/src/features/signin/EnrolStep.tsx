@@ -52,10 +52,10 @@ export function EnrolStep({ codes, onCodes, onDone }: Props) {
             loading={passkey.isPending}
             onClick={() => passkey.mutate(t`First passkey`, { onSuccess: added })}
           >
-            <Trans>Make a passkey</Trans>
+            <Trans>Create passkey</Trans>
           </Button>
           <Text size="xs" c="dimmed">
-            <Trans>A passkey is kept by this device or your password manager, and needs no code.</Trans>
+            <Trans>Your device or password manager stores the passkey. No code is needed.</Trans>
           </Text>
         </>
       )}

@@ -56,7 +56,7 @@ export function EntryCard({ title, text, children, back = false }: Props) {
           {children}
           {back && (
             <Anchor component={Link} to="/signin" size="sm">
-              {t`Back to signing in`}
+              {t`Back to sign-in`}
             </Anchor>
           )}
           <LanguageChoice />

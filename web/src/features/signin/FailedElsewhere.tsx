@@ -16,7 +16,7 @@ export function FailedElsewhere({ code, provider }: Props) {
   const problem = new Problem({
     status: 403,
     code,
-    detail: known ? i18n._(known.detail) : t`Signing in with ${name} did not work.`,
+    detail: known ? i18n._(known.detail) : t`Could not sign in with ${name}.`,
     hint: known?.hint ? i18n._(known.hint) : t`Try again, or ask an administrator.`,
   });
   return <ProblemAlert problem={problem} spoken />;

@@ -49,7 +49,7 @@ export function ForcedPasswordStep({ user, current }: Props) {
         />
         {change.error && <SignInProblem problem={change.error} />}
         <Button type="submit" size="md" loading={change.isPending} fullWidth>
-          <Trans>Change the password</Trans>
+          <Trans>Change password</Trans>
         </Button>
         <Button variant="subtle" color="gray" size="compact-sm" onClick={startOver}>
           <Trans>Use another account</Trans>

@@ -14,24 +14,21 @@ export function ForgotPasswordPage() {
   return (
     <EntryCard
       title={t`Forgot your password?`}
-      text={t`We send a link with which you set a new one. It is good for half an hour.`}
+      text={t`We e-mail you a link to set a new password. The link expires in 30 minutes.`}
       back
     >
       {greeting?.forgot_password === false ? (
         <Alert color="brass" variant="light">
-          <Trans>
-            This site sends no mail. Ask an administrator for a link with which you set a new password.
-          </Trans>
+          <Trans>This site cannot send e-mail. Ask an administrator for a password reset link.</Trans>
         </Alert>
       ) : forgot.isSuccess ? (
-        <MailSent title={t`Look into your mailbox`}>
+        <MailSent title={t`Check your e-mail`}>
           <Trans>
-            If somebody has an account by {forgot.variables}, a link is on its way. Look into the spam folder
-            too.
+            If an account exists for {forgot.variables}, we sent a link to it. Check the spam folder too.
           </Trans>
         </MailSent>
       ) : (
-        <EmailForm submit={t`Send me a link`} send={forgot} />
+        <EmailForm submit={t`Send reset link`} send={forgot} />
       )}
     </EntryCard>
   );

@@ -47,7 +47,7 @@ function Rules(props: { password: string; rules: PasswordRules; personal: readon
             value={(strength + 1) * 20}
             color={colors[strength]}
             size="sm"
-            aria-label={t`Strength of the password`}
+            aria-label={t`Password strength`}
             aria-valuetext={word}
           />
           <Text size="xs" c="dimmed" aria-live="polite">
@@ -55,28 +55,26 @@ function Rules(props: { password: string; rules: PasswordRules; personal: readon
           </Text>
         </div>
       )}
-      <ul className={styles.rules} aria-label={t`What a password must be like`}>
+      <ul className={styles.rules} aria-label={t`Password requirements`}>
         <Rule kept={kept.length}>
           <Plural value={rules.min_length} one="At least # character" other="At least # characters" />
         </Rule>
         {rules.classes > 1 && (
           <Rule kept={kept.classes}>
-            <Trans>
-              At least {rules.classes} of: small letters, capital letters, digits, other characters
-            </Trans>
+            <Trans>At least {rules.classes} of: lowercase letters, uppercase letters, digits, symbols</Trans>
           </Rule>
         )}
         {rules.refuse_common && (
           <Rule kept={strength !== null && password !== "" && strength >= GUESSABLE_BELOW}>
-            <Trans>Not easy to guess: no well-known password, not your name or e-mail</Trans>
+            <Trans>Hard to guess: not a common password, your name or your e-mail address</Trans>
           </Rule>
         )}
         {rules.history > 0 && (
           <Rule kept={false}>
             <Plural
               value={rules.history}
-              one="Not the one you have now, nor the one before it"
-              other="Not the one you have now, nor one of the # before it"
+              one="Different from your current and your previous password"
+              other="Different from your current and your # previous passwords"
             />
           </Rule>
         )}

@@ -20,7 +20,7 @@ export function ProofDialog() {
     <Modal
       opened
       onClose={giveUp}
-      title={t`Confirm that it is you`}
+      title={t`Confirm your identity`}
       closeButtonProps={{ "aria-label": t`Close` }}
       size="26rem"
       zIndex={400}
@@ -29,9 +29,7 @@ export function ProofDialog() {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: closes what the dialog's own key would close */}
       <div onKeyDown={(event) => event.key === "Escape" && giveUp()}>
         <Stack>
-          <Text size="sm">
-            {t`This is a change that somebody at your desk should not make. It is asked once in a quarter of an hour.`}
-          </Text>
+          <Text size="sm">{t`This action needs a recent sign-in. You are asked once every 15 minutes.`}</Text>
           {!isPending && (
             <ProofFields
               means={meansOf(factors)}

@@ -55,7 +55,7 @@ export function ProofFields({ means, onProve, submit, other }: Props) {
   };
   const names: Record<Mean, string> = {
     password: t`Use your password`,
-    code: t`Use a code of your app`,
+    code: t`Use an authentication code`,
     passkey: t`Use a passkey`,
     recovery_code: t`Use a recovery code`,
   };
@@ -83,7 +83,7 @@ export function ProofFields({ means, onProve, submit, other }: Props) {
         )}
         {mean === "code" && (
           <TextInput
-            label={t`Code of your authenticator app`}
+            label={t`Authentication code`}
             inputMode="numeric"
             autoComplete="one-time-code"
             placeholder="123456"
@@ -94,7 +94,7 @@ export function ProofFields({ means, onProve, submit, other }: Props) {
         {mean === "recovery_code" && (
           <TextInput
             label={t`Recovery code`}
-            description={t`One of those that you kept when you set up the second step. Each is good once.`}
+            description={t`One of the codes that you saved when you set up two-factor authentication. Each code works once.`}
             autoComplete="off"
             spellCheck={false}
             placeholder="abcd-efgh-ijkl-mnop"
@@ -109,7 +109,7 @@ export function ProofFields({ means, onProve, submit, other }: Props) {
           fullWidth
           leftSection={mean === "passkey" ? <IconFingerprint size={18} aria-hidden /> : undefined}
         >
-          {mean === "passkey" ? <Trans>Ask for the passkey</Trans> : submit}
+          {mean === "passkey" ? <Trans>Use passkey</Trans> : submit}
         </Button>
         <Group gap="xs" justify="space-between">
           {means

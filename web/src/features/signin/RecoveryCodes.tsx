@@ -22,13 +22,13 @@ export function RecoveryCodes({ codes, onDone }: Props) {
       color="brass"
       variant="light"
       icon={<IconKey size={18} aria-hidden />}
-      title={t`Recovery codes, shown this one time`}
+      title={t`Recovery codes, shown once`}
     >
       <Stack gap="sm">
         <Text size="sm">
           <Trans>
-            Each lets you in once when you have not got your device. Keep them where you keep things safe, not
-            on that device.
+            Each code signs you in once if you lose your device. Store the codes in a safe place, not on that
+            device.
           </Trans>
         </Text>
         <ul className={styles.codes} aria-label={t`Recovery codes`}>
@@ -43,7 +43,7 @@ export function RecoveryCodes({ codes, onDone }: Props) {
             leftSection={<IconCopy size={15} aria-hidden />}
             onClick={() => void copyText(text).then(() => setCopied(true))}
           >
-            {copied ? <Trans>Copied</Trans> : <Trans>Copy the codes</Trans>}
+            {copied ? <Trans>Copied</Trans> : <Trans>Copy codes</Trans>}
           </Button>
           <Button
             size="xs"
@@ -55,7 +55,7 @@ export function RecoveryCodes({ codes, onDone }: Props) {
           </Button>
         </Group>
         <Checkbox
-          label={t`I have kept the codes`}
+          label={t`I have saved the codes`}
           checked={kept}
           onChange={(event) => setKept(event.currentTarget.checked)}
         />

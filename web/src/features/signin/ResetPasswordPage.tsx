@@ -29,9 +29,9 @@ export function ResetPasswordPage() {
   const spent = token === null || reset.error?.code === "auth.link_spent";
   if (reset.isSuccess) {
     return (
-      <EntryCard title={t`Your password is changed`}>
+      <EntryCard title={t`Password changed`}>
         <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">
-          <Trans>You are signed out everywhere. Sign in with the new password.</Trans>
+          <Trans>You are signed out of all browsers. Sign in with the new password.</Trans>
         </Alert>
         <Button component={Link} to="/signin" size="md">
           <Trans>Sign in</Trans>
@@ -43,14 +43,14 @@ export function ResetPasswordPage() {
     <EntryCard title={t`Set a new password`} back>
       {spent ? (
         <Stack>
-          <Alert color="red" variant="light" role="alert" title={t`The link has expired`}>
+          <Alert color="red" variant="light" role="alert" title={t`This link does not work`}>
             <Text size="sm">
-              <Trans>It is too old, was used before, or was not copied whole.</Trans>
+              <Trans>The link is expired, already used, or incomplete.</Trans>
             </Text>
           </Alert>
           {greeting?.forgot_password ? (
             <Anchor component={Link} to="/forgot-password" size="sm">
-              <Trans>Have another link sent</Trans>
+              <Trans>Send a new link</Trans>
             </Anchor>
           ) : (
             <Text size="sm">
@@ -70,7 +70,7 @@ export function ResetPasswordPage() {
             />
             {reset.error && <SignInProblem problem={reset.error} />}
             <Button type="submit" size="md" loading={reset.isPending} fullWidth>
-              <Trans>Set the password</Trans>
+              <Trans>Set password</Trans>
             </Button>
           </Stack>
         </form>

@@ -42,8 +42,8 @@ export function SignInPage() {
   if (codes || pending === "enrol") {
     return (
       <EntryCard
-        title={codes ? t`Keep your recovery codes` : t`Set up a second step`}
-        text={codes ? undefined : t`This site asks for a second step when you sign in.`}
+        title={codes ? t`Save your recovery codes` : t`Set up two-factor authentication`}
+        text={codes ? undefined : t`This site requires two-factor authentication.`}
       >
         <EnrolStep codes={codes} onCodes={setCodes} onDone={() => setCodes(undefined)} />
       </EntryCard>
@@ -51,20 +51,20 @@ export function SignInPage() {
   }
   if (pending === "factor") {
     return (
-      <EntryCard title={t`The second step`} text={me?.user.email}>
+      <EntryCard title={t`Two-factor authentication`} text={me?.user.email}>
         <SecondStep />
       </EntryCard>
     );
   }
   if (pending === "password") {
     return (
-      <EntryCard title={t`Choose a new password`} text={t`Your password must be changed before you go on.`}>
+      <EntryCard title={t`Choose a new password`} text={t`You must change your password to continue.`}>
         <ForcedPasswordStep user={me?.user} current={password} />
       </EntryCard>
     );
   }
   return (
-    <EntryCard title={t`Sign in`} text={t`A desk of your own on the machines that everybody shares.`}>
+    <EntryCard title={t`Sign in`} text={t`Your own compute sessions on shared machines.`}>
       <CredentialsForm next={next} failed={error} provider={provider} busy={done} onPassword={setPassword} />
     </EntryCard>
   );

@@ -23,7 +23,7 @@ function Locked({ problem, waitS }: { problem: Problem; waitS: number }) {
   const time = minutesAndSeconds(left);
   const { status, code, requestId } = problem;
   const detail =
-    code === "auth.locked" ? t`Too many failed attempts: signing in is locked.` : t`Too many requests.`;
+    code === "auth.locked" ? t`Too many failed attempts. Sign-in is locked.` : t`Too many requests.`;
   const hint =
     left > 0 ? t`You can try again in ${time}, or ask an administrator.` : t`You can try again now.`;
   return <ProblemAlert problem={new Problem({ status, code, detail, hint, requestId })} spoken />;

@@ -27,10 +27,11 @@ export function SignUpPage() {
   );
   if (signUp.isSuccess && greeting?.sign_up.verification) {
     return (
-      <EntryCard title={t`Make an account`} back>
-        <MailSent title={t`Look into your mailbox`}>
+      <EntryCard title={t`Create account`} back>
+        <MailSent title={t`Check your e-mail`}>
           <Trans>
-            A letter is on its way to {signUp.variables.email}. Follow the link in it; then you can sign in.
+            We sent an e-mail to {signUp.variables.email}. Open the link in it to verify your address, then
+            sign in.
           </Trans>
         </MailSent>
       </EntryCard>
@@ -38,9 +39,9 @@ export function SignUpPage() {
   }
   if (signUp.isSuccess) {
     return (
-      <EntryCard title={t`Make an account`}>
+      <EntryCard title={t`Create account`}>
         <Alert color="lamp" variant="light" role="status">
-          <Trans>Your account is ready. Sign in with it.</Trans>
+          <Trans>Your account is ready. You can sign in now.</Trans>
         </Alert>
         <Button component={Link} to="/signin" size="md">
           <Trans>Sign in</Trans>
@@ -50,9 +51,9 @@ export function SignUpPage() {
   }
   if (greeting && !greeting.sign_up.open) {
     return (
-      <EntryCard title={t`Make an account`} back>
+      <EntryCard title={t`Create account`} back>
         <Alert color="brass" variant="light">
-          <Trans>People do not make accounts of their own here. Ask an administrator for one.</Trans>
+          <Trans>Sign-up is disabled on this site. Ask an administrator for an account.</Trans>
         </Alert>
       </EntryCard>
     );
@@ -63,12 +64,12 @@ export function SignUpPage() {
     focusFirst(form),
   );
   return (
-    <EntryCard title={t`Make an account`} back>
+    <EntryCard title={t`Create account`} back>
       <form onSubmit={send} noValidate>
         <Stack>
           <TextInput
             label={t`E-mail`}
-            description={domains && t`Of ${domains}`}
+            description={domains && t`An address at ${domains}`}
             type="email"
             autoComplete="username"
             size="md"
@@ -91,7 +92,7 @@ export function SignUpPage() {
           />
           {signUp.error && <SignInProblem problem={signUp.error} />}
           <Button type="submit" size="md" loading={signUp.isPending} fullWidth>
-            <Trans>Make the account</Trans>
+            <Trans>Create account</Trans>
           </Button>
         </Stack>
       </form>

@@ -46,32 +46,32 @@ export function TotpSetup({ onDone, onCancel }: Props) {
       <Stack>
         <Text size="sm">
           <Trans>
-            Scan the code with an authenticator app (such as Aegis, Google Authenticator or 1Password), then
-            type the code that it shows.
+            Scan the QR code with an authenticator app, such as Aegis, Google Authenticator or 1Password, and
+            enter the code that it shows.
           </Trans>
         </Text>
         {offer ? (
           <img
             className={styles.qr}
             src={`data:image/svg+xml;utf8,${encodeURIComponent(offer.qr_svg)}`}
-            alt={t`QR code of the secret`}
+            alt={t`QR code with the secret`}
           />
         ) : (
           <Skeleton className={styles.qr} />
         )}
         <div>
           <Text size="xs" c="dimmed">
-            <Trans>Or type this secret into the app:</Trans>
+            <Trans>Or enter this secret in the app:</Trans>
           </Text>
           <Group gap={4} wrap="nowrap">
             <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere" }} data-secret>
               {offer?.secret.match(/.{1,4}/g)?.join(" ") ?? "…"}
             </Text>
-            {offer && <CopyButton text={offer.secret} label={t`Copy the secret`} />}
+            {offer && <CopyButton text={offer.secret} label={t`Copy secret`} />}
           </Group>
         </div>
         <TextInput
-          label={t`Code of the app`}
+          label={t`Code from the app`}
           inputMode="numeric"
           autoComplete="one-time-code"
           placeholder="123456"
@@ -86,7 +86,7 @@ export function TotpSetup({ onDone, onCancel }: Props) {
             <Trans>Cancel</Trans>
           </Button>
           <Button type="submit" loading={confirm.isPending}>
-            <Trans>Switch on</Trans>
+            <Trans>Turn on</Trans>
           </Button>
         </Group>
       </Stack>

@@ -18,7 +18,7 @@ export function VerifyEmailPage() {
   const spent = token === null || verify.error?.code === "auth.link_spent";
   if (verify.isSuccess) {
     return (
-      <EntryCard title={t`Your address is verified`}>
+      <EntryCard title={t`E-mail address verified`}>
         <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">
           <Trans>You can sign in now.</Trans>
         </Alert>
@@ -31,27 +31,27 @@ export function VerifyEmailPage() {
   if (!spent) {
     return (
       <EntryCard
-        title={t`Verify your address`}
-        text={t`One click, and you can sign in. Programs that open links in letters do not click.`}
+        title={t`Verify your e-mail address`}
+        text={t`Click the button to verify your address. Then you can sign in.`}
       >
         {verify.error && <SignInProblem problem={verify.error} />}
         <Button size="md" autoFocus loading={verify.isPending} onClick={() => verify.mutate(token)}>
-          <Trans>This is my address</Trans>
+          <Trans>Verify address</Trans>
         </Button>
       </EntryCard>
     );
   }
   return (
-    <EntryCard title={t`Verify your address`} back>
+    <EntryCard title={t`Verify your e-mail address`} back>
       {again.isSuccess ? (
-        <MailSent title={t`Look into your mailbox`}>
-          <Trans>If an account waits for {again.variables} to be verified, a new link is on its way.</Trans>
+        <MailSent title={t`Check your e-mail`}>
+          <Trans>If an account with {again.variables} is not verified yet, we sent a new link.</Trans>
         </MailSent>
       ) : (
         <Stack>
-          <Alert color="red" variant="light" role="alert" title={t`The link has expired`}>
+          <Alert color="red" variant="light" role="alert" title={t`This link does not work`}>
             <Text size="sm">
-              <Trans>It is too old, was used before, or was not copied whole.</Trans>
+              <Trans>The link is expired, already used, or incomplete.</Trans>
             </Text>
           </Alert>
           <EmailForm submit={t`Send the link again`} send={again} />

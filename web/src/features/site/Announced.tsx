@@ -33,7 +33,7 @@ export function Announced({ text, onDismiss }: { text: string; onDismiss?: () =>
           variant="subtle"
           color="gray"
           size="sm"
-          aria-label={t`Dismiss the announcement`}
+          aria-label={t`Dismiss announcement`}
           onClick={onDismiss}
         >
           <IconX size={15} aria-hidden />

@@ -16,7 +16,7 @@ export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValu
   return (
     <Section
       title={t`Announcement`}
-      text={t`Everybody sees it on top of every page, and at the sign-in, until they dismiss it or you take it away.`}
+      text={t`Shown at the top of every page and on the sign-in page until a user dismisses it or you remove it.`}
     >
       <Textarea
         label={t`Markdown`}
@@ -29,9 +29,9 @@ export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValu
         {...form.getInputProps("announcement")}
       />
       {text.trim() !== "" && (
-        <section aria-label={t`How it looks`}>
+        <section aria-label={t`Preview`}>
           <Text size="sm" fw={500} mb={4}>
-            <Trans>How it looks</Trans>
+            <Trans>Preview</Trans>
           </Text>
           <Suspense fallback={<Skeleton height={40} />}>
             <Announced text={text} />

@@ -24,7 +24,7 @@ export function DefaultHint({ form, name, said }: Props) {
         td="underline"
         onClick={() => form.setFieldValue(name, SITE_DEFAULTS[name] as never)}
       >
-        <Trans>back to it</Trans>
+        <Trans>Reset to default</Trans>
       </UnstyledButton>
     </>
   );

@@ -37,12 +37,12 @@ export function MailSection({ form, site, password, onPassword }: Props) {
   const encryption = [
     { value: "starttls", label: t`STARTTLS, usually port 587` },
     { value: "tls", label: t`TLS, usually port 465` },
-    { value: "none", label: t`None: in the open` },
+    { value: "none", label: t`None (unencrypted)` },
   ];
   return (
-    <Section title={t`Mail`} text={t`For forgotten passwords and for proving an e-mail.`}>
+    <Section title={t`Mail`} text={t`Used for password resets and e-mail verification.`}>
       {site.mail_error && (
-        <Alert color="red" variant="light" title={t`The last mail could not be sent`}>
+        <Alert color="red" variant="light" title={t`The last mail was not sent`}>
           {site.mail_error}
           {site.mail_error_at && (
             <Text size="xs" c="dimmed">
@@ -55,8 +55,8 @@ export function MailSection({ form, site, password, onPassword }: Props) {
         <Text size="sm">
           <Plural
             value={site.mail_waiting}
-            one="# letter waits to be tried again."
-            other="# letters wait to be tried again."
+            one="# mail is waiting for a retry."
+            other="# mails are waiting for a retry."
           />
         </Text>
       )}
@@ -64,9 +64,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
         <TextInput
           label={t`Mail server`}
           placeholder="smtp.example.org"
-          description={
-            <DefaultHint form={form} name="mail_host" said={<Trans>none: no mail is sent</Trans>} />
-          }
+          description={<DefaultHint form={form} name="mail_host" said={<Trans>none: mail is off</Trans>} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_host")}
         />
@@ -89,7 +87,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
           {...form.getInputProps("mail_tls")}
         />
         <TextInput
-          label={t`Sender`}
+          label={t`From address`}
           placeholder="carrel@example.org"
           description={<DefaultHint form={form} name="mail_sender" said={<Trans>none</Trans>} />}
           inputWrapperOrder={BELOW}
@@ -98,26 +96,26 @@ export function MailSection({ form, site, password, onPassword }: Props) {
           onChange={(event) => form.setFieldValue("mail_sender", event.currentTarget.value || null)}
         />
         <TextInput
-          label={t`Signs in as`}
+          label={t`User name`}
           autoComplete="off"
-          description={<DefaultHint form={form} name="mail_user" said={<Trans>nobody</Trans>} />}
+          description={<DefaultHint form={form} name="mail_user" said={<Trans>none</Trans>} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_user")}
         />
         <PasswordInput
-          label={t`Password of the mail server`}
+          label={t`Mail server password`}
           autoComplete="new-password"
-          placeholder={site.mail_password_set ? t`One is set; it is never shown` : t`None is set`}
+          placeholder={site.mail_password_set ? t`Set. It cannot be shown` : t`Not set`}
           visibilityToggleButtonProps={{ "aria-label": t`Show the password` }}
           value={password ?? ""}
           onChange={(event) => onPassword(event.currentTarget.value || undefined)}
           description={
             site.mail_password_set && password !== null ? (
               <Button size="compact-xs" variant="subtle" color="red" onClick={() => onPassword(null)}>
-                <Trans>Take it away</Trans>
+                <Trans>Remove</Trans>
               </Button>
             ) : password === null ? (
-              <Trans>It is taken away when you save.</Trans>
+              <Trans>It is removed when you save.</Trans>
             ) : undefined
           }
           inputWrapperOrder={BELOW}
@@ -139,8 +137,8 @@ function TestMail() {
       <Group align="flex-end" gap="xs">
         <TextInput
           style={{ flex: 1 }}
-          label={t`Send a test mail to`}
-          description={t`By the settings as they are saved.`}
+          label={t`Send test mail to`}
+          description={t`Uses the saved settings.`}
           value={to}
           onChange={(event) => setTo(event.currentTarget.value)}
         />
@@ -152,10 +150,10 @@ function TestMail() {
       {test.data &&
         (test.data.sent ? (
           <Alert color="lamp" variant="light" role="status">
-            <Trans>The mail server took it.</Trans>
+            <Trans>The mail server accepted it.</Trans>
           </Alert>
         ) : (
-          <Alert color="red" variant="light" role="alert" title={t`It could not be sent`}>
+          <Alert color="red" variant="light" role="alert" title={t`The test mail could not be sent`}>
             {test.data.error}
           </Alert>
         ))}

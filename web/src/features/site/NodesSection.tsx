@@ -11,7 +11,7 @@ export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) 
   return (
     <Section title={t`Nodes`}>
       <Switch
-        label={t`Everybody sees the nodes that they may use`}
+        label={t`Show nodes to users who can use them`}
         description={<DefaultHint form={form} name="nodes_visible" said={<Trans>off</Trans>} />}
         {...form.getInputProps("nodes_visible", { type: "checkbox" })}
       />

@@ -46,30 +46,24 @@ export function PasswordSection({ form }: Given) {
   return (
     <Section title={t`Passwords`}>
       <SimpleGrid cols={GRID}>
-        <NumberField
-          form={form}
-          name="password_min_length"
-          label={t`Characters, at least`}
-          min={8}
-          max={128}
-        />
+        <NumberField form={form} name="password_min_length" label={t`Minimum length`} min={8} max={128} />
         <NumberField
           form={form}
           name="password_classes"
-          label={t`Kinds of characters (small, capital, digits, others)`}
+          label={t`Character classes (lowercase, uppercase, digits, symbols)`}
           min={1}
           max={4}
         />
         <NumberField
           form={form}
           name="password_history"
-          label={t`Former passwords that may not come back`}
+          label={t`Previous passwords that cannot be reused`}
           min={0}
           max={24}
         />
       </SimpleGrid>
       <Switch
-        label={t`Refuse passwords that are easy to guess`}
+        label={t`Reject passwords that are easy to guess`}
         description={<DefaultHint form={form} name="password_refuse_common" said={<Trans>on</Trans>} />}
         {...form.getInputProps("password_refuse_common", { type: "checkbox" })}
       />
@@ -81,26 +75,26 @@ export function PasswordSection({ form }: Given) {
 export function LockSection({ form }: Given) {
   const { t } = useLingui();
   return (
-    <Section title={t`Lock-out`}>
+    <Section title={t`Account lockout`}>
       <SimpleGrid cols={GRID}>
         <NumberField
           form={form}
           name="lock_attempts"
-          label={t`Failures in a row that lock an account`}
+          label={t`Failed attempts until an account is locked`}
           min={3}
           max={100}
         />
         <NumberField
           form={form}
           name="lock_address_attempts"
-          label={t`Failures that lock an address`}
+          label={t`Failed attempts until an IP address is locked`}
           min={3}
           max={10_000}
         />
         <NumberField
           form={form}
           name="lock_minutes"
-          label={t`Minutes that a lock lasts`}
+          label={t`Lockout duration (minutes)`}
           min={1}
           max={1440}
         />
@@ -115,22 +109,19 @@ export function SessionsSection({ form }: Given) {
   const whom = [
     { value: "nobody", label: t`Nobody` },
     { value: "administrators", label: t`Administrators` },
-    { value: "everybody", label: t`Everybody` },
+    { value: "everybody", label: t`Everyone` },
   ];
   const hours = Math.round(form.values.login_idle_minutes / 60);
   const days = Math.round(form.values.login_lifetime_hours / 24);
   return (
     <>
-      <Section
-        title={t`Sign-ins to the page`}
-        text={t`How long a browser stays signed in: so long without use, and so long in any case.`}
-      >
+      <Section title={t`Sign-in sessions`} text={t`How long a browser stays signed in.`}>
         <SimpleGrid cols={GRID}>
           <div>
             <NumberField
               form={form}
               name="login_idle_minutes"
-              label={t`Minutes without use`}
+              label={t`Idle time-out (minutes)`}
               min={5}
               max={129_600}
             />
@@ -142,7 +133,7 @@ export function SessionsSection({ form }: Given) {
             <NumberField
               form={form}
               name="login_lifetime_hours"
-              label={t`Hours in any case`}
+              label={t`Maximum lifetime (hours)`}
               min={1}
               max={2160}
             />
@@ -155,7 +146,7 @@ export function SessionsSection({ form }: Given) {
       <Section title={t`Second factor`}>
         <Select
           label={t`Required for`}
-          description={<DefaultHint form={form} name="second_factor" said={<Trans>nobody</Trans>} />}
+          description={<DefaultHint form={form} name="second_factor" said={<Trans>none</Trans>} />}
           inputWrapperOrder={["label", "input", "description", "error"]}
           allowDeselect={false}
           data={whom}
@@ -186,7 +177,7 @@ export function LimitsSection({ form }: Given) {
         <NumberField
           form={form}
           name="api_rate_limit"
-          label={t`Requests in 15 minutes, for each person`}
+          label={t`Requests per user in 15 minutes`}
           min={100}
           max={10_000_000}
         />
@@ -195,7 +186,7 @@ export function LimitsSection({ form }: Given) {
         <NumberField
           form={form}
           name="audit_retention_days"
-          label={t`Days that the trail is kept; 0: for ever`}
+          label={t`Days to keep entries (0: forever)`}
           min={0}
           max={36_500}
         />
@@ -214,18 +205,18 @@ function FoldersSection({ form }: Given) {
         <NumberField
           form={form}
           name="trash_days"
-          label={t`Days in the trash; 0: until somebody deletes them`}
+          label={t`Days in the trash (0: no automatic deletion)`}
           min={0}
           max={3650}
         />
         <Input.Wrapper
-          label={t`Most that one uploaded file may have`}
+          label={t`Maximum size of an uploaded file`}
           labelElement="div"
           error={form.errors.upload_most_bytes}
         >
           <SlotAmountInput
             slot="mem"
-            aria-label={t`Most that one uploaded file may have`}
+            aria-label={t`Maximum size of an uploaded file`}
             placeholder={t`not limited`}
             amount={most === 0 ? null : most}
             onChange={(bytes) => form.setFieldValue("upload_most_bytes", bytes)}

@@ -18,14 +18,14 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
     useQuery({ ...projectsChoiceQuery(domain ?? undefined), enabled: domain !== null }).data ?? [];
   const off = !form.values.sign_up;
   return (
-    <Section title={t`Self sign-up`}>
+    <Section title={t`Sign-up`}>
       <Switch
-        label={t`People may make accounts of their own`}
+        label={t`Allow users to sign up`}
         description={<DefaultHint form={form} name="sign_up" said={<Trans>off</Trans>} />}
         {...form.getInputProps("sign_up", { type: "checkbox" })}
       />
       <Switch
-        label={t`They must follow a link in a mail first`}
+        label={t`Require e-mail verification`}
         description={<DefaultHint form={form} name="sign_up_verification" said={<Trans>on</Trans>} />}
         disabled={off}
         {...form.getInputProps("sign_up_verification", { type: "checkbox" })}
@@ -33,13 +33,13 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
       <NumberField
         form={form}
         name="sign_up_keep_days"
-        label={t`Days until an account that nobody verified is deleted; 0: never`}
+        label={t`Days until unverified accounts are deleted (0: never)`}
         min={0}
         max={3650}
       />
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <Select
-          label={t`Domain that they come into`}
+          label={t`Domain of new users`}
           disabled={off}
           clearable
           clearButtonProps={{ "aria-label": t`None` }}
@@ -48,7 +48,7 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
           onChange={(next) => form.setValues({ sign_up_domain: next, sign_up_project: null })}
         />
         <Select
-          label={t`Project that they come into`}
+          label={t`Project of new users`}
           disabled={off || domain === null}
           clearable
           clearButtonProps={{ "aria-label": t`None` }}
@@ -57,8 +57,8 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
         />
       </SimpleGrid>
       <TagsInput
-        label={t`Whose e-mail ends in one of these`}
-        description={<DefaultHint form={form} name="sign_up_email_domains" said={<Trans>anybody</Trans>} />}
+        label={t`Allowed e-mail domains`}
+        description={<DefaultHint form={form} name="sign_up_email_domains" said={<Trans>anyone</Trans>} />}
         inputWrapperOrder={["label", "input", "description", "error"]}
         placeholder="example.org"
         disabled={off}

@@ -48,7 +48,7 @@ export function SiteForm({ site }: { site: Site }) {
       </Stack>
       {count === 0 && update.isSuccess && (
         <Text size="sm" role="status" c="var(--carrel-accent)" className={styles.bar} p="sm">
-          <Trans>Saved. It holds from now on.</Trans>
+          <Trans>Saved. The settings are in effect.</Trans>
         </Text>
       )}
       {count > 0 && (
@@ -58,7 +58,7 @@ export function SiteForm({ site }: { site: Site }) {
             <CommandLine text={siteCommand(changed)} />
             <Group justify="space-between">
               <Text size="sm" aria-live="polite">
-                <Plural value={count} one="# setting is changed." other="# settings are changed." />
+                <Plural value={count} one="# unsaved change." other="# unsaved changes." />
               </Text>
               <Group gap="xs">
                 <Button size="xs" variant="default" onClick={discard}>

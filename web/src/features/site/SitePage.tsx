@@ -10,15 +10,15 @@ import { SiteForm } from "./SiteForm";
 export function SitePage() {
   const { t } = useLingui();
   const site = useQuery(siteShowQuery);
-  usePageTitle(t`Configurations`);
+  usePageTitle(t`Configuration`);
   return (
     <Stack p="md" gap="md" maw={860}>
       <div>
         <Title order={1} size="h3">
-          <Trans>Configurations</Trans>
+          <Trans>Configuration</Trans>
         </Title>
         <Text size="sm" c="dimmed">
-          <Trans>They hold for the whole installation, at once and without a restart.</Trans>
+          <Trans>Settings apply to the whole site immediately, without a restart.</Trans>
         </Text>
       </div>
       {site.isPending && [1, 2, 3].map((key) => <Skeleton key={key} height={160} aria-busy />)}

@@ -15,24 +15,24 @@ export function CommandCard({ email, running }: Props) {
   const { t } = useLingui();
   const name = running ?? "NAME";
   return (
-    <section className={styles.card} aria-label={t`From your own terminal`}>
+    <section className={styles.card} aria-label={t`Command line`}>
       <Stack gap="xs">
         <Title order={2} size="h4">
-          <Trans>From your own terminal</Trans>
+          <Trans>Command line</Trans>
         </Title>
         <Text size="sm" c="dimmed">
-          <Trans>Everything on these pages works on the command line too.</Trans>
+          <Trans>You can do everything on this site from the command line too.</Trans>
         </Text>
         <Text size="sm" fw={500} mt="xs">
           <Trans>Sign in once</Trans>
         </Text>
         <CommandLine text={`carrel login ${location.origin} --email ${shellQuote(email)}`} />
         <Text size="sm" fw={500} mt="xs">
-          <Trans>Start a session and wait until it runs</Trans>
+          <Trans>Start a session and wait until it is running</Trans>
         </Text>
         <CommandLine text="carrel session create --image starter --cpu 1 --mem 1g --wait" />
         <Text size="sm" fw={500} mt="xs">
-          {running ? <Trans>Work in it</Trans> : <Trans>Work in it, by the name that it was given</Trans>}
+          {running ? <Trans>Open a terminal in it</Trans> : <Trans>Open a terminal in it by name</Trans>}
         </Text>
         <CommandLine text={`carrel session terminal ${name}`} />
         <CommandLine text={`carrel app open ${name} jupyter`} />

@@ -42,7 +42,7 @@ export function LaunchCard({ last, images }: Props) {
           <Trans>Start a session</Trans>
         </Title>
         <Text size="sm" c="dimmed">
-          <Trans>A Linux desk of your own, with a terminal and JupyterLab, seconds from now.</Trans>
+          <Trans>A Linux environment with a terminal and JupyterLab, ready in seconds.</Trans>
         </Text>
         {create.error && <ProblemAlert problem={create.error} />}
         <Group gap="sm">
@@ -50,7 +50,7 @@ export function LaunchCard({ last, images }: Props) {
             leftSection={<IconPlus size={16} aria-hidden />}
             onClick={() => void navigate({ to: "/sessions", search: { launch: "new" } })}
           >
-            <Trans>Choose and start</Trans>
+            <Trans>Start with options</Trans>
           </Button>
           <Button
             variant="default"
@@ -59,12 +59,12 @@ export function LaunchCard({ last, images }: Props) {
             loading={create.isPending}
             onClick={() => void startLikeLast()}
           >
-            {last ? <Trans>Start like the last one</Trans> : <Trans>Start the default session</Trans>}
+            {last ? <Trans>Start again</Trans> : <Trans>Start the default session</Trans>}
           </Button>
         </Group>
         {shown && (
           <Text size="xs" c="dimmed">
-            {last ? <Trans>The last one:</Trans> : <Trans>The usual one:</Trans>} {shown.image} ·{" "}
+            {last ? <Trans>Last session:</Trans> : <Trans>Default session:</Trans>} {shown.image} ·{" "}
             <SlotsText slots={shown.slots} />
           </Text>
         )}

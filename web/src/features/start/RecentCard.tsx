@@ -43,7 +43,10 @@ export function RecentCard({ label, sessions, loading, problem, onRetry, actions
       )}
       {problem != null && <ProblemAlert problem={problem} onRetry={onRetry} />}
       {!loading && problem == null && sessions.length === 0 && (
-        <EmptyState title={t`You have no sessions yet`} text={t`Start one above; it will be listed here.`} />
+        <EmptyState
+          title={t`You have no sessions yet`}
+          text={t`Start a session above. It then appears here.`}
+        />
       )}
       {sessions
         .filter((session) => !isRequested(session.id))

@@ -15,10 +15,10 @@ export function ResourcesCard({
 }) {
   const { t } = useLingui();
   return (
-    <section className={styles.card} aria-label={t`What is free`}>
+    <section className={styles.card} aria-label={t`Free resources`}>
       <Stack gap="sm">
         <Title order={2} size="h4">
-          <Trans>What is free</Trans>
+          <Trans>Free resources</Trans>
         </Title>
         {problem != null && <ProblemAlert problem={problem} />}
         {!resources && problem == null && <Skeleton height={72} />}

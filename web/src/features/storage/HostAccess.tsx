@@ -51,14 +51,12 @@ export function HostAccess({ host }: { host: StorageHost }) {
       </Title>
       {host.public && (
         <Alert color="gray" variant="light">
-          <Trans>
-            It is open to everybody whose domain may use it. Those named here matter once it is not.
-          </Trans>
+          <Trans>The host is public. This list applies only when it is not.</Trans>
         </Alert>
       )}
       <MultiSelect
         label={t`Domains`}
-        description={t`Everybody in them.`}
+        description={t`All users of these domains.`}
         searchable
         nothingFoundMessage={t`Nothing found`}
         data={everyDomain}
@@ -66,7 +64,7 @@ export function HostAccess({ host }: { host: StorageHost }) {
       />
       <MultiSelect
         label={t`Projects`}
-        description={t`For folders of these projects and of their people.`}
+        description={t`Folders of these projects and their members.`}
         searchable
         nothingFoundMessage={t`Nothing found`}
         data={everyProject}

@@ -8,5 +8,5 @@ export function HostBadge({ host }: { host: StorageHost }) {
   const { t, i18n } = useLingui();
   const { title, tone } = HOST_STATES[host.state];
   const word = i18n._(title);
-  return <ToneBadge tone={tone}>{host.active ? word : t`${word}, takes no new folders`}</ToneBadge>;
+  return <ToneBadge tone={tone}>{host.active ? word : t`${word}, closed for new folders`}</ToneBadge>;
 }

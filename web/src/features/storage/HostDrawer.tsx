@@ -83,7 +83,7 @@ function HostFacts({ host }: { host: StorageHost }) {
         [t`Root`, host.root],
         [t`Description`, host.description],
         [
-          t`Space`,
+          t`Storage`,
           total === null || free === null ? (
             "–"
           ) : (
@@ -104,15 +104,17 @@ function HostFacts({ host }: { host: StorageHost }) {
             size="sm"
             renderRoot={(props) => <Link {...props} to="/storage/folders" search={{ host: host.name }} />}
           >
-            {t`${host.folders}, ${formatSize(host.used_bytes)} in all`}
+            {t`${host.folders}, ${formatSize(host.used_bytes)} in total`}
           </Anchor>,
         ],
         [
           t`Quotas`,
-          host.hard_quota ? t`enforced at once, in sessions too` : t`measured; uploads over them are refused`,
+          host.hard_quota
+            ? t`enforced immediately, also in sessions`
+            : t`measured; uploads above the quota are rejected`,
         ],
         [t`Clones`, host.instant_clone ? t`instant` : t`copied file by file`],
-        [t`Looked at`, host.checked_at ? <Instant key="checked" at={host.checked_at} /> : "–"],
+        [t`Last checked`, host.checked_at ? <Instant key="checked" at={host.checked_at} /> : "–"],
         [t`Created`, <Instant key="created" at={host.created_at} />],
       ]}
     />

@@ -27,7 +27,7 @@ export function HostFormDrawer({ opened, id, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`a storage host`}` : t`New storage host`}
+      title={id ? t`Edit ${found.data?.name ?? t`storage host`}` : t`New storage host`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
@@ -66,7 +66,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
         name: (name) =>
           /^[a-z0-9]([a-z0-9_.-]{0,62}[a-z0-9])?$/.test(name)
             ? null
-            : t`1 to 64 small letters, digits and _ . - between them`,
+            : t`1 to 64 lowercase letters and digits, with _ . - between them`,
         root: (root) => (root.startsWith("/") ? null : t`An absolute path, such as /srv/folders`),
       },
     },
@@ -124,8 +124,8 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
         label={t`Root`}
         description={
           host
-            ? t`It stays: the folders are there.`
-            : t`A directory of the server, which is there on the machines that run sessions too.`
+            ? t`The root directory cannot be changed.`
+            : t`A directory that is mounted at the same path on the server and on all nodes.`
         }
         withAsterisk
         disabled={host !== undefined}
@@ -143,7 +143,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
       )}
       <Textarea
         label={t`Description`}
-        description={t`What it is good for; people see it where they choose.`}
+        description={t`What the host is suited for. Shown when users choose a host.`}
         autosize
         minRows={2}
         maxLength={500}
@@ -151,12 +151,12 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
       />
       <Switch
         label={t`Active`}
-        description={t`Off: it takes no new folders. Those on it can be used as before.`}
+        description={t`If off, no new folders can be created on the host. Existing folders are not affected.`}
         {...form.getInputProps("active", { type: "checkbox" })}
       />
       <Switch
         label={t`Public`}
-        description={t`On: for everybody whose domain may use it. Off: only for the domains and projects that are named.`}
+        description={t`If on, all users whose domain has access can use the host. If off, only the listed domains and projects can.`}
         {...form.getInputProps("public", { type: "checkbox" })}
       />
     </Form>

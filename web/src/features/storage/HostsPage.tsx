@@ -81,7 +81,10 @@ export function HostsPage() {
       empty={
         search.q
           ? { title: t`No storage hosts match the filter` }
-          : { title: t`No storage hosts yet`, text: t`Without one nobody can make a folder.` }
+          : {
+              title: t`No storage hosts yet`,
+              text: t`Folders are stored on a storage host. Create one to start.`,
+            }
       }
     >
       <Kept value={search.form}>

@@ -53,7 +53,7 @@ export function QuotasPage() {
       filters={
         <SegmentedControl
           size="xs"
-          aria-label={t`Whose quotas`}
+          aria-label={t`Quota type`}
           value={search.kind ?? "all"}
           onChange={(kind) => change({ kind: kind === "all" ? undefined : (kind as "user" | "project") })}
           data={[

@@ -48,7 +48,7 @@ export const HOST_COLUMNS: readonly Column<StorageHost>[] = [
   },
   {
     key: "space",
-    title: msg`Space`,
+    title: msg`Storage`,
     width: "13rem",
     value: (host) => host.free_bytes,
     cell: (host) =>
@@ -62,7 +62,7 @@ export const HOST_COLUMNS: readonly Column<StorageHost>[] = [
   },
   {
     key: "level",
-    title: msg`Room`,
+    title: msg`Free space`,
     width: "7.5rem",
     value: (host) => host.level,
     cell: (host) => <LevelBadge level={host.level} />,
@@ -70,17 +70,17 @@ export const HOST_COLUMNS: readonly Column<StorageHost>[] = [
   { key: "folders", title: msg`Folders`, width: "6rem", value: (host) => host.folders },
   {
     key: "used_bytes",
-    title: msg`In folders`,
+    title: msg`Used by folders`,
     width: "7rem",
     value: (host) => host.used_bytes,
     cell: (host) => formatSize(host.used_bytes),
   },
   {
     key: "public",
-    title: msg`Open to`,
+    title: msg`Access`,
     width: "8rem",
     value: (host) => Number(host.public),
-    cell: (host) => (host.public ? <Trans>everybody</Trans> : <Trans>those named</Trans>),
+    cell: (host) => (host.public ? <Trans>everyone</Trans> : <Trans>listed domains and projects</Trans>),
   },
   { key: "root", title: msg`Root`, shown: "chosen", width: "14rem", value: (host) => host.root },
   {

@@ -20,13 +20,13 @@ function FoldersText({ quota: { folders, most_folders: most } }: { quota: Quota 
 
 /** The keys of those that can be sorted by are the server's. */
 export const QUOTA_COLUMNS: readonly Column<Quota>[] = [
-  { key: "label", title: msg`Whose`, shown: "always", sortable: true, value: (quota) => quota.label },
+  { key: "label", title: msg`Owner`, shown: "always", sortable: true, value: (quota) => quota.label },
   {
     key: "kind",
     title: msg`Kind`,
     width: "7rem",
     value: (quota) => quota.kind,
-    cell: (quota) => (quota.kind === "user" ? <Trans>person</Trans> : <Trans>project</Trans>),
+    cell: (quota) => (quota.kind === "user" ? <Trans>user</Trans> : <Trans>project</Trans>),
   },
   {
     key: "folders",
@@ -37,7 +37,7 @@ export const QUOTA_COLUMNS: readonly Column<Quota>[] = [
   },
   {
     key: "used_bytes",
-    title: msg`Space`,
+    title: msg`Storage`,
     width: "16rem",
     sortable: true,
     value: (quota) => quota.used_bytes,
@@ -49,14 +49,14 @@ export const QUOTA_COLUMNS: readonly Column<Quota>[] = [
   },
   {
     key: "level",
-    title: msg`Room`,
+    title: msg`Free space`,
     width: "8rem",
     value: (quota) => quota.level,
     cell: (quota) => <LevelBadge level={quota.level} />,
   },
   {
     key: "measured_at",
-    title: msg`Measured`,
+    title: msg`Last measured`,
     width: "12rem",
     value: (quota) => quota.measured_at,
     cell: (quota) => (quota.measured_at ? <Instant at={quota.measured_at} /> : "–"),

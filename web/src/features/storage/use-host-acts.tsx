@@ -16,10 +16,10 @@ export function useHostActs() {
     return {
       why,
       whyNotRemove: (host: StorageHost) =>
-        why ?? (host.folders > 0 ? t`It still keeps folders: move them to another host first.` : null),
+        why ?? (host.folders > 0 ? t`The host still has folders. Move them to another host first.` : null),
       remove: (host: StorageHost, onDone?: () => void) =>
         askToConfirm({
-          title: t`Remove a storage host`,
+          title: t`Remove storage host`,
           closeLabel: t`Close`,
           confirm: t`Remove`,
           typedName: host.name,
@@ -30,7 +30,7 @@ export function useHostActs() {
           },
           children: (
             <Trans>
-              <b>{host.name}</b> is forgotten, with who may use it. What is in its directory stays.
+              Removes <b>{host.name}</b> and its access list. The files in its directory are kept.
             </Trans>
           ),
         }),

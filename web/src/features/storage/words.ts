@@ -6,11 +6,11 @@ import type { StorageHost } from "@/api/types";
 export const BACKENDS: Readonly<Record<string, { title: MessageDescriptor; text: MessageDescriptor }>> = {
   posix: {
     title: msg`Directory`,
-    text: msg`Any mounted file system: ext4, XFS, NFS, CephFS and others. Quotas are measured, not enforced while a session writes.`,
+    text: msg`Any mounted file system, such as ext4, XFS, NFS or CephFS. Quotas are measured, but not enforced on writes in sessions.`,
   },
   btrfs: {
     title: msg`Btrfs`,
-    text: msg`Quotas are enforced at once, in sessions too; clones are instant.`,
+    text: msg`Quotas are enforced immediately, also in sessions. Clones are instant.`,
   },
 };
 
@@ -18,8 +18,8 @@ export const HOST_STATES: Record<
   StorageHost["state"],
   { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
 > = {
-  ok: { title: msg`answers`, tone: "good" },
-  unknown: { title: msg`not looked at yet`, tone: "quiet" },
-  unavailable: { title: msg`does not answer`, tone: "bad" },
+  ok: { title: msg`online`, tone: "good" },
+  unknown: { title: msg`not checked yet`, tone: "quiet" },
+  unavailable: { title: msg`offline`, tone: "bad" },
   unusable: { title: msg`cannot be used`, tone: "bad" },
 };

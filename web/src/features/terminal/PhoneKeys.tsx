@@ -16,7 +16,7 @@ export function PhoneKeys({ onKey, onFocus }: { onKey: (input: string) => void; 
       ])
     : [
         ["Esc", ESC, t`Escape`],
-        ["Tab", "\t", t`Tabulator`],
+        ["Tab", "\t", t`Tab`],
         ["↑", `${ESC}[A`, t`Up`],
         ["↓", `${ESC}[B`, t`Down`],
         ["←", `${ESC}[D`, t`Left`],

@@ -28,8 +28,8 @@ export function Terminal({ session }: { session: SessionDetail }) {
     fontSize,
     scheme,
     texts: {
-      gap: (bytes) => t`${formatSize(bytes)} of output were lost while the line was down`,
-      fresh: t`The shell that was open here is gone; this is a new one`,
+      gap: (bytes) => t`${formatSize(bytes)} of output lost while disconnected`,
+      fresh: t`The previous shell has ended. This is a new shell.`,
     },
   });
   return (

@@ -42,9 +42,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
   if (state.kind === "reconnecting") {
     return (
       <div className={styles.banner} role="status">
-        <Trans>
-          The connection is lost; trying to reconnect. The shell keeps running, and typing is paused.
-        </Trans>
+        <Trans>Connection lost. Reconnecting… The shell keeps running; input is paused.</Trans>
       </div>
     );
   }
@@ -64,7 +62,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
     return (
       <div className={styles.banner} data-tone="bad" role="alert">
         {refused(new Problem({ status: 403, code: state.code, detail: state.detail })).detail || (
-          <Trans>The server refused a shell.</Trans>
+          <Trans>The server refused to open a shell.</Trans>
         )}{" "}
         ({state.code})
         <Reopen onReopen={onReopen} taken={state.code === "terminal.taken"} />
@@ -74,7 +72,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
   if (pending < WORTH_SAYING) return null;
   return (
     <div className={styles.banner} data-tone="quiet" role="status">
-      <Trans>Pasting: {formatSize(pending)} to go.</Trans>
+      <Trans>Pasting: {formatSize(pending)} left.</Trans>
       <Button size="compact-xs" variant="default" onClick={onDrop}>
         <Trans>Stop</Trans>
       </Button>
@@ -85,7 +83,7 @@ export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop
 function Reopen({ onReopen, taken = false }: { onReopen: () => void; taken?: boolean }) {
   return (
     <Button size="compact-xs" variant="default" onClick={onReopen}>
-      {taken ? <Trans>Open it here</Trans> : <Trans>Open a new shell</Trans>}
+      {taken ? <Trans>Open here</Trans> : <Trans>Open a new shell</Trans>}
     </Button>
   );
 }

@@ -43,8 +43,8 @@ export function TerminalBar({ session, fontSize, onFontSize, onCopy }: Props) {
       <StateBadge state={session.state} />
       <div style={{ flex: 1 }} />
       {tool(t`Copy the selection`, <IconCopy {...PICTURE} />, onCopy)}
-      {tool(t`Smaller letters`, <IconTextDecrease {...PICTURE} />, () => onFontSize(fontSize - 1))}
-      {tool(t`Larger letters`, <IconTextIncrease {...PICTURE} />, () => onFontSize(fontSize + 1))}
+      {tool(t`Decrease font size`, <IconTextDecrease {...PICTURE} />, () => onFontSize(fontSize - 1))}
+      {tool(t`Increase font size`, <IconTextIncrease {...PICTURE} />, () => onFontSize(fontSize + 1))}
       <Tooltip
         multiline
         maw={280}

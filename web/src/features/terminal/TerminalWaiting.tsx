@@ -14,13 +14,13 @@ export function TerminalWaiting({ session }: { session: SessionDetail }) {
   const ended = hasEnded(session.state);
   return (
     <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
-      {!ended && <Loader size="sm" aria-label={t`Waiting`} />}
+      {!ended && <Loader size="sm" aria-label={t`Pending`} />}
       <StateBadge state={session.state} />
       <Text ta="center">
         {ended ? (
-          <Trans>{session.name} has ended, so there is no terminal.</Trans>
+          <Trans>{session.name} has ended. Its terminal is not available.</Trans>
         ) : (
-          <Trans>The terminal opens as soon as {session.name} runs.</Trans>
+          <Trans>The terminal opens when {session.name} is running.</Trans>
         )}
       </Text>
       {ended && session.reason && (
@@ -30,7 +30,7 @@ export function TerminalWaiting({ session }: { session: SessionDetail }) {
       )}
       <ProgressLine session={session} />
       <Button component={Link} to={`/sessions?state=all&session=${session.id}`} variant="default" size="xs">
-        <Trans>Show the session</Trans>
+        <Trans>Show session</Trans>
       </Button>
     </Stack>
   );

@@ -20,18 +20,18 @@ export function ClashDesk() {
     <Modal
       opened={asking.length > 0}
       onClose={() => answer("skip")}
-      title={t`There is a file of that name`}
+      title={t`File already exists`}
       closeButtonProps={{ "aria-label": t`Skip` }}
     >
       <Stack>
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           <Trans>
-            <b>{asked.folder.name}</b> has <b>{asked.path}</b> already.
+            <b>{asked.folder.name}</b> already contains <b>{asked.path}</b>.
           </Trans>
         </Text>
         {others > 0 && (
           <Checkbox
-            label={t`Do the same with all others that were added with it`}
+            label={t`Apply to all files of this upload`}
             checked={forAll}
             onChange={(event) => setForAll(event.currentTarget.checked)}
           />

@@ -21,7 +21,7 @@ export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: s
   const name = items.length === 1 ? (items[0]?.path ?? "") : folder.name;
   const tools = [
     state === "open" && { label: t`Pause`, icon: IconPlayerPause, act: () => uploads.pause(key) },
-    state === "paused" && { label: t`Go on`, icon: IconPlayerPlay, act: () => uploads.resume(key) },
+    state === "paused" && { label: t`Resume`, icon: IconPlayerPlay, act: () => uploads.resume(key) },
     state === "failed" && { label: t`Try again`, icon: IconRefresh, act: () => uploads.retry(key) },
     {
       label: state === "over" ? t`Remove from the list` : t`Cancel`,
@@ -58,7 +58,7 @@ export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: s
       )}
       <Text size="xs" c="dimmed">
         {state === "lost" ? (
-          <Trans>Begun before the page was loaded. Choose the file again to go on.</Trans>
+          <Trans>This upload started before the page was reloaded. Select the file again to resume.</Trans>
         ) : (
           <Trans>
             {done} of <Plural value={items.length} one="# file" other="# files" />,{" "}
@@ -84,8 +84,8 @@ function Troubles({ items }: { items: UploadItem[] }) {
     if (!file || uploads.takeUp(item.key, file)) return;
     notifications.show({
       color: "red",
-      title: t`This is another file`,
-      message: t`${item.path} was begun with a file of another name, size or date.`,
+      title: t`Different file`,
+      message: t`${item.path} was started with a file of a different name, size or date.`,
     });
   };
   return (
@@ -101,9 +101,9 @@ function Troubles({ items }: { items: UploadItem[] }) {
                   size="compact-xs"
                   variant="default"
                   ms={6}
-                  aria-label={t`Choose ${item.path} again`}
+                  aria-label={t`Select ${item.path} again`}
                 >
-                  <Trans>Choose the file</Trans>
+                  <Trans>Select file</Trans>
                 </Button>
               )}
             </FileButton>

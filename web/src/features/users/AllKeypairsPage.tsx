@@ -28,7 +28,7 @@ export function AllKeypairsPage() {
   }, [list.data, search.q]);
   return (
     <ListPage
-      title={t`Keypairs of everybody`}
+      title={t`All keypairs`}
       name="all-keypairs"
       tabs={<PeopleTabs />}
       search={search}

@@ -65,15 +65,15 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
       <Text size="sm">
         <Plural
           value={users.length}
-          one="# user. What you leave empty stays as it is."
-          other="# users. What you leave empty stays as each has it."
+          one="# user selected. Empty fields are not changed."
+          other="# users selected. Empty fields are not changed."
         />
       </Text>
       <Select
         label={t`State`}
-        placeholder={t`As it is`}
+        placeholder={t`Keep current`}
         clearable
-        clearButtonProps={{ "aria-label": t`As it is` }}
+        clearButtonProps={{ "aria-label": t`Keep current` }}
         data={(["active", "inactive"] as const).map((value) => ({
           value,
           label: i18n._(USER_STATE_NAMES[value]),
@@ -86,11 +86,11 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
       )}
       <Select
         label={t`Role`}
-        placeholder={t`As it is`}
+        placeholder={t`Keep current`}
         description={appoint}
         disabled={appoint !== null}
         clearable
-        clearButtonProps={{ "aria-label": t`As it is` }}
+        clearButtonProps={{ "aria-label": t`Keep current` }}
         data={(["user", "domain_admin", "superadmin"] as const).map((value) => ({
           value,
           label: i18n._(ROLES[value]),
@@ -99,8 +99,10 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
         onChange={(next) => setRole(next as Role | null)}
       />
       <MultiSelect
-        label={t`Put in projects`}
-        description={oneDomain ? undefined : t`They are in several domains: choose people of one domain.`}
+        label={t`Add to projects`}
+        description={
+          oneDomain ? undefined : t`The selected users are in several domains. Select users of one domain.`
+        }
         disabled={!oneDomain}
         searchable
         data={choices}

@@ -29,7 +29,7 @@ export function CreateManyDrawer({ opened, onClose }: Props) {
       opened={opened}
       onClose={close}
       size="80rem"
-      title={t`Several new users`}
+      title={t`Create several users`}
       closeButtonProps={{ "aria-label": t`Close` }}
       // What is shown once must not go by a slip of the mouse.
       closeOnClickOutside={outcome === null}

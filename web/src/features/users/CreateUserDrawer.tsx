@@ -78,14 +78,14 @@ function Made({ user, onDone }: { user: UserCreated; onDone: () => void }) {
     <Stack>
       <Text size="sm">
         <Trans>
-          <b>{user.email}</b> is made.
+          Created <b>{user.email}</b>.
         </Trans>
       </Text>
       {user.link ? (
         <LinkPanel email={user.email} link={user.link} onDone={onDone} />
       ) : (
         <SecretPanel
-          title={t`Give them this password`}
+          title={t`Send this password to the user`}
           secret={user.password ?? ""}
           copyLabel={t`Copy the password`}
           onDone={onDone}

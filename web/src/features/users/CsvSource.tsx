@@ -21,11 +21,11 @@ export function CsvSource({ text, onText, parsed }: Props) {
         <FileButton
           accept=".csv,text/csv,text/plain"
           onChange={(file) => void file?.text().then(onText)}
-          inputProps={{ "aria-label": t`File of users` }}
+          inputProps={{ "aria-label": t`CSV file` }}
         >
           {(props) => (
             <Button {...props} size="xs" leftSection={<IconFileUpload size={15} aria-hidden />}>
-              <Trans>Choose a file</Trans>
+              <Trans>Select file</Trans>
             </Button>
           )}
         </FileButton>
@@ -39,8 +39,8 @@ export function CsvSource({ text, onText, parsed }: Props) {
         </Button>
       </Group>
       <Textarea
-        label={t`Comma-separated values, with a line of titles`}
-        description={t`Columns: ${columns}. Only email must be there, and a name, here or below.`}
+        label={t`CSV with a header row`}
+        description={t`Columns: ${columns}. Required: email, and a name in the file or below.`}
         autosize
         minRows={4}
         maxRows={10}
@@ -52,12 +52,12 @@ export function CsvSource({ text, onText, parsed }: Props) {
       />
       {text.trim() !== "" && parsed.noEmail && (
         <Alert color="red" variant="light" p="xs" role="alert">
-          <Trans>The first line must name the columns, and one of them must be email.</Trans>
+          <Trans>The first row must contain the column names, including email.</Trans>
         </Alert>
       )}
       {parsed.unknown.length > 0 && (
         <Alert color="brass" variant="light" p="xs">
-          <Trans>These columns mean nothing here and are left out: {unknown}</Trans>
+          <Trans>Unknown columns are ignored: {unknown}</Trans>
         </Alert>
       )}
     </Stack>

@@ -53,7 +53,7 @@ export function DefaultsPanel({ value, onChange }: { value: Defaults; onChange: 
   const projects = useQuery(projectsChoiceQuery(domain)).data ?? [];
   const set = (part: Partial<Defaults>) => onChange({ ...value, ...part });
   return (
-    <Fieldset legend={<Trans>For every row that does not say otherwise</Trans>}>
+    <Fieldset legend={<Trans>Defaults for rows without a value</Trans>}>
       <SimpleGrid cols={{ base: 1, sm: 2, md: 3 }} spacing="sm">
         <Select
           label={t`Domain`}
@@ -90,12 +90,12 @@ export function DefaultsPanel({ value, onChange }: { value: Defaults; onChange: 
           onChange={(state) => set({ state: state ?? "active" })}
         />
         <Select
-          label={t`How they first sign in`}
+          label={t`First sign-in`}
           allowDeselect={false}
           data={[
             { value: "generate", label: t`Generated password` },
             { value: "link", label: t`One-time link` },
-            { value: "password", label: t`The same password for all` },
+            { value: "password", label: t`Same password for all` },
             { value: "none", label: t`Later` },
           ]}
           value={value.way}
@@ -117,7 +117,7 @@ export function DefaultsPanel({ value, onChange }: { value: Defaults; onChange: 
           onChange={(event) => set({ description: event.currentTarget.value })}
         />
         <Checkbox
-          label={t`They must change the password when they next sign in`}
+          label={t`Require a password change at the next sign-in`}
           checked={value.must_change_password}
           onChange={(event) => set({ must_change_password: event.currentTarget.checked })}
         />

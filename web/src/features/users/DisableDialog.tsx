@@ -24,14 +24,14 @@ export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => 
       <Text size="sm">
         {users.length === 1 ? (
           <Trans>
-            <b>{users[0]?.email}</b> is signed out everywhere at once, and their keypairs are refused. It can
-            be undone.
+            <b>{users[0]?.email}</b> is signed out of all browsers, and their keypairs stop working. You can
+            activate the user again.
           </Trans>
         ) : (
           <Plural
             value={users.length}
-            one="# user is signed out everywhere at once, and their keypairs are refused. It can be undone."
-            other="# users are signed out everywhere at once, and their keypairs are refused. It can be undone."
+            one="# user is signed out of all browsers, and their keypairs stop working. You can activate the user again."
+            other="# users are signed out of all browsers, and their keypairs stop working. You can activate the users again."
           />
         )}
       </Text>

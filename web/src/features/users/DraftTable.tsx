@@ -19,7 +19,7 @@ export function DraftTable({ rows, checked }: Props) {
   );
   return (
     <ScrollArea.Autosize mah="40vh" type="auto">
-      <Table stickyHeader aria-label={t`Users to be made`}>
+      <Table stickyHeader aria-label={t`Users to create`}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={60}>
@@ -55,9 +55,9 @@ export function DraftTable({ rows, checked }: Props) {
 
 function Verdict({ says }: { says: UserMade | undefined }) {
   const said = useProblemText();
-  if (!says) return <Trans>being checked</Trans>;
-  if (says.status === "created") return <Trans>made</Trans>;
-  if (says.status === "valid") return <Trans>can be made</Trans>;
+  if (!says) return <Trans>checking</Trans>;
+  if (says.status === "created") return <Trans>created</Trans>;
+  if (says.status === "valid") return <Trans>valid</Trans>;
   return (
     <Text size="sm" c="var(--carrel-bad)">
       {(says.problems ?? []).map((trouble) => said(asProblem(trouble)).detail).join(" ")}

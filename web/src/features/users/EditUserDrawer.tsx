@@ -28,7 +28,7 @@ export function EditUserDrawer({ opened, id, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={user.data ? t`Edit ${user.data.email}` : t`Edit a user`}
+      title={user.data ? t`Edit ${user.data.email}` : t`Edit user`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {user.isPending && (
@@ -73,13 +73,13 @@ function EditForm({ user, onDone }: { user: UserDetail; onDone: () => void }) {
           <Text size="sm" c="var(--carrel-bad)">
             <Plural
               value={user.live_sessions}
-              one="Their live session ends when they move."
-              other="Their # live sessions end when they move."
+              one="Their live session is terminated when they move to another domain."
+              other="Their # live sessions are terminated when they move to another domain."
             />
           </Text>
         ) : (
           <SessionsChoice
-            label={<Plural value={user.live_sessions} one="# session is live" other="# sessions are live" />}
+            label={<Plural value={user.live_sessions} one="# live session" other="# live sessions" />}
             value={choice}
             onChange={setChoice}
           />

@@ -15,17 +15,21 @@ interface Props {
 export function FoldersChoice({ value, heir, onChange, onHeir }: Props) {
   const { t } = useLingui();
   return (
-    <Radio.Group label={t`Their folders`} value={value} onChange={(next) => onChange(next as FoldersFate)}>
+    <Radio.Group
+      label={t`Folders of the users`}
+      value={value}
+      onChange={(next) => onChange(next as FoldersFate)}
+    >
       <Stack gap="xs" mt={4}>
-        <Radio value="keep" label={t`Whoever has folders stays`} />
-        <Radio value="give" label={t`Hand them over to somebody`} />
+        <Radio value="keep" label={t`Skip users who have folders`} />
+        <Radio value="give" label={t`Transfer to another user`} />
         {value === "give" && (
           <TextInput
             size="xs"
             ms="xl"
             type="email"
             autoComplete="off"
-            aria-label={t`E-mail of who gets the folders`}
+            aria-label={t`E-mail of the new owner`}
             placeholder="ada@example.org"
             value={heir}
             onChange={(event) => onHeir(event.currentTarget.value)}
@@ -33,8 +37,8 @@ export function FoldersChoice({ value, heir, onChange, onHeir }: Props) {
         )}
         <Radio
           value="delete"
-          label={t`Delete them for good`}
-          description={t`With everything in them. There is no way back. What is in their trash goes in any case.`}
+          label={t`Delete permanently`}
+          description={t`Deletes all their files. This cannot be undone. Folders in their trash are always deleted.`}
         />
       </Stack>
     </Radio.Group>

@@ -23,7 +23,7 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
   const whose = domain === undefined ? undefined : { owner: keypair.owner.id, domain };
   const askLimit = () => {
     const id = modals.open({
-      title: t`Limit of requests`,
+      title: t`Rate limit`,
       closeButtonProps: { "aria-label": t`Close` },
       children: <RateLimitForm keypair={keypair} onDone={() => modals.close(id)} />,
     });
@@ -31,7 +31,7 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
   return (
     <Group gap={0} wrap="nowrap" justify="flex-end">
       <RowTool
-        label={t`Limit of requests`}
+        label={t`Rate limit`}
         row={key}
         icon={IconGauge}
         refusal={refusal("keypair.limit", whose)}
@@ -59,14 +59,14 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
         refusal={refusal("keypair.remove", whose)}
         onClick={() =>
           askToConfirm({
-            title: t`Delete a keypair`,
+            title: t`Delete keypair`,
             closeLabel: t`Close`,
             confirm: t`Delete`,
             command: commandLine("carrel", "keypair", "rm", key),
             onConfirm: () => remove.mutateAsync(key),
             children: (
               <Trans>
-                Every script and command line that uses <b>{key}</b> is refused from now on. This cannot be
+                Scripts and command lines that use <b>{key}</b> stop working immediately. This cannot be
                 undone.
               </Trans>
             ),

@@ -17,14 +17,15 @@ export function LinkPanel({
   const { t } = useLingui();
   return (
     <SecretPanel
-      title={t`Give them this link`}
+      title={t`Send this link to the user`}
       secret={link.url}
-      copyLabel={t`Copy the link`}
+      copyLabel={t`Copy link`}
       onDone={onDone}
     >
       <Text size="sm">
         <Trans>
-          Whoever opens it sets the password of <b>{email}</b>, once, until <Instant at={link.expires_at} />.
+          The link sets the password of <b>{email}</b>. It works once and expires{" "}
+          <Instant at={link.expires_at} />.
         </Trans>
       </Text>
     </SecretPanel>

@@ -72,12 +72,12 @@ export function ManyForm({ onMade, onCancel }: Props) {
   return (
     <Stack>
       <SegmentedControl
-        aria-label={t`Where they come from`}
+        aria-label={t`Source`}
         value={source}
         onChange={(next) => setSource(next as typeof source)}
         data={[
           { value: "csv", label: t`From a file` },
-          { value: "pattern", label: t`By a pattern` },
+          { value: "pattern", label: t`From a pattern` },
         ]}
       />
       {source === "csv" ? (
@@ -89,7 +89,7 @@ export function ManyForm({ onMade, onCancel }: Props) {
       {rows.length > MOST && (
         <Text size="sm" c="var(--carrel-bad)" role="alert">
           <Trans>
-            {rows.length} are too many at once: {MOST} is the most. Use several files.
+            {rows.length} rows are too many. The limit is {MOST}. Split the file.
           </Trans>
         </Text>
       )}
@@ -99,12 +99,12 @@ export function ManyForm({ onMade, onCancel }: Props) {
           <Plural value={rows.length} one="# user." other="# users." />{" "}
           {settled &&
             (wrong === 0 ? (
-              <Trans>All can be made.</Trans>
+              <Trans>All rows are valid.</Trans>
             ) : (
               <Plural
                 value={wrong}
-                one="# cannot be made: mend it first."
-                other="# cannot be made: mend them first."
+                one="# row has an error. Correct it first."
+                other="# rows have errors. Correct them first."
               />
             ))}
         </Text>

@@ -29,9 +29,13 @@ export function ManyResult({ outcome, onDone }: { outcome: Outcome; onDone: () =
   return (
     <Stack>
       <Text fw={600} role="status">
-        <Plural value={made.length} one="# user is made." other="# users are made." />{" "}
+        <Plural value={made.length} one="# user created." other="# users created." />{" "}
         {failed.length > 0 && (
-          <Plural value={failed.length} one="# could not be made." other="# could not be made." />
+          <Plural
+            value={failed.length}
+            one="# user could not be created."
+            other="# users could not be created."
+          />
         )}
       </Text>
       {secrets.length > 0 && (
@@ -44,7 +48,8 @@ export function ManyResult({ outcome, onDone }: { outcome: Outcome; onDone: () =
           <Stack gap="xs" align="flex-start">
             <Text size="sm">
               <Trans>
-                Passwords and links can be had this one time. Without them, make a one-time link for each.
+                Passwords and links are shown only once. If you lose them, create a one-time link for each
+                user.
               </Trans>
             </Text>
             <Button size="xs" leftSection={<IconFileDownload size={15} aria-hidden />} onClick={save}>

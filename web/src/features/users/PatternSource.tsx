@@ -23,21 +23,21 @@ export function PatternSource({
     <Stack gap="xs">
       <Group grow align="flex-start">
         <TextInput
-          label={t`Before the number`}
+          label={t`Prefix`}
           placeholder="lab"
           maxLength={30}
           value={pattern.prefix}
           onChange={(event) => onChange({ ...pattern, prefix: event.currentTarget.value })}
         />
         <TextInput
-          label={t`Behind the @`}
+          label={t`E-mail domain`}
           placeholder="example.org"
           maxLength={100}
           value={pattern.suffix}
           onChange={(event) => onChange({ ...pattern, suffix: event.currentTarget.value })}
         />
         <NumberInput
-          label={t`How many`}
+          label={t`Number of users`}
           min={1}
           max={MOST_BY_PATTERN}
           value={pattern.count}

@@ -13,5 +13,5 @@ export function PeopleTabs() {
     { to: "/projects", label: t`Projects`, shown: true },
     { to: "/domains", label: t`Domains`, shown: mayBeyondOwn(me, "domain.read") },
   ] as const;
-  return <PageTabs label={t`People and places`} tabs={tabs.filter((tab) => tab.shown)} />;
+  return <PageTabs label={t`Users and projects`} tabs={tabs.filter((tab) => tab.shown)} />;
 }

@@ -21,7 +21,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
   return (
     <ManyDialog
       items={users.map(({ id, email }) => ({ id, name: email }))}
-      confirm={t`Delete for good`}
+      confirm={t`Delete permanently`}
       command={purgeUsersCommand(users, endSessions, fate)}
       dangerous
       ready={typed === phrase && (folders !== "give" || heir.includes("@"))}
@@ -31,8 +31,8 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
       <Text size="sm">
         <Plural
           value={users.length}
-          one="This user is deleted for good. It cannot be undone. What is lost:"
-          other="These # users are deleted for good. It cannot be undone. What is lost:"
+          one="This user is deleted permanently. This cannot be undone. It deletes:"
+          other="These # users are deleted permanently. This cannot be undone. It deletes:"
         />
       </Text>
       <List size="sm">
@@ -40,18 +40,18 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
           <Trans>name, e-mail, password, second factors and passkeys</Trans>
         </List.Item>
         <List.Item>
-          <Trans>keypairs, tokens and SSH keys: scripts that use them are refused</Trans>
+          <Trans>keypairs, tokens and SSH keys: scripts that use them stop working</Trans>
         </List.Item>
         <List.Item>
-          <Trans>their places in projects</Trans>
+          <Trans>project memberships</Trans>
         </List.Item>
       </List>
       <Text size="sm" c="dimmed">
-        <Trans>Past sessions and the audit trail stay. The e-mail can be used again.</Trans>
+        <Trans>Past sessions and the audit trail are kept. The e-mail address can be used again.</Trans>
       </Text>
       <Checkbox
         label={t`End live sessions`}
-        description={t`Whoever has live sessions stays without this.`}
+        description={t`If off, users with live sessions are skipped.`}
         checked={endSessions}
         onChange={(event) => setEnd(event.currentTarget.checked)}
       />

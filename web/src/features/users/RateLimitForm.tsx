@@ -36,10 +36,7 @@ export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: (
         usual ? "0" : String(rate_limit),
       )}
     >
-      <Checkbox
-        label={t`As the installation has it`}
-        {...form.getInputProps("usual", { type: "checkbox" })}
-      />
+      <Checkbox label={t`Site default`} {...form.getInputProps("usual", { type: "checkbox" })} />
       <NumberInput
         label={t`Requests in 15 minutes`}
         min={1}
@@ -49,7 +46,7 @@ export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: (
       />
       {!usual && rate_limit <= 100 && (
         <Text size="sm" c="var(--carrel-busy)">
-          <Trans>So few may keep even the command line from working.</Trans>
+          <Trans>A limit this low can block the command line.</Trans>
         </Text>
       )}
     </Form>

@@ -14,11 +14,11 @@ export function SessionsChoice({ label, value, onChange }: Props) {
   return (
     <Radio.Group label={label} value={value ?? ""} onChange={(next) => onChange(next as "keep" | "end")}>
       <Stack gap="xs" mt={4}>
-        <Radio value="keep" label={t`They run to completion`} />
+        <Radio value="keep" label={t`Let them run until they end`} />
         <Radio
           value="end"
-          label={t`They end now`}
-          description={t`Everything that runs inside stops, and the files inside are deleted.`}
+          label={t`Terminate now`}
+          description={t`All programs in it stop, and files outside mounted folders are deleted.`}
         />
       </Stack>
     </Radio.Group>

@@ -40,7 +40,7 @@ export function UserFields({ form, existing }: Props) {
     <>
       <TextInput
         label={t`E-mail`}
-        description={existing ? t`It is the name to sign in with, and stays.` : undefined}
+        description={existing ? t`Used to sign in. It cannot be changed later.` : undefined}
         readOnly={existing}
         withAsterisk={!existing}
         autoComplete="off"
@@ -50,7 +50,7 @@ export function UserFields({ form, existing }: Props) {
       <TextInput label={t`Name`} withAsterisk autoComplete="off" {...form.getInputProps("name")} />
       <Select
         label={t`Domain`}
-        description={existing ? t`Whoever moves leaves all projects.` : undefined}
+        description={existing ? t`Moving to another domain removes the user from all projects.` : undefined}
         allowDeselect={false}
         disabled={domains.length < 2}
         data={domains.map(({ id, name }) => ({ value: id, label: name }))}
@@ -59,11 +59,11 @@ export function UserFields({ form, existing }: Props) {
       />
       <MultiSelect
         label={t`Projects`}
-        placeholder={form.values.projects.length === 0 ? t`None yet` : undefined}
+        placeholder={form.values.projects.length === 0 ? t`None` : undefined}
         searchable
         clearable
         nothingFoundMessage={t`Nothing found`}
-        clearButtonProps={{ "aria-label": t`Take all away` }}
+        clearButtonProps={{ "aria-label": t`Remove all` }}
         data={projects.map(({ id, name }) => ({ value: id, label: name }))}
         {...form.getInputProps("projects")}
       />
@@ -84,15 +84,15 @@ export function UserFields({ form, existing }: Props) {
       {!existing && <FirstWay form={form} />}
       {(existing || form.values.way === "password" || form.values.way === "generate") && (
         <Checkbox
-          label={t`They must change the password when they next sign in`}
+          label={t`Require a password change at the next sign-in`}
           {...form.getInputProps("must_change_password", { type: "checkbox" })}
         />
       )}
       <TagsInput
-        label={t`May sign in from`}
-        description={t`Addresses and networks, such as 192.0.2.0/24; none: from anywhere.`}
+        label={t`Allowed IP addresses`}
+        description={t`Addresses or networks, such as 192.0.2.0/24. If empty, any address is allowed.`}
         clearable
-        clearButtonProps={{ "aria-label": t`Take all away` }}
+        clearButtonProps={{ "aria-label": t`Remove all` }}
         splitChars={[",", " "]}
         {...form.getInputProps("addresses")}
       />
@@ -112,12 +112,12 @@ function FirstWay({ form }: Pick<Props, "form">) {
   const { t } = useLingui();
   return (
     <>
-      <Input.Wrapper label={t`How they first sign in`} labelElement="div">
+      <Input.Wrapper label={t`First sign-in`} labelElement="div">
         <SegmentedControl
           fullWidth
           size="xs"
           mt={4}
-          aria-label={t`How they first sign in`}
+          aria-label={t`First sign-in`}
           value={form.values.way}
           onChange={(way) => form.setFieldValue("way", way as Way)}
           data={[

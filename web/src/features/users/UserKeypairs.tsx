@@ -16,7 +16,7 @@ export function UserKeypairs({ user }: { user: UserDetail }) {
   if (keypairs.isError) {
     return <ProblemAlert problem={keypairs.error} onRetry={() => void keypairs.refetch()} />;
   }
-  if (keypairs.data.length === 0) return <EmptyState title={t`No keypair`} />;
+  if (keypairs.data.length === 0) return <EmptyState title={t`No keypairs`} />;
   return (
     <Stack gap="xs">
       {keypairs.data.map((keypair) => (

@@ -17,15 +17,15 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
   const logins = useQuery(loginsOfQuery(user.id));
   const end = useEndLogins();
   const whyNot = acts.why("login.remove", user);
-  const noFactor = user.second_factor ? null : t`No second factor is set up.`;
+  const noFactor = user.second_factor ? null : t`No second factor.`;
   return (
     <Stack>
       <Group gap="xs">
         <MainButton
           variant="default"
           icon={IconLogout}
-          label={t`Sign out everywhere`}
-          refusal={whyNot ?? (logins.data?.length === 0 ? t`Signed in nowhere.` : null)}
+          label={t`Sign out of all browsers`}
+          refusal={whyNot ?? (logins.data?.length === 0 ? t`Not signed in.` : null)}
           loading={end.isPending}
           onClick={() => end.mutate({ user: user.id })}
         />
@@ -40,7 +40,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
       {end.error && <ProblemAlert problem={end.error} />}
       {logins.isPending && <Skeleton height={120} aria-busy />}
       {logins.isError && <ProblemAlert problem={logins.error} onRetry={() => void logins.refetch()} />}
-      {logins.data?.length === 0 && <EmptyState title={t`Signed in nowhere`} />}
+      {logins.data?.length === 0 && <EmptyState title={t`Not signed in`} />}
       {logins.data?.map((login) => (
         <Paper key={login.id} withBorder p="xs">
           <Group justify="space-between" wrap="nowrap">
@@ -51,7 +51,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
                 </Text>
                 {login.current && (
                   <Badge size="xs">
-                    <Trans>this one</Trans>
+                    <Trans>this browser</Trans>
                   </Badge>
                 )}
               </Group>

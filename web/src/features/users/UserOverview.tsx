@@ -67,7 +67,7 @@ export function UserOverview({ user, acts, onEdit }: Props) {
           variant="light"
           color="red"
           icon={IconTrash}
-          label={t`Delete for good…`}
+          label={t`Delete permanently…`}
           refusal={acts.whyNotPurge(user)}
           onClick={() => acts.purge([user])}
         />
@@ -89,7 +89,7 @@ function UserFacts({ user }: { user: UserDetail }) {
           t`Id`,
           <Group key="id" gap={2}>
             <code>{user.id}</code>
-            <CopyButton text={user.id} label={t`Copy the id`} />
+            <CopyButton text={user.id} label={t`Copy ID`} />
           </Group>,
         ],
         [t`Name`, user.name],
@@ -112,7 +112,7 @@ function UserFacts({ user }: { user: UserDetail }) {
         [
           t`Projects`,
           user.projects.length === 0 ? (
-            t`in none`
+            t`none`
           ) : (
             <Group key="projects" gap={6}>
               {user.projects.map(({ id, name, admin }) => (
@@ -133,7 +133,7 @@ function UserFacts({ user }: { user: UserDetail }) {
         [t`Password`, <PasswordText key="password" user={user} />],
         [t`Second factor`, user.second_factor ? t`set up` : t`none`],
         [t`Identity providers`, user.providers.join(", ")],
-        [t`May sign in from`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
+        [t`Allowed IP addresses`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
         [
           t`Resource policy`,
           <PolicyOf
@@ -159,7 +159,7 @@ function UserFacts({ user }: { user: UserDetail }) {
             size="sm"
             renderRoot={(props) => <Link {...props} to="/sessions" search={{ owner: user.email }} />}
           >
-            <Plural value={user.live_sessions} _0="none is live" one="# is live" other="# are live" />
+            <Plural value={user.live_sessions} _0="none live" one="# live" other="# live" />
           </Anchor>,
         ],
         [t`Created`, <Instant key="created" at={user.created_at} />],

@@ -42,7 +42,7 @@ export function UserTools({ user, acts, onEdit }: Props) {
         />
       )}
       <RowTool
-        label={t`Delete for good`}
+        label={t`Delete permanently`}
         row={user.email}
         icon={IconTrash}
         color="red"

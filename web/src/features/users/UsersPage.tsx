@@ -112,7 +112,7 @@ export function UsersPage() {
             <MainButton
               variant="default"
               icon={IconUsersPlus}
-              label={t`Several`}
+              label={t`Create several`}
               refusal={whyNotMake}
               onClick={() => change({ make: "many" })}
             />
@@ -168,7 +168,7 @@ export function UsersPage() {
                     })
                   }
                 >
-                  <Trans>Clear the filter</Trans>
+                  <Trans>Clear filters</Trans>
                 </Button>
               }
             />
@@ -192,7 +192,7 @@ export function UsersPage() {
           [["Enter"], t`Open`],
           [["X"], t`Select`],
           [["E"], t`Edit`],
-          [["Delete"], t`Delete for good`],
+          [["Delete"], t`Delete permanently`],
           [["N"], t`New user`],
         ]}
         opened={helpOpen}
@@ -250,7 +250,7 @@ function Chosen({
       <MainButton
         variant="light"
         color="red"
-        label={t`Delete for good…`}
+        label={t`Delete permanently…`}
         refusal={noPurge}
         onClick={() => acts.purge(users)}
       />

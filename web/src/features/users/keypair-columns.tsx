@@ -30,7 +30,7 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     width: "11rem",
     sortable: true,
     value: (keypair) => keypair.rate_limit,
-    cell: (keypair) => keypair.rate_limit ?? <Trans>as usual</Trans>,
+    cell: (keypair) => keypair.rate_limit ?? <Trans>default</Trans>,
   },
   {
     key: "policy",

@@ -29,7 +29,7 @@ export function useUserActs() {
 
     /** Why this person may not do that to the user, or null. */
     const why = (action: ActionName, user: User): string | null => {
-      if (ranksAbove(user.role, me.user.role)) return t`This user ranks above you.`;
+      if (ranksAbove(user.role, me.user.role)) return t`This user has a higher role than you.`;
       return refusal(action, { owner: user.id, domain: user.domain.id });
     };
     return {
@@ -38,10 +38,10 @@ export function useUserActs() {
         user.id === me.user.id ? t`You cannot deactivate yourself.` : why("user.update", user),
       whyNotPurge: (user: User) =>
         why("user.purge", user) ??
-        (user.state === "inactive" ? null : t`Only who is inactive can be deleted for good.`),
+        (user.state === "inactive" ? null : t`Deactivate the user before you delete it permanently.`),
       disable: (users: User[]) => {
         const id = modals.open({
-          title: users.length === 1 ? t`Deactivate a user` : t`Deactivate users`,
+          title: users.length === 1 ? t`Deactivate user` : t`Deactivate users`,
           ...closable,
           children: <DisableDialog users={users} onDone={() => modals.close(id)} />,
         });
@@ -76,7 +76,7 @@ export function useUserActs() {
       },
       purge: (users: User[]) => {
         const id = modals.open({
-          title: t`Delete for good`,
+          title: t`Delete permanently`,
           ...closable,
           children: <PurgeDialog users={users} onDone={() => modals.close(id)} />,
         });
@@ -87,7 +87,7 @@ export function useUserActs() {
           closeLabel: t`Close`,
           confirm: t`Reset`,
           onConfirm: () => reset(user.id),
-          children: t`All codes, passkeys and recovery codes of ${user.email} stop working, and they are signed out everywhere. Do this for whoever lost theirs and has proved to you who they are.`,
+          children: t`The authenticator app, passkeys and recovery codes of ${user.email} stop working, and the user is signed out of all browsers. Verify the identity of the user first.`,
         }),
     };
   }, [t, me, refusal, said, update, reset]);

@@ -7,10 +7,11 @@ export function useUserRules() {
   const { t } = useLingui();
   return useMemo(
     () => ({
-      email: (email: string) => (/^[^\s@]+@[^\s@]+$/.test(email.trim()) ? null : t`Such as ada@example.org`),
-      name: (name: string) => (name.trim() === "" ? t`A name is needed.` : null),
+      email: (email: string) =>
+        /^[^\s@]+@[^\s@]+$/.test(email.trim()) ? null : t`Enter an e-mail address, such as ada@example.org.`,
+      name: (name: string) => (name.trim() === "" ? t`Enter a name.` : null),
       password: (password: string, { way }: UserValues) =>
-        way === "password" && password === "" ? t`Write a password, or choose another way.` : null,
+        way === "password" && password === "" ? t`Enter a password, or choose another first sign-in.` : null,
     }),
     [t],
   );

@@ -54,7 +54,7 @@ export function Form({
         {command && (
           <Stack gap={4}>
             <Text size="sm" fw={500}>
-              <Trans>The same on the command line</Trans>
+              <Trans>Equivalent command</Trans>
             </Text>
             <CommandLine text={command} />
           </Stack>

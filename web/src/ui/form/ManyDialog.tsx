@@ -92,7 +92,7 @@ export function ManyDialog({
         {failures.length > 0 && (
           <Stack gap={4} role="alert">
             <Text size="sm" fw={600} c="var(--carrel-bad)">
-              <Trans>Failed for:</Trans>
+              <Trans>Failed:</Trans>
             </Text>
             <List size="sm" mah={200} style={{ overflow: "auto" }}>
               {failures.map(({ item, problem }) => (

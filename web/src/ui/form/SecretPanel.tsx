@@ -20,7 +20,7 @@ export function SecretPanel({ title, secret, copyLabel, children, onDone }: Prop
     <Alert color="brass" variant="light" icon={<IconKey size={18} aria-hidden />} title={title}>
       <Stack gap="xs">
         <Text size="sm">
-          <Trans>It is shown this one time; the server keeps only its fingerprint.</Trans>
+          <Trans>It is shown only once. The server stores only its hash.</Trans>
         </Text>
         <Group gap={4} wrap="nowrap">
           <Text ff="monospace" size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
@@ -31,7 +31,7 @@ export function SecretPanel({ title, secret, copyLabel, children, onDone }: Prop
         {children}
         <Group>
           <Button size="xs" variant="default" onClick={onDone}>
-            <Trans>I have copied it</Trans>
+            <Trans>I have saved it</Trans>
           </Button>
         </Group>
       </Stack>

@@ -93,8 +93,8 @@ function SettingField({
       return (
         <PasswordInput
           {...common}
-          placeholder={secrets.includes(name) ? t`One is set; leave this empty to keep it` : undefined}
-          visibilityToggleButtonProps={{ "aria-label": t`Show the secret` }}
+          placeholder={secrets.includes(name) ? t`Set. Leave empty to keep it` : undefined}
+          visibilityToggleButtonProps={{ "aria-label": t`Show secret` }}
           autoComplete="new-password"
           value={written}
           onChange={(event) => change(event.currentTarget.value)}

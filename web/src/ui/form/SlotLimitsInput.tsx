@@ -46,7 +46,7 @@ export function SlotLimitsInput({ label, description, rows, onChange, error, oth
               )}
               <SlotAmountInput
                 slot={slot}
-                aria-label={t`Most of ${name}`}
+                aria-label={t`Limit for ${name}`}
                 disabled={amount === null}
                 placeholder={t`not limited`}
                 amount={amount}
@@ -84,7 +84,7 @@ export function SlotLimitsInput({ label, description, rows, onChange, error, oth
             leftSection={<IconPlus size={13} aria-hidden />}
             onClick={() => onChange([...rows, { slot: "", amount: 1 }])}
           >
-            <Trans>Another slot</Trans>
+            <Trans>Add slot</Trans>
           </Button>
         </Group>
       </Stack>

@@ -20,7 +20,7 @@ export function SlotNameInput({ value, onChange, taken }: Props) {
     <Autocomplete
       size="xs"
       w="8.5rem"
-      aria-label={t`Name of the slot`}
+      aria-label={t`Slot name`}
       placeholder="cuda.device"
       data={known.filter((slot) => slot === value || !taken.includes(slot))}
       value={value}

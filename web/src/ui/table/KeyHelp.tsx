@@ -18,7 +18,7 @@ export function KeyHelp({
   const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
   const all: KeyLine[] = [
     [[mac ? "⌘" : "Ctrl", "K"], t`Search and commands`],
-    [["/"], t`Search in the list`],
+    [["/"], t`Search the list`],
     [["↑", "↓"], t`Move between rows (J and K too)`],
     ...lines,
     [["Esc"], t`Close`],

@@ -32,14 +32,14 @@ export function ListFoot({
         {!more && counted}
         {more &&
           (presorted ? (
-            <Trans>The first {count} are loaded.</Trans>
+            <Trans>First {count} rows loaded.</Trans>
           ) : (
-            <Trans>The newest {count} are loaded.</Trans>
+            <Trans>Newest {count} rows loaded.</Trans>
           ))}
         {more && sorted && !presorted && (
           <>
             {" "}
-            <Trans>Sorted among these only.</Trans>
+            <Trans>Sorting applies to loaded rows only.</Trans>
           </>
         )}
       </span>

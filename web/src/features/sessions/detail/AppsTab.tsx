@@ -19,7 +19,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
   if (apps.isPending) return <Skeleton height={120} />;
   if (apps.isError) return <ProblemAlert problem={apps.error} onRetry={() => void apps.refetch()} />;
   if (apps.data.length === 0) {
-    return <EmptyState title={t`This image brings no apps`} text={t`The terminal works in every image.`} />;
+    return <EmptyState title={t`This image has no apps`} text={t`You can still open a terminal.`} />;
   }
   const refusal = session.state === "RUNNING" ? actions.ownerOnly(session) : t`The session is not running.`;
   const open = async (app: App) => {
@@ -36,7 +36,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
             <Group gap="xs">
               <Text fw={600}>{app.title}</Text>
               <Badge size="xs" variant="light" color={app.running ? "lamp" : "gray"}>
-                {app.running ? <Trans>started</Trans> : <Trans>starts when opened</Trans>}
+                {app.running ? <Trans>started</Trans> : <Trans>starts on open</Trans>}
               </Badge>
             </Group>
             <OwnButton

@@ -75,7 +75,7 @@ function Detail({
     history: t`History`,
     logs: t`Logs`,
     apps: t`Apps`,
-    usage: t`Resource use`,
+    usage: t`Resource usage`,
     environment: t`Environment`,
   };
   return (
@@ -87,12 +87,12 @@ function Detail({
           variant="light"
           mb="sm"
           icon={<IconAlertTriangle size={18} aria-hidden />}
-          title={t`It failed`}
+          title={t`Failed`}
         >
           {session.reason ? (
             said.reason(session.reason)
           ) : (
-            <Trans>No reason was recorded; the history and the logs may tell.</Trans>
+            <Trans>No reason was recorded. Check the history and the logs.</Trans>
           )}
         </Alert>
       )}

@@ -8,7 +8,12 @@ export function EnvironmentTab({ env }: { env: Record<string, string> }) {
   const { t } = useLingui();
   const rows = Object.entries(env);
   if (rows.length === 0) {
-    return <EmptyState title={t`No variables were set`} text={t`Set them when you start a session.`} />;
+    return (
+      <EmptyState
+        title={t`No environment variables`}
+        text={t`Set variables under More when you start a session.`}
+      />
+    );
   }
   return (
     <Table>

@@ -32,8 +32,8 @@ export function LogsTab({ session }: { session: SessionDetail }) {
           size="xs"
           type="search"
           style={{ flex: 1, minWidth: 140 }}
-          aria-label={t`Search in the log`}
-          placeholder={t`Only lines with…`}
+          aria-label={t`Search the log`}
+          placeholder={t`Filter lines…`}
           leftSection={<IconSearch size={14} aria-hidden />}
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
@@ -50,13 +50,13 @@ export function LogsTab({ session }: { session: SessionDetail }) {
           checked={wrap}
           onChange={(event) => setWrap(event.currentTarget.checked)}
         />
-        <Tooltip label={t`Download the whole log`}>
+        <Tooltip label={t`Download full log`}>
           <ActionIcon
             component="a"
             variant="default"
             href={`/api/v1/sessions/${session.id}/logs?download=true`}
             download={`${session.name}-${session.id}.log`}
-            aria-label={t`Download the whole log`}
+            aria-label={t`Download full log`}
           >
             <IconDownload size={16} aria-hidden />
           </ActionIcon>
@@ -68,7 +68,7 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         wrap={wrap}
         follow={follow}
         onFollow={setFollow}
-        empty={wanted ? t`No matching lines.` : live ? t`No output yet.` : t`Nothing was written.`}
+        empty={wanted ? t`No matching lines.` : live ? t`No output yet.` : t`No output.`}
       />
       <Text size="xs" c="dimmed" mt={4}>
         {wanted ? (
@@ -81,7 +81,7 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         {logs.dropped > 0 && (
           <>
             {" · "}
-            <Trans>Earlier lines are in the download.</Trans>
+            <Trans>Download the log to see earlier lines.</Trans>
           </>
         )}
         {logs.live && (

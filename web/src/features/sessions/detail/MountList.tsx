@@ -17,7 +17,7 @@ export function MountList({ mounts }: { mounts: Mount[] }) {
           )}
           {mount.automatic && (
             <>
-              , <Trans>by itself</Trans>
+              , <Trans>automatic</Trans>
             </>
           )}
         </Text>

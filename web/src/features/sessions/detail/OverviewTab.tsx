@@ -28,7 +28,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         <dd>
           <Group gap={2}>
             <span className={styles.mono}>{session.id}</span>
-            <CopyButton text={session.id} label={t`Copy the id`} />
+            <CopyButton text={session.id} label={t`Copy ID`} />
           </Group>
         </dd>
         {session.description && (
@@ -127,7 +127,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
       </dl>
       <Stack gap={6}>
         <Text size="sm" fw={500}>
-          <Trans>On the command line</Trans>
+          <Trans>Command line</Trans>
         </Text>
         {session.state === "RUNNING" && <CommandLine text={`carrel session terminal ${session.id}`} />}
         <CommandLine text={again} />

@@ -15,7 +15,7 @@ export function UsageFigures({ samples }: { samples: Sample[] }) {
   return (
     <details className={styles.figures}>
       <summary>
-        <Trans>As a table</Trans>
+        <Trans>Show as table</Trans>
       </summary>
       <Table fz="xs" mt="xs">
         <Table.Thead>

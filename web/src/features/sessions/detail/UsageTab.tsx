@@ -29,7 +29,7 @@ export function UsageTab({ session }: { session: SessionDetail }) {
     <Stack gap="md">
       <SegmentedControl
         size="xs"
-        aria-label={t`Time span`}
+        aria-label={t`Time range`}
         value={String(minutes)}
         onChange={(value) => setMinutes(Number(value))}
         data={SPANS.map((span) => ({ value: String(span), label: names[span] ?? "" }))}
@@ -39,8 +39,8 @@ export function UsageTab({ session }: { session: SessionDetail }) {
       {past.isError && <ProblemAlert problem={past.error} onRetry={() => void past.refetch()} />}
       {past.isSuccess && samples.length === 0 && (
         <EmptyState
-          title={t`Nothing was measured in this time`}
-          text={t`A running session is measured every five seconds.`}
+          title={t`No measurements in this time range`}
+          text={t`Usage of a running session is measured every 5 seconds.`}
         />
       )}
       {samples.length > 0 && (
@@ -55,7 +55,7 @@ export function UsageTab({ session }: { session: SessionDetail }) {
               given={session.slots.cpu ?? 0}
               format={formatCores}
               color="--carrel-cpu"
-              label={t`CPU cores in use over time`}
+              label={t`CPU usage over time`}
             />
           </section>
           <section>
@@ -68,11 +68,11 @@ export function UsageTab({ session }: { session: SessionDetail }) {
               given={session.slots.mem ?? 0}
               format={formatSize}
               color="--carrel-mem"
-              label={t`Memory in use over time`}
+              label={t`Memory usage over time`}
             />
           </section>
           <Text size="xs" c="dimmed">
-            <Trans>The dashed line is what the session was given.</Trans>
+            <Trans>The dashed line is the allocation of the session.</Trans>
           </Text>
           <UsageFigures samples={samples} />
         </>

@@ -15,7 +15,7 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
   const { t } = useLingui();
   const fault = (index: number) => {
     const found = variableFault(rows, index);
-    if (found === "malformed") return t`Letters, digits and _; no digit first`;
+    if (found === "malformed") return t`Use letters, digits and _. Do not start with a digit.`;
     return found === "repeated" ? t`This name is already taken` : null;
   };
   const change = (index: number, part: Partial<EnvironmentRow>) =>
@@ -73,7 +73,7 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
         leftSection={<IconPlus size={14} aria-hidden />}
         onClick={() => onChange([...rows, environmentRow()])}
       >
-        <Trans>Add a variable</Trans>
+        <Trans>Add variable</Trans>
       </Button>
     </Stack>
   );

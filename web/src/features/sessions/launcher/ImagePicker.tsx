@@ -27,7 +27,7 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
     <Stack gap={6}>
       <Autocomplete
         label={t`Image`}
-        description={t`Choose one, or write the reference of any other, such as docker.io/library/python:3.13`}
+        description={t`Choose an image, or enter an image reference such as docker.io/library/python:3.13`}
         data={[...byName.keys()]}
         filter={narrow}
         value={value}
@@ -42,10 +42,10 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
           {chosen ? (
             <>
               {chosen.description && `${chosen.description.replace(/[.。]$/, "")}. `}
-              {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Has to be pulled first.</Trans>}
+              {chosen.present ? <Trans>Ready on the node.</Trans> : <Trans>Must be pulled first.</Trans>}
             </>
           ) : (
-            <Trans>Not in the catalogue: it is pulled from its registry when the session starts.</Trans>
+            <Trans>Not in the catalogue. It is pulled from its registry when the session starts.</Trans>
           )}
         </Text>
       )}
@@ -62,7 +62,7 @@ function ImageOption({ image }: { image: Image | undefined }) {
           {image.title}
         </Text>
         <Badge size="xs" variant="light" color={image.present ? "lamp" : "gray"}>
-          {image.present ? <Trans>ready</Trans> : <Trans>to be pulled</Trans>}
+          {image.present ? <Trans>ready</Trans> : <Trans>not pulled</Trans>}
         </Badge>
       </Group>
       <Text size="xs" c="dimmed" truncate>

@@ -62,7 +62,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
   return (
     <Form
       onSubmit={submit}
-      submit={verdict === "waits" ? <Trans>Start when there is room</Trans> : <Trans>Start</Trans>}
+      submit={verdict === "waits" ? <Trans>Add to queue</Trans> : <Trans>Start</Trans>}
       onCancel={onCancel}
       busy={busy}
       problem={problem}
@@ -79,7 +79,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       <ImagePicker images={images} {...form.getInputProps("image")} />
       <TextInput
         label={t`Name`}
-        description={t`Optional; one is made up when you leave it empty.`}
+        description={t`Optional. If empty, a name is generated.`}
         autoComplete="off"
         spellCheck={false}
         ref={nameField}

@@ -38,13 +38,13 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
         aria-expanded={shown}
         onClick={toggle}
       >
-        <Trans>More</Trans>
+        <Trans>More options</Trans>
       </Button>
       <Collapse expanded={shown}>
         <Stack gap="md" mt="xs">
           <Textarea
             label={t`Description`}
-            description={t`What it is for; empty is fine too.`}
+            description={t`Optional. What it is for, such as "nightly training".`}
             size="xs"
             autosize
             maxLength={500}
@@ -54,7 +54,7 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
           />
           <NumberInput
             label={t`Priority`}
-            description={t`0 to 100; the highest goes first. Left empty: ${USUAL_PRIORITY}, or the most that you may.`}
+            description={t`0 to 100. Sessions with a higher priority start first. Default: ${USUAL_PRIORITY}, or your highest allowed priority.`}
             size="xs"
             min={0}
             max={100}
@@ -66,7 +66,7 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
           />
           <DurationInput
             label={t`Time limit`}
-            description={t`It ends by itself after so long. The sooner others know when you are done, the sooner they know when they start.`}
+            description={t`The session is terminated after this time. A limit makes the estimated start times of waiting sessions more accurate.`}
             value={values.time_limit_s}
             error={errors.time_limit_s}
             onChange={(seconds) => onChange({ time_limit_s: seconds })}
@@ -94,7 +94,7 @@ function NodeChoice({ group, value, onChange }: NodeProps) {
   return (
     <Select
       label={t`Node`}
-      description={t`It starts there and nowhere else. Left empty: wherever there is room.`}
+      description={t`The session starts only on this node. If empty, the scheduler chooses one.`}
       size="xs"
       clearable
       searchable

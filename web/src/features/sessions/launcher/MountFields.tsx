@@ -21,9 +21,9 @@ export function MountFields({ row, number, folders, fault, onChange, onRemove }:
   const readable = chosen !== undefined && (chosen.my_permission === "ro" || chosen.permission === "ro");
   const faults: Record<MountFault, string | null> = {
     none: null,
-    path: t`Letters, digits and _ . - in each name, with / between them`,
-    home: t`The home directory itself cannot be replaced.`,
-    overlap: t`Another folder is there already.`,
+    path: t`Use letters, digits, _ . and -, separated by /.`,
+    home: t`A folder cannot be mounted over the home directory itself.`,
+    overlap: t`Another folder is already mounted at this path.`,
   };
   const choose = (id: string | null) => {
     const folder = folders.find((one) => one.id === id);
@@ -36,7 +36,7 @@ export function MountFields({ row, number, folders, fault, onChange, onRemove }:
           size="xs"
           style={{ flex: 2 }}
           aria-label={t`Folder ${number}`}
-          placeholder={t`Choose a folder`}
+          placeholder={t`Select folder`}
           searchable
           nothingFoundMessage={t`Nothing found`}
           data={folders.map((one) => ({
@@ -65,7 +65,7 @@ export function MountFields({ row, number, folders, fault, onChange, onRemove }:
         <TextInput
           size="xs"
           style={{ flex: 3 }}
-          aria-label={t`Where in the session folder ${number} is`}
+          aria-label={t`Mount path of folder ${number}`}
           placeholder={row.name ? targetOf({ path: "", name: row.name }) : "/home/work/…"}
           spellCheck={false}
           autoCapitalize="off"
@@ -87,15 +87,15 @@ export function MountFields({ row, number, folders, fault, onChange, onRemove }:
         <TextInput
           size="xs"
           w={220}
-          aria-label={t`Only this directory of folder ${number}`}
-          placeholder={t`only a directory of it: train/images`}
+          aria-label={t`Subdirectory of folder ${number}`}
+          placeholder={t`Subdirectory, such as train/images`}
           spellCheck={false}
           value={row.subpath}
           onChange={(event) => onChange({ subpath: event.currentTarget.value })}
         />
         <Checkbox
           size="xs"
-          label={readable ? <Trans>read-only: you may not write to it</Trans> : <Trans>read-only</Trans>}
+          label={readable ? <Trans>read-only: you have no write permission</Trans> : <Trans>read-only</Trans>}
           aria-label={t`Folder ${number} read-only`}
           checked={readable || row.readOnly}
           disabled={readable}

@@ -35,17 +35,17 @@ export function MountRows({ rows, folders, error, onChange }: Props) {
         <Text size="xs" c="dimmed">
           {folders.length === 0 ? (
             <Trans>
-              You have no folder yet: what you write in the session is gone when it ends.{" "}
+              Without a folder, files that you write in the session are lost when it ends.{" "}
               <Anchor
                 underline="always"
                 size="xs"
                 renderRoot={(props) => <Link {...props} to="/data" search={{ make: "one" }} />}
               >
-                Make one
+                Create folder
               </Anchor>
             </Trans>
           ) : (
-            <Trans>Without one, what you write in the session is gone when it ends.</Trans>
+            <Trans>Without a folder, files that you write in the session are lost when it ends.</Trans>
           )}
         </Text>
       )}
@@ -62,7 +62,7 @@ export function MountRows({ rows, folders, error, onChange }: Props) {
       ))}
       {automatic.length > 0 && (
         <Text size="xs" c="dimmed">
-          <Trans>By themselves: {automatic.map(({ name }) => name).join(", ")}</Trans>
+          <Trans>Mounted automatically: {automatic.map(({ name }) => name).join(", ")}</Trans>
         </Text>
       )}
       {error && <Input.Error>{error}</Input.Error>}
@@ -74,7 +74,7 @@ export function MountRows({ rows, folders, error, onChange }: Props) {
           leftSection={<IconPlus size={14} aria-hidden />}
           onClick={() => onChange([...rows, freshMount()])}
         >
-          <Trans>Add a folder</Trans>
+          <Trans>Add folder</Trans>
         </Button>
       )}
     </Stack>

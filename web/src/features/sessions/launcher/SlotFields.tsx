@@ -49,6 +49,6 @@ function useFieldName(): (slot: string, kinds: readonly SlotKind[]) => string {
     if (slot === "cpu") return t`CPU cores`;
     if (slot === "mem") return t`Memory`;
     if (!title) return slot;
-    return kind?.type === "shares" ? t`Parts of a device: ${title}` : t`Whole devices: ${title}`;
+    return kind?.type === "shares" ? t`Fractional devices: ${title}` : t`Whole devices: ${title}`;
   };
 }

@@ -64,7 +64,7 @@ export function SlotInput({ slot, label, room, kind, value, error, onChange }: P
       </Group>
       <Text size="xs" c={starts ? "dimmed" : "var(--carrel-busy)"} mt={marked ? 12 : 4}>
         <Trans>
-          {nowSaid} can start now, {mostSaid} at most: {by}.
+          {nowSaid} available now, {mostSaid} at most ({by}).
         </Trans>
       </Text>
     </Input.Wrapper>

@@ -39,20 +39,20 @@ export function VerdictLine({ check, fault, onApply }: Props) {
           {verdict === "starts" && <Trans>Starts now.</Trans>}
           {verdict === "waits" && (
             <Trans>
-              Would wait: place {check.position ?? 1}. {said}
+              Starts later: queue position {check.position ?? 1}. {said}
             </Trans>
           )}
           {verdict === "never" && <Trans>Cannot start: {said}</Trans>}
         </Text>
         {start && (
           <Text size="xs">
-            <Trans>Expected to start at {formatInstant(start, i18n.locale)}.</Trans>
+            <Trans>Estimated start: {formatInstant(start, i18n.locale)}.</Trans>
           </Text>
         )}
         {change && (
           <Group gap="xs" mt={4}>
             <Text size="xs">
-              <Trans>It would start now:</Trans>
+              <Trans>Fits now:</Trans>
             </Text>
             {change.kind === "end_own" ? (
               <EndOwnButton ids={change.sessions} />

@@ -17,12 +17,12 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
       initialValues: initial,
       validateInputOnBlur: ["name"],
       validate: {
-        image: (value) => (value.trim() === "" ? t`Choose an image, or write its reference.` : null),
+        image: (value) => (value.trim() === "" ? t`Choose an image, or enter an image reference.` : null),
         name: (value) =>
           value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
         priority: (value) => (value === null || (value >= 0 && value <= 100) ? null : t`0 to 100`),
         time_limit_s: (seconds) =>
-          seconds === null || seconds >= LEAST_TIME_S ? null : t`A minute at least`,
+          seconds === null || seconds >= LEAST_TIME_S ? null : t`Enter at least 1 minute.`,
         mounts: (rows) => (rows.some((_, at) => mountFault(rows, at)) ? t`Correct the folders above.` : null),
         env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
       },

@@ -12,7 +12,7 @@ export function Changes({ changes }: { changes: Change[] }) {
   return (
     <div>
       <Text size="xs" fw={600} mb={4}>
-        <Trans>What would let it start now</Trans>
+        <Trans>Ways to start now</Trans>
       </Text>
       <List size="sm" spacing={4} mb={6}>
         {changes.map((change) => (

@@ -14,7 +14,7 @@ export function EndOwnButton({ ids }: { ids: string[] }) {
   const known = sessions.length === ids.length;
   return (
     <Button size="compact-xs" variant="default" disabled={!known} onClick={() => actions.terminate(sessions)}>
-      <Trans>End {known ? sessions.map(({ name }) => name).join(", ") : "…"}…</Trans>
+      <Trans>Terminate {known ? sessions.map(({ name }) => name).join(", ") : "…"}…</Trans>
     </Button>
   );
 }

@@ -19,7 +19,7 @@ export function LimitBar({ limit }: { limit: Limit }) {
       <Text size="xs">
         <b>{whose}</b>:{" "}
         <Trans>
-          {say(used)} of {say(ceiling)} used, {say(asked)} asked for.
+          {say(used)} of {say(ceiling)} used, {say(asked)} requested.
         </Trans>
       </Text>
       <div className={styles.bar} aria-hidden>

@@ -11,7 +11,7 @@ export function NodeCauses({ nodes }: { nodes: Why["nodes"] }) {
   return (
     <div>
       <Text size="xs" fw={600}>
-        <Trans>Nodes by cause</Trans>
+        <Trans>Nodes by reason</Trans>
       </Text>
       <List size="xs" spacing={2}>
         {nodes.map((one) => (

@@ -42,7 +42,7 @@ export function PriorityForm({ session, onDone }: Props) {
           data-autofocus={onDone && true}
         />
         <Button size="xs" variant="default" type="submit" loading={change.isPending}>
-          <Trans>Change the priority</Trans>
+          <Trans>Change priority</Trans>
         </Button>
       </Group>
       <div role="status" style={{ fontSize: "var(--mantine-font-size-xs)", marginTop: 4 }}>

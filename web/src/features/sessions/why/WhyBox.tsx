@@ -44,7 +44,7 @@ function Answer({ why, session }: { why: Why; session: Session }) {
             <>
               <Link to="/scheduler" search={{ group: why.group.name }} className={styles.link}>
                 <Trans>
-                  Place {why.position} of {why.queue_length} in the queue of {why.group.name}
+                  Queue position {why.position} of {why.queue_length} in {why.group.name}
                 </Trans>
               </Link>
               <br />
@@ -52,16 +52,16 @@ function Answer({ why, session }: { why: Why; session: Session }) {
           )}
           {why.expected_start && why.position !== null ? (
             <Trans>
-              Expected to start: <Instant at={why.expected_start} />, if nobody else comes and all run to
-              their time limits.
+              Estimated start: <Instant at={why.expected_start} />, if no new sessions arrive and all sessions
+              run to their time limits.
             </Trans>
           ) : (
-            why.position !== null && <Trans>Start time unknown.</Trans>
+            why.position !== null && <Trans>No estimated start time.</Trans>
           )}
         </Text>
       </div>
       {why.limits.length > 0 && (
-        <Stack gap={8} role="group" aria-label={t`Limits in the way`}>
+        <Stack gap={8} role="group" aria-label={t`Limits that block it`}>
           {why.limits.map((limit) => (
             <LimitBar key={`${limit.scope}:${limit.slot}`} limit={limit} />
           ))}

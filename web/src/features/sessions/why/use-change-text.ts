@@ -12,11 +12,11 @@ export function useChangeText(): (change: Change) => string | null {
       const slots = slotsWords(change.slots).join(SLOTS_JOINT);
       switch (change.kind) {
         case "group":
-          return t`Ask for it in ${group} instead.`;
+          return t`Use resource group ${group}.`;
         case "any_node":
-          return t`Let it run on any node.`;
+          return t`Allow any node.`;
         case "smaller":
-          return t`Ask for ${slots} instead.`;
+          return t`Request ${slots}.`;
         case "end_own":
           return null;
       }
