@@ -203,7 +203,7 @@ def test_queue_is_in_order_and_a_priority_changes_it(desk: Desk, lab: Lab) -> No
     expect(desk.page.get_by_role("button", name=f"Priority of {second}: 80")).to_be_focused()
     names.first.click()
     drawer = desk.page.get_by_role("dialog", name=second)
-    expect(drawer.get_by_role("region", name="Why is it waiting?")).to_contain_text("Place 1 of 2")
+    expect(drawer.get_by_role("region", name="Why is it waiting?")).to_contain_text("Queue position 1 of 2")
 
 
 def test_queue_names_nobody_whom_one_may_not_see(open_desk: Opener, carrel: Running, lab: Lab) -> None:

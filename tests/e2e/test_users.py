@@ -21,7 +21,7 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     _fill_new_user(page, ada)
     drawer = page.get_by_role("dialog", name="New user")
     expect(drawer.get_by_text(f"carrel user create {ada}")).to_be_visible()
-    drawer.get_by_label("They must change the password").uncheck()
+    drawer.get_by_label("Require a password change").uncheck()
     drawer.get_by_role("button", name="Create").click()
     panel = drawer.get_by_role("alert")
     expect(panel).to_contain_text("Send this password to the user")
