@@ -26,7 +26,7 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     panel = drawer.get_by_role("alert")
     expect(panel).to_contain_text("Send this password to the user")
     password = next(line for line in panel.inner_text().splitlines() if line.count("-") == 4)
-    panel.get_by_role("button", name="I have saved it").click()
+    panel.get_by_role("button", name="I have copied it").click()
     expect(drawer).to_be_hidden()
     expect(desk.row(ada)).to_contain_text("Active")
 
@@ -55,7 +55,7 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
     table = drawer.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
     expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("valid")
-    expect(drawer.get_by_text("2 cannot be made")).to_be_visible()
+    expect(drawer.get_by_text("2 rows have errors")).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
 
     sheet.fill(f"Email,Name\n{one},One\n{two},Two\n")
@@ -112,7 +112,7 @@ def test_disabling_signs_out_and_purging_needs_the_typed_email(
     expect(refused).to_have_accessible_name(
         f"Delete permanently: {leaver}. Deactivate the user before you delete it permanently."
     )
-    row.get_by_role("button", name="Deactivate").click()
+    row.get_by_role("button", name=f"Deactivate: {leaver}").click()
     question = page.get_by_role("dialog", name="Deactivate user")
     question.get_by_label("Terminate now").check()
     expect(question.get_by_text(f"carrel user disable {leaver} --sessions end")).to_be_visible()
