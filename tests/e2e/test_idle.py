@@ -61,9 +61,7 @@ def test_idle_session_is_warned_of_kept_and_ended_once_that_is_due(
     expect(page.get_by_text(f"{own_session} looks idle")).to_be_visible()
     page.get_by_role("button", name=re.compile("^Notifications")).click()
     bell = page.get_by_role("dialog", name="Notifications")
-    expect(bell).to_contain_text(
-        re.compile(rf"{own_session}\s*Idle: terminates in 5m \d\ds\.")
-    )
+    expect(bell).to_contain_text(re.compile(rf"{own_session}\s*Idle: terminates in 5m \d\ds\."))
     expect(bell.get_by_role("button", name="Keep session")).to_be_visible()
     page.keyboard.press("Escape")
 
