@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from carrel.engines import fake_shell
 from carrel.engines.context import Connect, EngineContext
@@ -276,8 +276,6 @@ class FakeProcess:
 class FakeEngineSettings(BaseModel):
     """Containers that are not there, for trying out: they are forgotten when Carrel starts again."""
 
-    model_config = ConfigDict(title="Fake")
-
     nodes: int = Field(default=1, ge=1, le=1000, title="Nodes", description="How many machines it makes up.")
     cpu: int = Field(default=8, ge=1, le=1024, title="CPU", description="Cores of each.")
     mem_gib: int = Field(default=32, ge=1, le=65_536, title="Memory", description="GiB of each.")
@@ -298,4 +296,4 @@ def _make(settings: FakeEngineSettings) -> Connect:
     return connect
 
 
-PLUGIN = Plugin(FakeEngineSettings, _make)
+PLUGIN = Plugin(FakeEngineSettings, _make, "Fake")

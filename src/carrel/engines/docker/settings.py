@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from carrel.engines.context import Connect
 from carrel.engines.docker.engine import DockerEngine
@@ -20,8 +20,6 @@ _Url = Annotated[
 
 class DockerSettings(BaseModel):
     """Docker, or Podman through its compatible socket."""
-
-    model_config = ConfigDict(title="Docker or Podman")
 
     url: _Url = Field(
         default="unix:///var/run/docker.sock",
@@ -47,4 +45,4 @@ def _make(settings: DockerSettings) -> Connect:
     )
 
 
-PLUGIN = Plugin(DockerSettings, _make)
+PLUGIN = Plugin(DockerSettings, _make, "Docker or Podman")
