@@ -80,7 +80,7 @@ def test_only_changed_settings_are_saved_and_the_default_is_a_click_away(desk: D
     lock.get_by_role("button", name="Reset to default").click()
     expect(field).to_have_value("20")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("1 setting is changed.")).to_have_count(0)
+    expect(page.get_by_text("1 unsaved change.")).to_have_count(0)
 
 
 def test_settings_that_do_not_go_together_are_marked(desk: Desk) -> None:

@@ -39,8 +39,8 @@ def _drawer(desk: Desk, name: str) -> Locator:
 def _form(desk: Desk, kind: str) -> Locator:
     """The form for another engine of a kind, opened from the list."""
     desk.go("/resources/engines")
-    desk.page.get_by_role("button", name="Add an engine").first.click()
-    form = _drawer(desk, "Add an engine")
+    desk.page.get_by_role("button", name="Add engine").first.click()
+    form = _drawer(desk, "Add engine")
     form.get_by_role("combobox", name="Kind").click()
     desk.page.get_by_role("option", name=kind, exact=True).click()
     return form
@@ -49,7 +49,7 @@ def _form(desk: Desk, kind: str) -> Locator:
 def test_engine_is_added_checked_and_removed(daemon: OwnDockerd, desk: Desk, api: httpx2.Client) -> None:
     page, rack = desk.page, fresh("rack")
     # 1. One that does not answer is not added.
-    form = _form(desk, "docker")
+    form = _form(desk, "Docker or Podman")
     form.get_by_role("textbox", name="Name").fill(rack)
     form.get_by_role("textbox", name="Address", exact=True).fill(f"{daemon.url}.elsewhere")
     form.get_by_role("button", name="Add", exact=True).click()
@@ -72,7 +72,7 @@ def test_engine_is_added_checked_and_removed(daemon: OwnDockerd, desk: Desk, api
     daemon.start()
     # 4. It goes, once its name is typed.
     drawer.get_by_role("button", name="Remove").click()
-    question = page.get_by_role("dialog", name="Remove an engine")
+    question = page.get_by_role("dialog", name="Remove engine")
     question.get_by_role("textbox").fill(rack)
     question.get_by_role("button", name="Remove").click()
     expect(desk.row(rack)).to_have_count(0)
@@ -83,7 +83,7 @@ def test_secret_of_an_engine_is_set_kept_and_never_given_back(desk: Desk, api: h
     page, name = desk.page, fresh("made-up")
     answers: list[str] = []
     page.on("response", lambda answer: "/engines" in answer.url and answers.append(answer.text()))
-    form = _form(desk, "fake")
+    form = _form(desk, "Fake")
     form.get_by_role("textbox", name="Name").fill(name)
     form.get_by_label("Password", exact=True).fill(SECRET)
     form.get_by_role("button", name="Add", exact=True).click()

@@ -103,7 +103,7 @@ def test_phone_can_delete_a_keypair(open_desk: Opener) -> None:
     desk.go("/settings/keypairs")
     desk.page.get_by_role("button", name="New keypair").tap()
     desk.page.get_by_role("button", name="Create keypair").tap()
-    desk.page.get_by_role("button", name="I have copied it").tap()
+    desk.page.get_by_role("button", name="I have saved it").tap()
     cards = desk.page.get_by_role("article")
     card = cards.first
     key = card.inner_text().split()[0]

@@ -159,7 +159,7 @@ def test_token_of_the_page_reaches_what_was_chosen_and_no_more(carrel: Running, 
     secret = token.inner_text()
     assert status_with(carrel, secret, "/sessions") == 200
     assert status_with(carrel, secret, "/keypairs", method="POST") == 403
-    page.get_by_role("button", name="I have copied it").click()
+    page.get_by_role("button", name="I have saved it").click()
     expect(token).to_have_count(0)
     expect(desk.row("nightly report")).to_contain_text("and")
     desk.row("nightly report").get_by_role("button", name="Revoke").click()
@@ -178,7 +178,7 @@ def test_keypair_is_named_rotated_and_put_out_of_use(carrel: Running, open_desk:
     expect(drawer).to_contain_text("carrel keypair create --name ci")
     drawer.get_by_role("button", name="Create keypair").click()
     expect(page.get_by_text("Copy the secret key now")).to_be_visible()
-    page.get_by_role("button", name="I have copied it").click()
+    page.get_by_role("button", name="I have saved it").click()
     page.get_by_role("button", name="Deactivate: ci").click()
     expect(desk.row("ci")).to_contain_text("inactive")
     page.get_by_role("button", name="Activate: ci").click()

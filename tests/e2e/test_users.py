@@ -26,7 +26,7 @@ def test_generated_password_is_shown_once_and_lets_in(desk: Desk, open_desk: Ope
     panel = drawer.get_by_role("alert")
     expect(panel).to_contain_text("Send this password to the user")
     password = next(line for line in panel.inner_text().splitlines() if line.count("-") == 4)
-    panel.get_by_role("button", name="I have copied it").click()
+    panel.get_by_role("button", name="I have saved it").click()
     expect(drawer).to_be_hidden()
     expect(desk.row(ada)).to_contain_text("Active")
 
