@@ -67,7 +67,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
     Raises: NotFound, Forbidden.
     """
     node = await _found(tx, actor, ref)
-    # no visibility filter: only superadmins drain nodes, and they see every session
+    # not narrowed: only superadmins drain nodes, and they see every session
     rows = await tx.execute(
         select(Session, User.email)
         .join(User, User.id == Session.owner_id)
@@ -93,7 +93,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
         raise Invalid(
             "node.unconfirmed",
             "The confirmation does not match the node's name.",
-            hint=f"Write {node.name}to confirm.",
+            hint=f"Write {node.name} to confirm.",
             field="confirm",
         )
     if node.down_since is None:
@@ -103,7 +103,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
             hint="Only a node that is DOWN while its engine responds can be forgotten; use "
             "`carrel node drain` to drain one.",
         )
-    # no visibility filter: only superadmins forget nodes, and they see every session
+    # not narrowed: only superadmins forget nodes, and they see every session
     there = select(Session.id).where(queries.is_on(node.id), queries.ON_IT).order_by(Session.id)
     sessions = list((await tx.execute(there)).scalars())
     node.forgotten_at, node.draining = clock.now(), None

@@ -21,11 +21,11 @@ async def user(living: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_all_formats_say_the_same_of_an_answer(user: CommandLine) -> None:
-    await user.ok("session", "create", *_SMALL, "--name", "train-3")
-    listed = json.loads(await user.ok("session", "ls", "-o", "json"))
-    assert yaml.safe_load(await user.ok("session", "ls", "-o", "yaml")) == listed
-    assert await user.ok("session", "ls", "-o", "jsonpath={.items[*].name}") == "train-3\n"
-    exact = await user.ok("session", "ls", "-o", "jsonpath={.items[0].created_at}")
+    await user.ok("ssh-key", "add", "desk")
+    listed = json.loads(await user.ok("ssh-key", "ls", "-o", "json"))
+    assert yaml.safe_load(await user.ok("ssh-key", "ls", "-o", "yaml")) == listed
+    assert await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[*].name}") == "desk\n"
+    exact = await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[0].created_at}")
     assert exact == listed["items"][0]["created_at"] + "\n"
 
 

@@ -256,7 +256,7 @@ async def test_the_command_line_replays_the_past_under_the_present_policy(api: A
 async def test_the_command_line_says_what_it_cannot_read(api: Api, tmp_path: Path):
     line = await command_line(api, "user", tmp_path)
     no_file = await line.run("scheduler", "simulate", "--trace", "nowhere", "--policy", "campus")
-    assert (no_file.code, "These ship: campus, flood" in no_file.stderr) == (4, True)
+    assert (no_file.code, "Bundled files: campus, flood" in no_file.stderr) == (4, True)
     broken = await line.run("scheduler", "simulate", "--trace", "-", "--policy", "campus", stdin=b'{"at": 1}')
     assert broken.code == 1
     assert "Line 1 of the trace" in broken.stderr

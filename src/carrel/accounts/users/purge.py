@@ -138,7 +138,7 @@ def _require_purgeable(user: User, confirm: str) -> None:
         raise Invalid(
             "user.unconfirmed",
             "The confirmation does not match the user's e-mail.",
-            hint=f"Write {user.email}to confirm.",
+            hint=f"Write {user.email} to confirm.",
             field="confirm",
         )
     if user.state != UserState.INACTIVE:
