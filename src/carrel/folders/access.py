@@ -52,9 +52,9 @@ def accepted(folder: FolderId) -> ColumnElement[bool]:
 
 
 def given_as_text() -> str:
-    """The permissions of `shared_with` as a JSON array, as a part of a statement of text about a folder f; for `most`.
+    """The permissions of `shared_with` as a JSON array: an SQL fragment for a folder with alias f; input of `most`.
 
-    Bound: user, projects.
+    Bind parameters: user, projects.
     """
     share = aliased(FolderShare, name="s")
     given = select(func.coalesce(func.json_agg(share.permission), literal_column("'[]'"))).where(

@@ -26,9 +26,10 @@ from carrel.tables.folders import Permission, TaskKind
 
 
 async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderClone) -> FolderId:
-    """A new folder that fills with a copy: the actor's, a project's that they administer, or somebody's whom they
-    could hand it over to, within the limits of whoever gets it.
+    """Create a folder that a task fills with a copy.
 
+    It belongs to the actor, to a project that they administer, or to a user to whom they could transfer it, within the
+    limits of the new owner.
     Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken; Refused by a limit.
     """
     # 1. authorization and owner

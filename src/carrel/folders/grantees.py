@@ -9,10 +9,9 @@ from carrel.tables.tenancy import User, UserState
 
 
 async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str | None = None) -> User:
-    """The active person of this e-mail or id in the domain.
+    """The active user with this e-mail or id in the domain.
 
-    Raises: NotFound; it says the same of who is unknown, inactive, or of another domain, so that nobody learns who is
-    where.
+    Raises: NotFound; the same error for unknown, inactive and other domains' users, so that it reveals no accounts.
     """
     named = or_(User.id == ref, func.lower(User.email) == ref.strip().lower())
     here = (User.domain_id == domain) & (User.state == UserState.ACTIVE)

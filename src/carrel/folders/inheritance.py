@@ -25,7 +25,7 @@ _LONGEST = 64
 
 
 async def require_choice(tx: AsyncSession, person: User) -> None:
-    """Return when the person has no folders. Raises: Conflict naming them."""
+    """Check that the user has no folders. Raises: Conflict naming them."""
     folders = await _folders(tx, person)
     if folders:
         used = sum(folder.used_bytes for folder in folders)
@@ -43,11 +43,11 @@ async def require_choice(tx: AsyncSession, person: User) -> None:
 
 
 async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, heir: User) -> int:
-    """Hand over what the person has; what is in their trash, or was never finished, is deleted. How many they were.
+    """Transfer the user's folders; those in the trash or never completed are deleted. Returns the number of folders.
 
-    A name that the heir has already gets a number; a leading dot goes, so that nothing mounts itself into the
-    sessions of somebody who did not put it there.
-    Raises: Conflict while one is mounted by others, or copied; Refused by a limit of the heir's.
+    A name that the new owner already uses gets a number; a leading dot is removed, so that no folder is mounted
+    automatically into the sessions of a user who did not create it.
+    Raises: Conflict while one is mounted by others, or copied; Refused by a limit of the new owner.
     """
     folders = await _folders(tx, person)
     taken = set(
@@ -70,7 +70,7 @@ async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, he
 
 
 async def abandon(tx: AsyncSession, clock: Clock, actor: Actor, person: User) -> int:
-    """Delete all that the person has for good. How many they were. Raises: as `inherit`, but for limits."""
+    """Permanently delete all folders of the user. Returns their number. Raises: as `inherit`, except for limits."""
     folders = await _folders(tx, person)
     for folder in folders:
         if folder.state not in (FolderState.TRASHED, FolderState.FAILED):
@@ -81,7 +81,7 @@ async def abandon(tx: AsyncSession, clock: Clock, actor: Actor, person: User) ->
 
 
 async def follow(tx: AsyncSession, person: User, domain: DomainId) -> None:
-    """Take somebody's folders along to another domain. Nobody keeps what would then be shared across domains."""
+    """Move a user's folders to another domain. Shares that would cross domains are revoked."""
     theirs = select(VFolder.id).where(VFolder.owner_id == person.id)
     strangers = or_(
         FolderShare.user_id.in_(select(User.id).where(User.domain_id != domain)),
@@ -101,7 +101,7 @@ async def follow(tx: AsyncSession, person: User, domain: DomainId) -> None:
 
 
 async def _folders(tx: AsyncSession, person: User) -> Sequence[VFolder]:
-    """All but those that are on their way out, locked."""
+    """The user's folders, locked, except those being deleted."""
     theirs = (VFolder.owner_id == person.id) & (VFolder.state != FolderState.DELETING)
     return (
         (await tx.execute(select(VFolder).where(theirs).order_by(VFolder.id).with_for_update()))
@@ -111,7 +111,7 @@ async def _folders(tx: AsyncSession, person: User) -> Sequence[VFolder]:
 
 
 async def _require_free(tx: AsyncSession, actor: Actor, person: User, folder: VFolder) -> None:
-    """What the person's own sessions have, which end now, is waited for; anybody else's is in the way."""
+    """Mounts in the user's own sessions, which end now, are waited for; mounts in other sessions are a conflict."""
     require_state(folder, FolderState.READY)
     await tasks.require_idle(tx, folder)
     await require_unmounted(tx, actor, folder, but_by=person.id)
@@ -136,7 +136,7 @@ async def _forget_shares(tx: AsyncSession, person: User) -> None:
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """The name, or with the first number that makes it one of its own."""
+    """The name, or the name with the first number that makes it unique."""
     if name not in taken:
         return name
     numbered = (f"{name[: _LONGEST - len(mark)]}{mark}" for mark in (f"-{n}" for n in itertools.count(2)))

@@ -1,4 +1,4 @@
-"""What folders take: which are to be measured now, and writing down what was found."""
+"""Measurement of folder sizes: which folders are due, and recording of results."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,10 +14,10 @@ from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import FolderMount, VFolder
 
 MOUNTED_EVERY = timedelta(minutes=1)
-"""How often what a live session may write to is measured: what it writes, nobody tells us."""
+"""Measuring interval of folders that live sessions may write to: their writes are not reported."""
 ALL_EVERY = timedelta(days=1)
 _THERE = (FolderState.READY, FolderState.MOVING, FolderState.TRASHED)
-"""One that is filled with a copy takes what it will take."""
+"""A folder being filled with a copy counts with its final size."""
 _SOME = 3
 _WHILE_CHANGING = 10
 
@@ -25,11 +25,11 @@ _WHILE_CHANGING = 10
 async def due(
     tx: AsyncSession, host: StorageHostId, now: datetime, *, limit: int, late: timedelta = timedelta()
 ) -> Sequence[VFolder]:
-    """Folders of the host to be measured, those that wait longest first.
+    """Folders of the host to be measured, longest waiting first.
 
-    Those that changed, or were never measured; that live sessions may write to; that were not looked at for a day.
-    late: how long the host takes to count what was written; one that changed is looked at when that is over, or at
-    times while it goes on changing.
+    Folders are due when they changed or were never measured, when live sessions may write to them, or after a day.
+    late: delay until the host's counters include a write; a changed folder is measured after it, or periodically while
+    it keeps changing.
     """
     here = select(VFolder.id).where(VFolder.host_id == host, VFolder.state.in_(_THERE))
     changed = or_(VFolder.measured_at.is_(None), VFolder.touched_at > VFolder.measured_at)
@@ -41,7 +41,7 @@ async def due(
     writable = select(FolderMount.folder_id).where(
         FolderMount.released_at.is_(None), FolderMount.read_only.is_(False)
     )
-    # Each is found by an index of its own, which one condition for all of them is not.
+    # Each condition has an index of its own, which one combined condition could not use.
     found = union(
         here.where(changed, counted),
         here.where(VFolder.measured_at < now - ALL_EVERY),
@@ -53,18 +53,19 @@ async def due(
 
 
 async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
-    """A few of the folders that are on the host, the oldest; none when there is none."""
+    """A few folders of the host, the oldest; empty if it has none."""
     whole = (FolderState.READY, FolderState.TRASHED)
     there = select(VFolder).where(VFolder.host_id == host, VFolder.state.in_(whole))
     return (await tx.execute(there.order_by(VFolder.created_at, VFolder.id).limit(_SOME))).scalars().all()
 
 
 async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: datetime) -> None:
-    """Keep what a folder takes, unless it is elsewhere by now, and tell its owner when a limit comes near.
+    """Record the size of a folder, unless it has moved meanwhile, and notify its owner near a limit.
 
-    as_of: what was written by then is in it; what changed since is measured again, and what came in counts until then.
+    as_of: writes up to this time are included; later changes are measured again, and bytes received later count until
+    then.
     """
-    # The folder before its scope, as whoever clones, moves or hands over the folder: else both could wait forever.
+    # Lock order: the folder before its scope, as in cloning, moving and transferring; otherwise they could deadlock.
     await tx.execute(select(VFolder.id).where(VFolder.id == folder.id).with_for_update(key_share=True))
     await quotas.lock(tx, folder.scope)
     before = await quotas.usage_of(tx, folder.scope)
@@ -86,7 +87,7 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: da
 
 
 async def _tell(tx: AsyncSession, scope: str, before: int) -> None:
-    """Tell the owner once each time that they come to 80 % and to 100 % of what they may, and back."""
+    """Notify the owner once per crossing of 80 % and 100 % of their limit, in both directions."""
     most = await quotas.limit_of(tx, scope)
     used = (await quotas.usage_of(tx, scope)).bytes
     level = quotas.level_of(used, most.bytes)

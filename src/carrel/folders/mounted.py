@@ -1,4 +1,4 @@
-"""Which live sessions have a folder, as far as somebody may know."""
+"""Live sessions that mount a folder, as far as the actor may see them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,14 +15,16 @@ from carrel.tables.folders import FolderMount, Permission, VFolder
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
 
-# Sessions are a concept above this one; their names are all that is needed here.
+# Sessions are a higher-level concept; only their names are needed here.
 _SESSIONS = table("sessions", column("id"), column("name"), column("project_id"), column("domain_id"))
 _NAMED = 20
 
 
 async def mounts_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
-    """Every live session that has the folder, its name where the actor may know of it, and whose it is there and for
-    whoever administers the folder, who knows who can reach it.
+    """Every live session that mounts the folder.
+
+    Its name is included if the actor may see it, and its owner also for administrators of the folder, who can see who
+    has access.
     """
     return [shown for _, shown in await _mounts(tx, actor, folder)]
 
@@ -35,7 +37,7 @@ async def mounts_beyond(
     *,
     by: UserId | None = None,
 ) -> list[MountedIn]:
-    """Those that have more of the folder than whose they are may have now. by: somebody's alone."""
+    """Mounts that exceed the current permission of the session's owner. by: only those of this user."""
     return [
         shown
         for mount, shown in await _mounts(tx, actor, folder, known=by)
@@ -47,7 +49,7 @@ async def mounts_beyond(
 async def _mounts(
     tx: AsyncSession, actor: Actor, folder: VFolder, *, known: UserId | None = None
 ) -> Sequence[tuple[FolderMount, MountedIn]]:
-    """known: somebody of whom the actor knows that it is theirs."""
+    """known: a user whose ownership of sessions the actor may see."""
     whose = administers(actor, folder)
     seen = reaches(
         actor,
@@ -88,9 +90,9 @@ def _shown(mount: FolderMount, name: str | None, email: str | None) -> MountedIn
 async def require_unmounted(
     tx: AsyncSession, actor: Actor, folder: VFolder, *, but_by: UserId | None = None
 ) -> None:
-    """Return when no live session has the folder, but for somebody's who may.
+    """Check that no live session mounts the folder, except those of the permitted user.
 
-    Raises: Conflict naming those sessions that the actor may know of.
+    Raises: Conflict naming those sessions that the actor may see.
     """
     mounts = [shown for mount, shown in await _mounts(tx, actor, folder) if mount.owner_id != but_by]
     if not mounts:

@@ -1,7 +1,7 @@
 """Use cases that move a folder to another storage host or owner.
 
-Both set it MOVING and leave the rest to `controllers.folder_tasks`: what is on disk goes to its new place, and then the
-row says so and the folder is READY.
+Both set its state to MOVING and leave the rest to `controllers.folder_tasks`: it moves the files, then updates the row
+and sets it READY.
 """
 
 from sqlalchemy import delete
@@ -25,7 +25,7 @@ from carrel.tenancy import queries as tenancy
 
 
 async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderMove) -> FolderId:
-    """Move a folder to another storage host, as a task. Its files can be read meanwhile.
+    """Start a task that moves a folder to another storage host. Its files stay readable meanwhile.
 
     Raises: NotFound, Forbidden; Conflict while it is mounted or copied, or when it is there already.
     """
@@ -55,8 +55,8 @@ async def hand_over(
 ) -> FolderId:
     """Transfer a folder to another user or a project, within their limits. Shares stay.
 
-    Raises: NotFound, Forbidden, Invalid; Conflict while it is mounted or copied, or when they have one of its name;
-    Refused by a limit.
+    Raises: NotFound, Forbidden, Invalid; Conflict while it is mounted or copied, or when they have a folder with its
+    name; Refused by a limit.
     """
     folder = (await access.find(tx, actor, ref, "vfolder.hand_over", lock=True)).folder
     heir = await _heir(tx, actor, folder, wanted)
@@ -74,21 +74,21 @@ async def hand_over(
 
 
 async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, heir: User | Project) -> None:
-    """Make a folder that nothing hinders the heir's. Raises: Conflict when they have one of its name; Refused."""
-    # 1. may they have it
+    """Transfer an unblocked folder to its new owner. Raises: Conflict when they have a folder with its name; Refused."""
+    # 1. name and quota of the new owner
     belonging = _belonging(heir)
     before = {"owner": folder.owner_id, "project": folder.project_id, "name": folder.name}
     former = folder.owner_id
     await quotas.require_folder(tx, belonging.scope)
     await quotas.require_room_in(tx, belonging.scope, folder.used_bytes)
-    # 2. theirs
+    # 2. ownership
     folder.owner_id, folder.project_id, folder.domain_id = (
         belonging.owner,
         belonging.project,
         belonging.domain,
     )
     folder.owned_at = clock.now()
-    folder.idempotency_key = None  # it is not what a repeated request would make
+    folder.idempotency_key = None  # a repeated create request must not return it
     same = belonging.scope == folder.scope
     folder.state = FolderState.READY if same else FolderState.MOVING
     await flush(tx, folder, hint="Give this one another name first.")
@@ -98,7 +98,7 @@ async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, he
         else FolderShare.project_id == belonging.project
     )
     await tx.execute(delete(FolderShare).where(FolderShare.folder_id == folder.id, whom))
-    # 3. where the storage counts what they take
+    # 3. the storage scope that accounts for it
     if not same:
         there = {"host": folder.host_id, "scope": belonging.scope}
         await tasks.enqueue(tx, clock, actor, TaskKind.MOVE, folder, there)
@@ -119,7 +119,7 @@ async def _heir(tx: AsyncSession, actor: Actor, folder: VFolder, wanted: VFolder
         return person
     assert wanted.project is not None
     project = await tenancy.project(tx, actor, wanted.project)
-    # As for a new folder of the project: it takes the project's space, and all its people have it.
+    # As for a new folder of the project: it counts against the project's quota, and all members have access.
     require(actor, "vfolder.create", tenancy.project_target(project))
     if project.domain_id != folder.domain_id:
         raise Conflict(

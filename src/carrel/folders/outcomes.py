@@ -1,4 +1,4 @@
-"""What becomes of a folder when the work on it is over: written by the leader alone, in one transaction each."""
+"""Outcomes of folder tasks: recorded by the leader only, in one transaction each."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ _TAKES_AWAY = (TaskKind.MOVE, TaskKind.REMOVE)
 
 
 async def to_do(tx: AsyncSession) -> list[FolderTask]:
-    """Tasks that can be worked on, oldest first. What a live session has mounted is not taken away from under it."""
+    """Runnable tasks, oldest first. A folder mounted in a live session is not moved or deleted."""
     mounted = (
         select(FolderMount.folder_id)
         .where(FolderMount.folder_id == FolderTask.folder_id, FolderMount.released_at.is_(None))
@@ -33,7 +33,7 @@ async def to_do(tx: AsyncSession) -> list[FolderTask]:
 
 
 async def half_made(tx: AsyncSession, now: datetime) -> list[VFolder]:
-    """Folders whose making was begun by somebody who is probably gone."""
+    """Folders whose creation was started by a process that is probably dead."""
     left = (VFolder.state == FolderState.CREATING) & (VFolder.created_at < now - LEFT_ALONE)
     return list((await tx.execute(select(VFolder).where(left))).scalars())
 
@@ -51,7 +51,7 @@ async def begin(tx: AsyncSession, task: FolderTaskId, now: datetime) -> FolderTa
 
 
 async def advanced(tx: AsyncSession, task: FolderTaskId, advance: Advance | None) -> bool:
-    """Write down how far a task is; True when somebody wants it to end."""
+    """Record the progress of a task; True if its cancellation was requested."""
     found = await _locked(tx, task)
     if found is None:
         return True
@@ -63,7 +63,7 @@ async def advanced(tx: AsyncSession, task: FolderTaskId, advance: Advance | None
 
 
 async def hindered(tx: AsyncSession, task: FolderTaskId, problem: str) -> None:
-    """Say why a task does not get on; it is tried again."""
+    """Record why a task is blocked; it is retried."""
     found = await _locked(tx, task)
     if found is not None and found.problem != problem:
         found.problem = problem
@@ -72,7 +72,7 @@ async def hindered(tx: AsyncSession, task: FolderTaskId, problem: str) -> None:
 
 
 async def done(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
-    """A task that leaves nothing more to say."""
+    """Complete a task without further consequences."""
     found = await _locked(tx, task)
     if found is not None:
         if advance is not None:
@@ -83,14 +83,14 @@ async def done(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, no
 async def failed(
     tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None, now: datetime
 ) -> None:
-    """A task without consequences for its folder."""
+    """Fail a task without consequences for its folder."""
     found = await _locked(tx, task)
     if found is not None:
         await end(tx, found, state, now, problem)
 
 
 async def copied(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
-    """A clone is complete."""
+    """Complete a clone."""
     found = await _locked(tx, task)
     if found is None or found.folder_id is None:
         return
@@ -103,9 +103,9 @@ async def copied(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, 
 async def not_copied(
     tx: AsyncSession, clock: Clock, task: FolderTaskId, state: TaskState, problem: str | None
 ) -> None:
-    """A clone failed, or was cancelled; then it goes as well, as does what was for somebody else.
+    """Fail or cancel a clone; a cancelled one is deleted, and so is one for another owner.
 
-    What stays says why it failed, and takes no space: perhaps there was too little.
+    A failed clone that remains states its error and takes no space, because space may have been the problem.
     """
     found = await _locked(tx, task)
     if found is None or found.folder_id is None:
@@ -125,7 +125,7 @@ async def not_copied(
 async def moved(
     tx: AsyncSession, task: FolderTaskId, host: StorageHostId, place: FolderLocation, now: datetime
 ) -> FolderTask | None:
-    """What was moved is in its new place; what is left in the old one can go. None: it is not to be moved any more."""
+    """Complete the move; the old copy can be deleted. None: the folder is not to be moved any more."""
     found = await _locked(tx, task)
     folder = await settle(tx, place.folder, FolderState.READY) if found else None
     if found is None or folder is None:
@@ -137,7 +137,7 @@ async def moved(
 
 
 async def not_moved(tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None) -> None:
-    """The folder stays where it was; what came to the new place can go."""
+    """Keep the folder in place; the partial new copy can be deleted."""
     found = await _locked(tx, task)
     if found is None or found.folder_id is None:
         return
@@ -150,7 +150,7 @@ async def not_moved(tx: AsyncSession, task: FolderTaskId, state: TaskState, prob
 async def files_copied(
     tx: AsyncSession, clock: Clock, task: FolderTaskId, into: VFolder, entry: str, advance: Advance | None
 ) -> None:
-    """Files are where they were to be copied. entry: in the stage of the folder, which can go."""
+    """Complete a copy of files. entry: in the stage of the folder; it can be deleted."""
     await done(tx, task, advance, clock.now())
     await _sweep(tx, clock, into, entry)
 
@@ -158,7 +158,7 @@ async def files_copied(
 async def files_not_copied(
     tx: AsyncSession, clock: Clock, task: FolderTaskId, entry: str, state: TaskState, problem: str | None
 ) -> None:
-    """Copying files failed, or was cancelled."""
+    """Fail or cancel a copy of files."""
     found = await _locked(tx, task)
     if found is None:
         return
@@ -169,7 +169,7 @@ async def files_not_copied(
 
 
 async def _sweep(tx: AsyncSession, clock: Clock, folder: VFolder, entry: str) -> None:
-    """What was copied may be there in part; and something is left in the stage."""
+    """Clean up after a partial copy, including the stage."""
     touched = update(VFolder).where(VFolder.id == folder.id).values(touched_at=clock.now())
     await tx.execute(touched.execution_options(synchronize_session=False))
     await folder_changed(tx, "files.changed", folder)
@@ -177,7 +177,7 @@ async def _sweep(tx: AsyncSession, clock: Clock, folder: VFolder, entry: str) ->
 
 
 async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
-    """A folder is gone for good."""
+    """Complete the permanent deletion of a folder."""
     found = await _locked(tx, task)
     if found is None or found.folder_id is None:
         return
@@ -200,7 +200,7 @@ async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None,
 
 
 async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
-    """Have deleted for good what is in the trash for so many days."""
+    """Permanently delete folders that have been in the trash for this many days."""
     old = VFolder.trashed_at < clock.now() - timedelta(days=days)
     wanted = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
     for folder in (await tx.execute(wanted.with_for_update(skip_locked=True))).scalars().all():
@@ -230,7 +230,7 @@ def _measure(task: FolderTask, advance: Advance) -> None:
 
 
 async def _locked(tx: AsyncSession, task: FolderTaskId) -> FolderTask | None:
-    """The task while it is open."""
+    """The task, locked, while it is open."""
     wanted = select(FolderTask).where(FolderTask.id == task, FolderTask.ended_at.is_(None))
     return (await tx.execute(wanted.with_for_update())).scalar()
 

@@ -1,4 +1,4 @@
-"""Reading folders, who can reach them, and what is being done with them: no query for each row."""
+"""Queries of folders, access and tasks, without a query per row."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ _IN_TRASH = VFolder.state.in_(sorted(set(FolderState) - rights.IN_USE))
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: VFolderQuery) -> VFolderList:
-    """The folders that the actor may see, narrowed as they want."""
+    """The folders that the actor may see, filtered as requested."""
     chosen = _views(actor).where(_of(actor, wanted), *_filters(actor, wanted))
     found = await paging.page(tx, chosen, _SORT, wanted)
     kept = await _kept(tx)
@@ -46,7 +46,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: VFolderQuery) -> VFolderL
 
 
 async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderView:
-    """One folder. Raises: NotFound when it went since it was found."""
+    """One folder. Raises: NotFound when it was deleted meanwhile."""
     row = (await tx.execute(_views(actor).where(VFolder.id == folder))).one_or_none()
     if row is None:
         raise rights.missing(folder)
@@ -54,9 +54,9 @@ async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderVie
 
 
 async def tasks(tx: AsyncSession, actor: Actor, wanted: TaskQuery) -> TaskList:
-    """What the actor had done; with a folder, all that is done with it, for who administers it.
+    """Tasks that the actor requested; with a folder, all its tasks, for its administrators.
 
-    What copies from a folder or into it is of another folder, and is there until it has ended.
+    A copy from or into a folder belongs to the other folder, and is listed until it has ended.
     """
     chosen = select(FolderTask)
     whose = FolderTask.actor_id == actor.user_id
@@ -83,7 +83,7 @@ def _task(task: FolderTask) -> TaskView:
 
 
 def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
-    """Whose folders. What others share and have put in their trash is theirs alone to see."""
+    """The ownership filter. A shared folder in the trash is visible only to its owner."""
     mine, project, shared = owned_by(actor), rights.of_projects(actor), rights.shared_to(actor)
     match wanted.of:
         case "mine":
@@ -91,7 +91,7 @@ def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
         case "project":
             return project
         case "shared":
-            # Of what has no owner, or no project, it is neither true nor false that it is theirs.
+            # With a null owner or project these comparisons are null, neither true nor false.
             return and_(shared, mine.is_not(true()), project.is_not(true()))
         case "me":
             return held_by(actor) if wanted.state == "active" else or_(mine, project)
@@ -100,7 +100,7 @@ def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
 
 
 def _filters(actor: Actor, wanted: VFolderQuery) -> Iterable[ColumnElement[bool]]:
-    # not narrowed: ids to compare with those of folders, which `page` narrows
+    # no visibility filter: ids to compare with those of folders, which `page` filters
     yield _IN_TRASH if wanted.state == "trash" else ~_IN_TRASH
     if wanted.project is not None:
         named = select(Project.id).where(or_(Project.id == wanted.project, Project.name == wanted.project))
@@ -123,7 +123,7 @@ def _filters(actor: Actor, wanted: VFolderQuery) -> Iterable[ColumnElement[bool]
 
 
 def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
-    """Rows for `_view`: the folder, where it is, whose, and what is given to whom."""
+    """Rows for `_view`: folder, location, owner and shares."""
     latest = aliased(FolderTask)
     given = (
         select(func.array_agg(FolderShare.permission))
@@ -196,6 +196,6 @@ def _expiry(folder: VFolder, kept: timedelta | None) -> datetime | None:
 
 
 async def _kept(tx: AsyncSession) -> timedelta | None:
-    """How long folders stay in the trash; None: until somebody deletes them."""
+    """Retention of the trash; None: until deleted by a user."""
     days = (await site.settings(tx)).trash_days
     return timedelta(days=days) if days else None

@@ -1,7 +1,7 @@
-"""How much people and projects may keep in folders, and how much they do.
+"""Folder quotas and usage of users and projects.
 
-What a scope takes is always the sum over its folders, as they were last measured; those in the trash count until they
-are deleted for good.
+The usage of a scope is always the sum over its folders as last measured; folders in the trash count until they are
+permanently deleted.
 """
 
 from dataclasses import dataclass
@@ -53,12 +53,12 @@ USED = f"""(
     SELECT coalesce(sum(o.used_bytes), 0)::bigint FROM vfolders o
     WHERE o.scope = f.scope OR o.owner_id = {_USER} OR o.project_id = {_PROJECT}
 )"""  # noqa: S608 - no input in it
-"""What `limit_of` and `usage_of` ask, as parts of a statement of text about a folder `f`; for `room_in`."""
+"""The statements of `limit_of` and `usage_of` as SQL fragments for a folder `f`; for `room_in`."""
 
 
 @dataclass(frozen=True)
 class FolderQuota:
-    """Of a scope. folders, bytes: None for no limit. label: as people know whose it is."""
+    """The quota of a scope. folders, bytes: None for no limit. label: display name of its owner."""
 
     label: str
     folders: int | None
@@ -68,7 +68,7 @@ class FolderQuota:
 
 @dataclass(frozen=True)
 class FolderUsage:
-    """Of a scope. folders: without those that are being deleted for good. bytes: with them."""
+    """The usage of a scope. folders: without those being permanently deleted. bytes: including them."""
 
     folders: int
     bytes: int
@@ -76,7 +76,7 @@ class FolderUsage:
 
 @dataclass(frozen=True)
 class QuotaHolder:
-    """What somebody's folders take."""
+    """Folder usage of a user or project."""
 
     id: str
     label: str
@@ -84,12 +84,12 @@ class QuotaHolder:
 
 
 def scope_of(*, owner: UserId | None = None, project: ProjectId | None = None) -> str:
-    """The scope of what belongs to a person, or to a project."""
+    """The scope of folders of a user or a project."""
     return f"project-{project}" if project else f"user-{owner}"
 
 
 async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
-    """What the resource policy of the person or project says. Raises: NotFound when nobody has the scope."""
+    """The quota from the resource policy of the user or project. Raises: NotFound when the scope has no owner."""
     kind, _, id_ = scope.partition("-")
     policy = ResourcePolicy.limits
     if kind == "project":
@@ -112,7 +112,7 @@ async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
 
 
 async def usage_of(tx: AsyncSession, scope: str) -> FolderUsage:
-    """What the folders of the scope take, and those that are on their way into it."""
+    """The size of the scope's folders, including those being moved into it."""
     kind, _, id_ = scope.partition("-")
     theirs = VFolder.project_id == id_ if kind == "project" else VFolder.owner_id == id_
     row = await tx.execute(select(_COUNT, _SUM).where(or_(VFolder.scope == scope, theirs)))
@@ -121,12 +121,12 @@ async def usage_of(tx: AsyncSession, scope: str) -> FolderUsage:
 
 
 async def lock(tx: AsyncSession, scope: str) -> None:
-    """Let whoever else locks the scope wait until this transaction ends."""
+    """Lock the scope until the transaction ends."""
     await tx.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"folders of {scope}", 0))))
 
 
 async def require_folder(tx: AsyncSession, scope: str) -> None:
-    """Return when the scope may have one folder more; who asks the same waits until this transaction ends.
+    """Check that the scope may have one more folder; concurrent calls are serialized until the transaction ends.
 
     Raises: Refused.
     """
@@ -145,7 +145,7 @@ async def require_folder(tx: AsyncSession, scope: str) -> None:
 
 
 async def require_room(tx: AsyncSession, folder: VFolder, more_bytes: int = 0) -> None:
-    """Return when so much more may come into the folder. At the limit nothing may, not even nothing.
+    """Check that this many more bytes fit into the folder. At the limit nothing fits, not even zero bytes.
 
     Raises: Refused.
     """
@@ -153,7 +153,7 @@ async def require_room(tx: AsyncSession, folder: VFolder, more_bytes: int = 0) -
 
 
 async def require_room_in(tx: AsyncSession, scope: str, more_bytes: int = 0) -> None:
-    """The same for a folder that is to come into the scope."""
+    """As `require_room`, for a folder that is to be added to the scope."""
     left = await room_of(tx, scope)
     if left is None or (left > 0 and more_bytes <= left):
         return
@@ -169,26 +169,26 @@ async def require_room_in(tx: AsyncSession, scope: str, more_bytes: int = 0) -> 
 
 
 async def room_of(tx: AsyncSession, scope: str) -> int | None:
-    """How many bytes more the scope may take, not below 0; None: as many as there are."""
+    """Free bytes of the scope, not below 0; None: unlimited."""
     most = (await limit_of(tx, scope)).bytes
     return None if most is None else max(0, most - (await usage_of(tx, scope)).bytes)
 
 
 def room_in(limit: int | str, used: int) -> int | None:
-    """The same, when both are known. limit: as a policy says it."""
+    """As `room_of`, with known limit and usage. limit: as a policy has it."""
     most = policies.most(limit)
     return None if most is None else max(0, most - used)
 
 
 def level_of(used: int, most: int | None) -> Level:
-    """How near the limit it is: caution from 80 % on, insufficient at the limit."""
+    """Usage as a level: caution from 80 %, insufficient at the limit."""
     if most is None or used < most * _CAUTION:
         return "adequate"
     return "insufficient" if used >= most else "caution"
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: QuotaQuery) -> QuotaList:
-    """What those take whom the actor may see."""
+    """Folder usage of the users and projects that the actor may see."""
     people: ColumnElement[bool] = User.id == actor.user_id
     projects: ColumnElement[bool] = Project.id.in_(sorted(actor.projects))
     if wanted.of == "all":
@@ -207,7 +207,7 @@ async def page(tx: AsyncSession, actor: Actor, wanted: QuotaQuery) -> QuotaList:
 
 
 async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[QuotaHolder]:
-    """What everybody's folders take who has this resource policy, of people or of projects."""
+    """Folder usage of all users or projects with this resource policy."""
     chosen = {
         "user": _of_people(_sums()).where(User.policy_id == policy),
         "project": _of_projects(_sums()).where(Project.policy_id == policy),
@@ -217,7 +217,7 @@ async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "pr
 
 
 async def limits_on(tx: AsyncSession, host: StorageHostId) -> dict[str, int | None]:
-    """Of every scope that has folders on the host, how many bytes it may take; None: no limit."""
+    """Byte limit of every scope with folders on the host; None: no limit."""
     here = select(VFolder.scope).where(VFolder.host_id == host).distinct()
     owned = union_all(
         select((literal("user-") + User.id).label("scope"), User.policy_id.label("policy_id")),
@@ -232,7 +232,7 @@ async def limits_on(tx: AsyncSession, host: StorageHostId) -> dict[str, int | No
 
 
 def _sums(where: ColumnElement[bool] | None = None) -> Subquery:
-    """By scope."""
+    """Sums by scope."""
     chosen = select(
         VFolder.scope,
         _COUNT.label("folders"),

@@ -13,20 +13,20 @@ from carrel.tables.tenancy import Membership
 
 
 async def folder_changed(tx: AsyncSession, kind: str, folder: VFolder) -> None:
-    """Tell of a folder that was created, updated or removed. kind: "vfolder.updated"."""
+    """Publish that a folder was created, updated or removed. kind: "vfolder.updated"."""
     data = {"id": folder.id, "name": folder.name, "state": folder.state}
     await events.record(tx, kind, folder.id, target=target(folder), data=data)
     await events.tell(tx, kind, folder.id, people=await _others(tx, folder), data=data)
 
 
 async def person_concerned(tx: AsyncSession, kind: str, folder: VFolder, person: UserId) -> None:
-    """Tell one person of a change that is theirs alone: a folder that they were given, or that was taken."""
+    """Publish a change that concerns only one user: a folder shared with them, or revoked."""
     data = {"id": folder.id, "name": folder.name, "state": folder.state}
     await events.tell(tx, kind, folder.id, people=[person], data=data)
 
 
 async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | None) -> None:
-    """Tell whoever asked for the task, and whoever has the folder, how far it is."""
+    """Publish the progress of a task to its requester and to everybody with access to the folder."""
     data = TaskView.model_validate(task, from_attributes=True).model_dump(mode="json")
     whose = Target(owner_id=task.actor_id, domain_id=task.domain_id)
     await events.record(tx, "vfolder_task.updated", task.id, target=whose, data=data)
@@ -35,7 +35,7 @@ async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | Non
 
 
 async def _others(tx: AsyncSession, folder: VFolder) -> list[UserId]:
-    """Everybody but the owner who has the folder, by a share or a project."""
+    """Users with access to the folder by a share or a project, without its owner."""
     given = accepted(folder.id)
     shared = select(FolderShare.user_id).where(given, FolderShare.user_id.is_not(None))
     projects = select(FolderShare.project_id).where(given, FolderShare.project_id.is_not(None))

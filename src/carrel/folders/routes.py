@@ -1,4 +1,4 @@
-"""/vfolders: folders and what is being done with them."""
+"""/vfolders: folders and their tasks."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
 async def list_folders(
     services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
 ) -> VFolderList:
-    """Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise."""
+    """Folders, by name: yours, your projects' and those shared with you, unless filtered otherwise."""
     async with services.database.transaction() as tx:
         return await queries.page(tx, actor, wanted)
 
@@ -56,7 +56,7 @@ async def create(
     body: VFolderCreate,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> VFolderView:
-    """Make a folder."""
+    """Create a folder."""
     folder = await service.create(
         services.database, services.storages, services.clock, actor, body, idempotency_key=idempotency_key
     )
@@ -86,7 +86,7 @@ async def show(services: ServicesOf[StorageServices], actor: CurrentActor, ref: 
 async def update(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderUpdate
 ) -> VFolderView:
-    """Rename a folder, or change what it is for and what others may do with it."""
+    """Rename a folder, or change its usage mode or the permission of others."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -106,7 +106,7 @@ async def update(
 async def clone(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderClone
 ) -> VFolderView:
-    """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
+    """Clone a folder that you can read, for yourself or another user. A task fills the clone."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -125,7 +125,7 @@ async def clone(
 async def move(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderMove
 ) -> VFolderView:
-    """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
+    """Move a folder to another storage host. It is read-only meanwhile, and must not be mounted."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -142,7 +142,7 @@ async def move(
     openapi_extra=names("vfolder.update"),
 )
 async def trash(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> VFolderView:
-    """Put a folder in the trash. It must not be mounted in a live session."""
+    """Move a folder to the trash. It must not be mounted in a live session."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -159,7 +159,7 @@ async def trash(services: ServicesOf[StorageServices], actor: CurrentActor, ref:
     openapi_extra=names("vfolder.update"),
 )
 async def restore(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> VFolderView:
-    """Take a folder back from the trash."""
+    """Restore a folder from the trash."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -181,7 +181,7 @@ async def remove(
     ref: Ref,
     name: Annotated[str, Query(max_length=64, description="the folder's name, once more")],
 ) -> TaskView:
-    """Delete a folder in the trash for good, with all that is in it. There is no way back."""
+    """Permanently delete a folder in the trash with its files. This cannot be undone."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> TaskView:
@@ -200,7 +200,7 @@ async def remove(
 async def hand_over(
     services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref, body: VFolderHandOver
 ) -> VFolderView:
-    """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
+    """Transfer a folder to another user or a project, within their limits. It must not be mounted in a live session."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> VFolderView:
@@ -217,7 +217,7 @@ async def hand_over(
     openapi_extra=names("vfolder.read"),
 )
 async def access(services: ServicesOf[StorageServices], actor: CurrentActor, ref: Ref) -> AccessList:
-    """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
+    """Everybody with access to the files of a folder, since when and why; for its owner and administrators."""
     async with services.database.transaction() as tx:
         return AccessList(items=await access_list.access(tx, actor, ref))
 
@@ -231,7 +231,7 @@ async def access(services: ServicesOf[StorageServices], actor: CurrentActor, ref
 async def list_tasks(
     services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
 ) -> TaskList:
-    """What you had done with folders, newest first."""
+    """Tasks that you started, newest first."""
     async with services.database.transaction() as tx:
         return await queries.tasks(tx, actor, wanted)
 
@@ -243,7 +243,7 @@ async def list_tasks(
     openapi_extra=names("vfolder.read"),
 )
 async def show_task(services: ServicesOf[StorageServices], actor: CurrentActor, ref: TaskRef) -> TaskView:
-    """How far one task is."""
+    """The progress of one task."""
     async with services.database.transaction() as tx:
         return await queries.task(tx, actor, ref)
 
@@ -255,7 +255,7 @@ async def show_task(services: ServicesOf[StorageServices], actor: CurrentActor, 
     openapi_extra=names("vfolder.update"),
 )
 async def cancel_task(services: ServicesOf[StorageServices], actor: CurrentActor, ref: TaskRef) -> TaskView:
-    """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
+    """Cancel a task and remove its partial result. Deletions cannot be cancelled."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> TaskView:
@@ -271,6 +271,6 @@ async def cancel_task(services: ServicesOf[StorageServices], actor: CurrentActor
 async def list_quotas(
     services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
 ) -> QuotaList:
-    """How much of the space for folders people and projects take, and how much they may."""
+    """Folder usage and limits of users and projects."""
     async with services.database.transaction() as tx:
         return await quotas.page(tx, actor, wanted)

@@ -22,9 +22,10 @@ FolderName = Annotated[
 
 
 class VFolderCreate(BaseModel):
-    """name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
-    host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
-    what members may do at most, and how it is mounted at most.
+    """name: with a leading dot, the folder is mounted into every session of its owner automatically.
+
+    host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
+    omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most.
     """
 
     model_config = {"extra": "forbid"}
@@ -47,8 +48,9 @@ class VFolderUpdate(BaseModel):
 
 
 class VFolderClone(BaseModel):
-    """A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
-    belong: owner, somebody's id or e-mail, or project, an id or a name; one of them.
+    """A copy under a new name, on the same host unless specified.
+
+    It belongs to you, or to owner (a user's id or e-mail) or project (id or name); specify at most one.
     """
 
     model_config = {"extra": "forbid"}
@@ -66,7 +68,7 @@ class VFolderMove(BaseModel):
 
 
 class VFolderHandOver(BaseModel):
-    """To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them."""
+    """The new owner: a user's id or e-mail, or a project's id or name; exactly one."""
 
     model_config = {"extra": "forbid"}
 
@@ -92,7 +94,7 @@ class TaskView(BaseModel):
 
 
 class TaskQuery(PageQuery):
-    """Which tasks to list. sort: created_at. open: only those that have not ended."""
+    """Filter of the list. sort: created_at. open: only unfinished tasks."""
 
     open: QueryBool = False
     folder: Ref | None = None
@@ -104,9 +106,10 @@ class TaskList(BaseModel):
 
 
 class VFolderView(BaseModel):
-    """owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
-    administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
-    sessions. task: what is being done with it. expires_at: when it leaves the trash for good.
+    """owner, project: exactly one of them is set. my_permission: yours on its files; null: none, administration only.
+
+    mine: whether you own it, or administer its project. shared: number of shares. mounted: number of live sessions that
+    mount it. task: the current task. expires_at: when it is permanently deleted from the trash.
     """
 
     id: FolderId
@@ -133,9 +136,10 @@ class VFolderView(BaseModel):
 
 
 class VFolderQuery(PageQuery):
-    """Which folders to list. sort: name, created_at, used_bytes or trashed_at. of: mine, those of my projects, those
-    that others share with me, all of these ("me"), or all that you may see ("all"). state: in use, or in the trash.
-    mountable: only those that a session of yours can mount.
+    """Filter of the list. sort: name, created_at, used_bytes or trashed_at.
+
+    of: your own, those of your projects, those shared with you, all of these ("me"), or all that you may see ("all").
+    state: in use, or in the trash. mountable: only those that your sessions can mount.
     """
 
     of: Literal["me", "mine", "project", "shared", "all"] = "me"
@@ -155,7 +159,7 @@ class VFolderList(BaseModel):
 
 
 class ShareCreate(BaseModel):
-    """users: e-mails of whom to invite. projects: ids or names, whose people then have it."""
+    """users: e-mails to invite. projects: ids or names; their members get access immediately."""
 
     model_config = {"extra": "forbid"}
 
@@ -171,7 +175,7 @@ class ShareUpdate(BaseModel):
 
 
 class ShareView(BaseModel):
-    """user, project: with whom; one of them."""
+    """user, project: the recipient; exactly one is set."""
 
     id: ShareId
     user: UserRef | None
@@ -188,7 +192,7 @@ class ShareList(BaseModel):
 
 
 class NotShared(BaseModel):
-    """Whom it could not be shared with, and why."""
+    """A recipient without a share, and the reason."""
 
     who: str
     code: str
@@ -201,7 +205,7 @@ class SharesAdded(BaseModel):
 
 
 class MountedIn(BaseModel):
-    """A live session that has the folder. session_name, owner: null when you may not know."""
+    """A live session that mounts the folder. session_name, owner: null if you may not see them."""
 
     session_id: SessionId
     session_name: str | None
@@ -216,14 +220,14 @@ class MountList(BaseModel):
 
 
 class ShareChanged(BaseModel):
-    """still_mounted: live sessions of theirs that have the folder as it was before, until they end."""
+    """still_mounted: live sessions of the recipient that keep the previous access until they end."""
 
     share: ShareView | None
     still_mounted: list[MountedIn]
 
 
 class AccessEntry(BaseModel):
-    """Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs."""
+    """A user with access to the files, since when, and why: as owner, by a share, or by a project."""
 
     user: UserRef
     permission: Permission
@@ -237,7 +241,7 @@ class AccessList(BaseModel):
 
 
 class InvitationView(BaseModel):
-    """What somebody offers you."""
+    """A folder that another user offers you."""
 
     id: ShareId
     folder_id: FolderId
@@ -255,8 +259,10 @@ class InvitationList(BaseModel):
 
 
 class QuotaView(BaseModel):
-    """What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
-    80 % used on, insufficient at the limit."""
+    """Folder usage of a user or project. most_*: limits; null: none.
+
+    level: caution from 80 %, insufficient at the limit.
+    """
 
     kind: Literal["user", "project"]
     id: str
@@ -270,7 +276,7 @@ class QuotaView(BaseModel):
 
 
 class QuotaQuery(PageQuery):
-    """Whose to list. sort: label or used_bytes. of: yours and your projects', or all that you may see."""
+    """Filter of the list. sort: label or used_bytes. of: yours and your projects', or all that you may see."""
 
     of: Literal["me", "all"] = "me"
     kind: Literal["user", "project"] | None = None

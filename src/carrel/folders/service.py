@@ -1,6 +1,6 @@
 """Use cases of folders. Each starts with an authorization check.
 
-What changes a folder locks its row first, so that of two who change it, or change and mount it, one waits.
+Every change locks the folder's row first, which serializes concurrent changes and mounts.
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ from carrel.tables.folders import FolderShare, Permission, TaskKind, VFolder
 from carrel.tenancy import queries as tenancy
 
 LEFT_ALONE = timedelta(seconds=30)
-"""How long the request that makes a folder has for it, before the leader does."""
+"""Time for the request to create the folder before the leader takes over."""
 GONE_FROM_USE = frozenset({FolderState.TRASHED, FolderState.FAILED, FolderState.DELETING})
 
 
 @dataclass(frozen=True)
 class NewOwner:
-    """Whose a new folder shall be."""
+    """The owner of a new folder."""
 
     owner: UserId | None
     project: ProjectId | None
@@ -49,12 +49,12 @@ class NewOwner:
 
 
 def place_of(folder: VFolder) -> FolderLocation:
-    """Where it is on its host."""
+    """Its location on its host."""
     return FolderLocation(folder.scope, folder.id)
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> VFolder:
-    """A folder to look at; see `access.find`. Raises: NotFound, Forbidden, Conflict."""
+    """A folder for reading; see `access.find`. Raises: NotFound, Forbidden, Conflict."""
     return (await find_held(tx, actor, ref, "vfolder.read")).folder
 
 
@@ -67,27 +67,27 @@ async def create(
     *,
     idempotency_key: str | None,
 ) -> FolderId:
-    """A folder of the actor's, or of a project that they administer.
+    """Create a folder of the actor's, or of a project that they administer.
 
-    Twice with the same idempotency key: the first one's id. Whoever dies in between leaves a row that
-    `controllers.folder_tasks` finishes.
+    Twice with the same idempotency key: the id of the first one. If the process dies, `controllers.folder_tasks`
+    completes the row.
     Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken; Refused by a limit; Unavailable.
     """
-    # 1. remember
+    # 1. insert the row
     if first := await _first(database, actor, idempotency_key):
         return first
     try:
         folder = await _remember(database, clock, actor, wanted, idempotency_key)
     except (Conflict, Refused):
-        # Perhaps it was the same request that took the name or the last place.
+        # The same request may have taken the name or the last free place.
         if first := await _first(database, actor, idempotency_key):
             return first
         raise
-    # 2. make it so
+    # 2. create the directory
     storage = await storages.of(folder.host_id)
 
     def make() -> bool:
-        # Whoever was held up for longer leaves it to the leader; the folder may be gone again by now.
+        # After a delay the leader takes over; the folder may be gone by now.
         in_time = clock.now() - folder.created_at < LEFT_ALONE
         if in_time:
             storage.backend.create(place_of(folder))
@@ -98,7 +98,7 @@ async def create(
     except CarrelError as error:
         await give_up(database, clock, folder.id, error.message)
         raise
-    # 3. say so
+    # 3. mark it ready
     if made:
         async with database.transaction() as tx:
             await settle(tx, folder.id, FolderState.READY)
@@ -124,7 +124,7 @@ async def _remember(
 
 
 async def _first(database: Database, actor: Actor, key: str | None) -> FolderId | None:
-    """The folder that an earlier request with this key made, where the actor might still make one."""
+    """The folder that an earlier request with this key created, if the actor may still create one."""
     if key is None:
         return None
     same = (VFolder.created_by == actor.user_id) & (VFolder.idempotency_key == key)
@@ -136,18 +136,18 @@ async def _first(database: Database, actor: Actor, key: str | None) -> FolderId 
 
 
 async def give_up(database: Database, clock: Clock, folder: FolderId, reason: str) -> None:
-    """Take back a folder that could not be made; a storage that answers late may still have made some of it."""
+    """Undo a failed creation; a storage that responds late may still have created part of it."""
     async with database.transaction() as tx:
         failed = await settle(tx, folder, FolderState.FAILED, reason=reason)
         if failed is not None:
-            failed.idempotency_key = None  # to ask again makes another
+            failed.idempotency_key = None  # a repeated request creates a new one
             await begin_removal(tx, clock, None, failed)
 
 
 async def settle(
     tx: AsyncSession, folder: FolderId, state: FolderState, *, reason: str | None = None
 ) -> VFolder | None:
-    """Move a folder on to this state, if that may be; None when it may not, for somebody was faster."""
+    """Transition a folder to this state; None if the state does not permit it because of a concurrent change."""
     wanted = select(VFolder).where(VFolder.id == folder, VFolder.state.in_(sorted(LIFECYCLE.sources(state))))
     found = (await tx.execute(wanted.with_for_update())).scalar()
     if found is not None:
@@ -158,7 +158,7 @@ async def settle(
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: VFolderUpdate) -> FolderId:
-    """Change what is given. Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken."""
+    """Update the given fields. Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken."""
     folder = (await find_held(tx, actor, ref, "vfolder.update", lock=True)).folder
     given = wanted.model_dump(exclude_unset=True)
     after = {field: value for field, value in given.items() if value != getattr(folder, field)}
@@ -183,7 +183,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: VFolderUpdate
 
 
 async def trash(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> FolderId:
-    """Put a folder in the trash; its name is free again. Twice: no-op.
+    """Move a folder to the trash and release its name. Twice: no-op.
 
     Raises: NotFound, Forbidden; Conflict while it is mounted or copied.
     """
@@ -200,9 +200,9 @@ async def trash(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Folde
 
 
 async def restore(tx: AsyncSession, actor: Actor, ref: str) -> FolderId:
-    """Take a folder back from the trash. Twice: no-op.
+    """Restore a folder from the trash. Twice: no-op.
 
-    Raises: NotFound, Forbidden; Conflict when another has its name by now.
+    Raises: NotFound, Forbidden; Conflict when another folder has its name by now.
     """
     trashed = frozenset({FolderState.TRASHED})
     folder = (await find_held(tx, actor, ref, "vfolder.update", lock=True, among=trashed)).folder
@@ -216,9 +216,9 @@ async def restore(tx: AsyncSession, actor: Actor, ref: str) -> FolderId:
 
 
 async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: str) -> FolderTaskId:
-    """Delete a folder for good, as a task. name: its name once more. Twice: the first one's task.
+    """Start a task that permanently deletes a folder. name: its name, as confirmation. Twice: the first one's task.
 
-    Raises: NotFound, Forbidden; Invalid when the name is another; Conflict when it is not in the trash.
+    Raises: NotFound, Forbidden; Invalid when the name does not match; Conflict when it is not in the trash.
     """
     held = await find_held(tx, actor, ref, "vfolder.remove", lock=True, among=GONE_FROM_USE)
     folder = held.folder
@@ -245,7 +245,7 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: s
 
 
 async def begin_removal(tx: AsyncSession, clock: Clock, actor: Actor | None, folder: VFolder) -> FolderTaskId:
-    """Have a folder deleted for good that is in the trash or failed. actor None: the installation itself."""
+    """Start the permanent deletion of a folder in the trash or failed. actor None: the installation itself."""
     folder.state, folder.trashed_at = FolderState.DELETING, folder.trashed_at or clock.now()
     await tx.flush()
     await folder_changed(tx, "vfolder.updated", folder)
@@ -253,7 +253,7 @@ async def begin_removal(tx: AsyncSession, clock: Clock, actor: Actor | None, fol
 
 
 async def belonging_of(tx: AsyncSession, actor: Actor, project: str | None) -> NewOwner:
-    """Whose a new folder of the actor's will be. Raises: NotFound, Forbidden, Conflict."""
+    """The owner of a new folder of the actor's. Raises: NotFound, Forbidden, Conflict."""
     if project is None:
         require(actor, "vfolder.create", Target(owner_id=actor.user_id, domain_id=actor.domain_id))
         return NewOwner(actor.user_id, None, actor.domain_id)
@@ -267,7 +267,7 @@ async def belonging_of(tx: AsyncSession, actor: Actor, project: str | None) -> N
 
 
 def require_state(folder: VFolder, state: FolderState) -> None:
-    """Return when the folder is in this state. Raises: Conflict."""
+    """Check that the folder is in this state. Raises: Conflict."""
     if folder.state != state:
         raise Conflict(
             "vfolder.state",
@@ -278,19 +278,19 @@ def require_state(folder: VFolder, state: FolderState) -> None:
 
 
 async def record(tx: AsyncSession, actor: Actor, action: str, folder: VFolder, **details: object) -> None:
-    """Write a change of a folder to the audit trail, and tell everybody who has it."""
+    """Record a change in the audit trail and publish it to everybody with access."""
     audit.record(tx, actor, action, folder.id, name=folder.name, target=target(folder), details=details)
     kind = "vfolder.created" if action == "vfolder.create" else "vfolder.updated"
     await folder_changed(tx, kind, folder)
 
 
 async def record_state(tx: AsyncSession, actor: Actor, folder: VFolder, before: FolderState) -> None:
-    """The same for a change of its state."""
+    """As `record`, for a change of state."""
     await record(tx, actor, "vfolder.update", folder, before={"state": before}, after={"state": folder.state})
 
 
 async def flush(tx: AsyncSession, folder: VFolder, *, hint: str = "Choose another name.") -> None:
-    """Write the folder. Raises: Conflict when another of the same owner has its name."""
+    """Write the folder. Raises: Conflict when another folder of the owner has its name."""
     name = folder.name
     try:
         await tx.flush()
@@ -303,7 +303,7 @@ async def flush(tx: AsyncSession, folder: VFolder, *, hint: str = "Choose anothe
 
 
 def require_fitting_name(name: str, belonging: NewOwner) -> None:
-    """Return when a folder may have the name. Raises: Invalid."""
+    """Check a folder name. Raises: Invalid."""
     if name.startswith(".") and belonging.project is not None:
         raise Invalid(
             "vfolder.automatic_of_project",
@@ -316,7 +316,7 @@ def require_fitting_name(name: str, belonging: NewOwner) -> None:
 def new_folder(
     clock: Clock, actor: Actor, name: str, belonging: NewOwner, host: StorageHostId, state: FolderState
 ) -> VFolder:
-    """A row that is not written yet."""
+    """A folder row, not yet added to the session."""
     now = clock.now()
     return VFolder(
         id=FolderId(new_id()),

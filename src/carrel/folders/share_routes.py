@@ -1,4 +1,4 @@
-"""/vfolders/{ref}/shares and /invitations: who else has a folder."""
+"""/vfolders/{ref}/shares and /invitations: sharing of folders."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -37,7 +37,7 @@ ShareRef = Annotated[str, Path(max_length=254, description="An id, an e-mail, or
     openapi_extra=names("vfolder.read"),
 )
 async def list_shares(services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref) -> ShareList:
-    """With whom a folder is shared, those invited too; for its owner and administrators."""
+    """The shares and pending invitations of a folder; for its owner and administrators."""
     async with services.database.transaction() as tx:
         return ShareList(items=await sharing.shares(tx, actor, ref))
 
@@ -51,7 +51,7 @@ async def list_shares(services: ServicesOf[MailServices], actor: CurrentActor, r
 async def create(
     services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, body: ShareCreate
 ) -> SharesAdded:
-    """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
+    """Invite users by e-mail, and share with projects. Failures are listed with their reasons."""
     async with services.database.transaction() as tx:
         added, invited = await sharing.share(tx, services.clock, actor, ref, body)
         for person in invited:
@@ -68,7 +68,7 @@ async def create(
 async def update(
     services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, share: ShareRef, body: ShareUpdate
 ) -> ShareChanged:
-    """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
+    """Change the permission of a share. Live sessions keep the previous access until they end, and are listed."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
@@ -86,7 +86,7 @@ async def update(
 async def remove(
     services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref, share: ShareRef
 ) -> ShareChanged:
-    """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
+    """Revoke a share or an invitation. Live sessions keep access until they end, and are listed."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
@@ -102,7 +102,7 @@ async def remove(
     openapi_extra=names("vfolder.join"),
 )
 async def leave(services: ServicesOf[MailServices], actor: CurrentActor, ref: Ref) -> ShareChanged:
-    """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
+    """Leave a folder that is shared with you. Your live sessions keep access until they end, and are listed."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> ShareChanged:
@@ -118,7 +118,7 @@ async def leave(services: ServicesOf[MailServices], actor: CurrentActor, ref: Re
     openapi_extra=names("vfolder.join"),
 )
 async def list_invitations(services: ServicesOf[MailServices], actor: CurrentActor) -> InvitationList:
-    """Folders that others offer you."""
+    """Folders that other users offer you."""
     async with services.database.transaction() as tx:
         return InvitationList(items=await sharing.invitations(tx, actor))
 
@@ -131,7 +131,7 @@ async def list_invitations(services: ServicesOf[MailServices], actor: CurrentAct
     status_code=204,
 )
 async def accept(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
-    """Take a folder that somebody offers you."""
+    """Accept an invitation to a folder."""
     database: Database = services.database
 
     async def change(tx: AsyncSession) -> None:
@@ -148,7 +148,7 @@ async def accept(services: ServicesOf[MailServices], actor: CurrentActor, share:
     status_code=204,
 )
 async def decline(services: ServicesOf[MailServices], actor: CurrentActor, share: ShareRef) -> None:
-    """Refuse a folder that somebody offers you."""
+    """Decline an invitation to a folder."""
     async with services.database.transaction() as tx:
         await sharing.decline(tx, actor, share)
 

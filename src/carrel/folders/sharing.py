@@ -1,7 +1,6 @@
-"""Use cases of sharing: whom a folder is given to, by whom, and whether they take it.
+"""Use cases of sharing: invite, accept, change and revoke.
 
-A folder given or taken back changes what somebody may do through the API at once. Live sessions keep what they have
-mounted until they end; the answers name them.
+A change takes effect immediately in the API. Live sessions keep their mounts until they end; the responses list them.
 """
 
 from collections.abc import Mapping
@@ -41,7 +40,7 @@ from carrel.tenancy.schemas import ProjectRef, UserRef
 
 @dataclass(frozen=True)
 class Invited:
-    """Somebody to write to. language: theirs, if they chose one."""
+    """A recipient of an invitation mail. language: their preference, if set."""
 
     email: str
     language: str | None
@@ -49,7 +48,7 @@ class Invited:
 
 
 async def shares(tx: AsyncSession, actor: Actor, ref: str) -> list[ShareView]:
-    """With whom a folder is shared or to be, oldest first. Raises: NotFound, Forbidden."""
+    """Shares and pending invitations, oldest first. Raises: NotFound, Forbidden."""
     folder = (await access.find(tx, actor, ref, "vfolder.read")).folder
     access_list.require_administration(actor, folder)
     return await _views(tx, folder)
@@ -58,9 +57,9 @@ async def shares(tx: AsyncSession, actor: Actor, ref: str) -> list[ShareView]:
 async def share(
     tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: ShareCreate
 ) -> tuple[SharesAdded, list[Invited]]:
-    """Invite people, and give projects the folder. Whom that does not work for is said; the others are done.
+    """Invite users, and share the folder with projects. Failures are reported; the others succeed.
 
-    The second: whom to write to when this is committed. Raises: NotFound, Forbidden, Invalid, Conflict.
+    The second value: recipients of mails, to be sent after the commit. Raises: NotFound, Forbidden, Invalid, Conflict.
     """
     folder = (await access.find(tx, actor, ref, "vfolder.share", lock=True)).folder
     _require_shareable(folder)
@@ -93,7 +92,7 @@ async def share(
 async def change(
     tx: AsyncSession, actor: Actor, ref: str, share: str, permission: Permission
 ) -> ShareChanged:
-    """Give somebody another permission. Raises: NotFound, Forbidden."""
+    """Change the permission of a share. Raises: NotFound, Forbidden."""
     folder, found, whom = await _shared(tx, actor, ref, share)
     before = found.permission
     if before != permission:
@@ -108,7 +107,7 @@ async def change(
 
 
 async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareChanged:
-    """Take a folder back, or an invitation. Raises: NotFound, Forbidden."""
+    """Revoke a share or an invitation. Raises: NotFound, Forbidden."""
     folder, found, whom = await _shared(tx, actor, ref, share)
     await _tell(tx, folder, found)
     await tx.delete(found)
@@ -119,7 +118,7 @@ async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareC
 
 
 async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
-    """Give up a folder that somebody shares with the actor; the answer names their own live sessions that have it.
+    """Leave a folder shared with the actor; the answer lists their own live sessions that mount it.
 
     Raises: NotFound, Forbidden, Conflict.
     """
@@ -142,7 +141,7 @@ async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
 
 
 async def invitations(tx: AsyncSession, actor: Actor) -> list[InvitationView]:
-    """What others offer the actor, newest first. Raises: Forbidden."""
+    """The actor's pending invitations, newest first. Raises: Forbidden."""
     require(actor, "vfolder.join", Target(owner_id=actor.user_id))
     inviter, owner = aliased(User), aliased(User)
     rows = await tx.execute(
@@ -175,7 +174,7 @@ async def invitations(tx: AsyncSession, actor: Actor) -> list[InvitationView]:
 
 
 async def accept(tx: AsyncSession, clock: Clock, actor: Actor, share: str) -> None:
-    """Take what is offered. Twice: no-op. Raises: NotFound, Forbidden."""
+    """Accept an invitation. Twice: no-op. Raises: NotFound, Forbidden."""
     found, folder = await _offered(tx, actor, share)
     if found.state == ShareState.ACCEPTED:
         return
@@ -187,7 +186,7 @@ async def accept(tx: AsyncSession, clock: Clock, actor: Actor, share: str) -> No
 
 
 async def decline(tx: AsyncSession, actor: Actor, share: str) -> None:
-    """Refuse what is offered. Raises: NotFound, Forbidden; Conflict when it was taken already."""
+    """Decline an invitation. Raises: NotFound, Forbidden; Conflict if it was accepted already."""
     found, folder = await _offered(tx, actor, share)
     if found.state == ShareState.ACCEPTED:
         raise Conflict("share.accepted", f"You have taken {folder.name} already.", hint="Leave it instead.")
@@ -272,7 +271,7 @@ async def _give(tx: AsyncSession, actor: Actor, folder: VFolder, made: FolderSha
 def _share(
     clock: Clock, actor: Actor, folder: VFolder, permission: Permission, whom: User | Project
 ) -> FolderShare:
-    """A person is asked; a project has it at once."""
+    """Add a share: users are invited, projects get access immediately."""
     now = clock.now()
     person = isinstance(whom, User)
     return FolderShare(
@@ -289,7 +288,7 @@ def _share(
 
 
 async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple[VFolder, FolderShare, str]:
-    """The folder, its share of this id, e-mail or project, and with whom that is."""
+    """The folder, its share with this id, e-mail or project, and its recipient."""
     folder = (await access.find(tx, actor, ref, "vfolder.share", lock=True)).folder
     named = or_(
         FolderShare.id == share,
@@ -316,7 +315,7 @@ async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple
 
 
 async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderShare, VFolder]:
-    """What was offered to the actor, with its folder, locked as whoever shares it does."""
+    """The actor's invitation with its folder, locked in the same order as sharing does."""
     require(actor, "vfolder.join", Target(owner_id=actor.user_id))
     mine = (FolderShare.id == share) & (FolderShare.user_id == actor.user_id)
     of = select(FolderShare.folder_id).where(mine)
@@ -349,12 +348,12 @@ async def _part(
 
 
 async def _beyond(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
-    """Live sessions that have more of the folder than whose they are may have now."""
+    """Live sessions whose mount exceeds their owner's current permission."""
     return await mounts_beyond(tx, actor, folder, await access_list.permissions(tx, folder))
 
 
 async def _tell(tx: AsyncSession, folder: VFolder, share: FolderShare) -> None:
-    """Tell everybody who has the folder, and whom it is offered to."""
+    """Publish the change to everybody with access and to invited users."""
     await folder_changed(tx, "vfolder.updated", folder)
     if share.state == ShareState.INVITED:
         await _told_invitation(tx, "invitation.updated", folder, share)

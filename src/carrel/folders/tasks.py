@@ -1,14 +1,14 @@
-"""What takes long with folders: asked for here, done by the leader (`controllers.folder_tasks`), told as it goes.
+"""Long-running folder operations: requested here, performed by the leader (`controllers.folder_tasks`), with progress.
 
-What a task's arguments hold, by kind:
+Arguments of a task, by kind:
 
-- CLONE, of the new folder: `source`, the id of the folder that it is a copy of.
-- MOVE, to another place on disk: `host` and `scope`, where to. Once that is decided, whichever way: `clear`, the place
-  (host and scope) where nothing may be left of it, and `outcome`, how the task ends when that is done.
-- REMOVE: nothing.
-- COPY, of the folder that is copied from: `paths`; `folder`, the id of the one to copy into; `to`, a directory there;
-  `name`, of the copy of a single path, or null; `clash`.
-- CLEAN: `entry`, a name in the folder's stage; nothing when all goes that there is of a folder that has failed.
+- CLONE, of the new folder: `source`, the id of the original folder.
+- MOVE, to another location on disk: `host` and `scope`, the target. Once the outcome is decided: `clear`, the location
+  (host and scope) to be deleted, and `outcome`, how the task ends after that.
+- REMOVE: none.
+- COPY, of the source folder: `paths`; `folder`, the id of the target folder; `to`, a directory there; `name`, of the
+  copy of a single path, or null; `clash`.
+- CLEAN: `entry`, a name in the folder's stage; none to delete all files of a failed folder.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import TASKS, FolderTask, TaskKind, TaskState, VFolder
 
 KEPT = timedelta(days=30)
-"""How long one can see what became of a task."""
+"""How long a finished task is kept."""
 
 _ENDLESS = frozenset({TaskKind.REMOVE, TaskKind.CLEAN})
 _HINDERS = frozenset({TaskKind.CLONE, TaskKind.MOVE, TaskKind.COPY})
@@ -45,9 +45,9 @@ async def enqueue(
     folder: VFolder,
     arguments: Mapping[str, object],
 ) -> FolderTask:
-    """A task that waits; it begins soon after this transaction. actor None: the installation itself.
+    """Create a pending task; it starts soon after the commit. actor None: the installation itself.
 
-    Raises: Conflict when a folder to copy from or into is not, or no longer, in use.
+    Raises: Conflict when a source or target folder is not in use.
     """
     if kind is TaskKind.COPY:
         await _keep_in_use(tx, {folder.id, str(arguments.get("folder") or folder.id)})
@@ -73,7 +73,7 @@ async def enqueue(
 
 
 async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
-    """Hold up whoever wants to put these in the trash, or move them, until the task is there to be seen."""
+    """Lock the folders, so that they cannot be trashed or moved until the task is visible."""
     wanted = select(VFolder).where(VFolder.id.in_(folders), VFolder.state == FolderState.READY)
     found = (await tx.execute(wanted.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
     if len(found) < len(folders):
@@ -87,7 +87,7 @@ async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
 async def find(
     tx: AsyncSession, actor: Actor, ref: str, action: str = "vfolder.read", *, lock: bool = False
 ) -> FolderTask:
-    """The task of this id: one's own, or one that copies from a folder that one administers, into it, or takes it away.
+    """The task with this id: the actor's own, or one that copies from, copies into or deletes a folder they administer.
 
     Raises: NotFound, Forbidden.
     """
@@ -112,7 +112,7 @@ async def find(
         raise NotFound(
             "vfolder_task.not_found", f"There is no task {ref}.", hint="See `carrel vfolder tasks`."
         )
-    # not narrowed: whose the folders are decides whether the actor may
+    # no visibility filter: the owners of the folders determine the authorization
     folders = (await tx.execute(select(VFolder).where(VFolder.id.in_(_folders(task))))).scalars().all()
     if not any(allows(actor, action, target(folder)) for folder in folders):
         project = next((folder.project_id for folder in folders if folder.id == task.folder_id), None)
@@ -125,7 +125,7 @@ def _folders(task: FolderTask) -> list[str]:
 
 
 async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:
-    """Have a task end early. Twice, or when it has ended: no-op. Raises: NotFound, Forbidden, Conflict."""
+    """Request cancellation of a task. Twice, or when it has ended: no-op. Raises: NotFound, Forbidden, Conflict."""
     task = await find(tx, actor, ref, "vfolder.update", lock=True)
     if task.ended_at is not None or task.cancel:
         return
@@ -144,7 +144,7 @@ async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None
 
 
 async def require_idle(tx: AsyncSession, folder: VFolder) -> None:
-    """Return when nothing copies from the folder or into it. Raises: Conflict naming the task."""
+    """Check that no task copies from or into the folder. Raises: Conflict naming the task."""
     busy = await open_on(tx, folder.id)
     if busy is not None:
         raise Conflict(
@@ -156,13 +156,13 @@ async def require_idle(tx: AsyncSession, folder: VFolder) -> None:
 
 
 async def open_on(tx: AsyncSession, folder: FolderId) -> FolderTask | None:
-    """A task that copies from the folder, into it, or moves it."""
+    """An open task that copies from or into the folder, or moves it."""
     wanted = select(FolderTask).where(IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerning(folder))
     return (await tx.execute(wanted.limit(1))).scalar()
 
 
 def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElement[bool]:
-    """A condition for tasks of the folder, and for those that copy from it or into it."""
+    """A condition for tasks of the folder, and for those that copy from or into it."""
     return or_(
         FolderTask.folder_id == folder,
         FolderTask.arguments["source"].astext == folder,
@@ -171,7 +171,7 @@ def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElem
 
 
 async def removal_of(tx: AsyncSession, folder: VFolder) -> FolderTask | None:
-    """The task that deletes it for good, when there is one."""
+    """The task that permanently deletes the folder, if any."""
     wanted = select(FolderTask).where(
         IS_OPEN, FolderTask.kind == TaskKind.REMOVE, FolderTask.folder_id == folder.id
     )
@@ -181,7 +181,7 @@ async def removal_of(tx: AsyncSession, folder: VFolder) -> FolderTask | None:
 async def end(
     tx: AsyncSession, task: FolderTask, state: TaskState, now: datetime, problem: str | None = None
 ) -> None:
-    """Write down how a task ended."""
+    """Record how a task ended."""
     task.state, task.ended_at, task.problem = state, now, problem
     await tx.flush()
     folder = await tx.get(VFolder, task.folder_id) if task.folder_id else None
@@ -189,10 +189,10 @@ async def end(
 
 
 async def forget(tx: AsyncSession, person: UserId) -> None:
-    """Delete the record of what somebody had done, where it has ended."""
+    """Delete the records of a user's finished tasks."""
     await tx.execute(delete(FolderTask).where(FolderTask.actor_id == person, ~IS_OPEN))
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete the record of what ended long ago."""
+    """Delete the records of tasks that ended long ago."""
     await tx.execute(delete(FolderTask).where(FolderTask.ended_at < now - KEPT))

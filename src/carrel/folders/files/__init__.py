@@ -1,1 +1,1 @@
-"""What is in folders: listing, changing, uploading, downloading. Every path is walked by directory handles."""
+"""Files in folders: list, change, upload, download. Every path is resolved by directory handles."""

@@ -1,4 +1,4 @@
-"""Bytes on their way in: from a request's body to the end of a file in a folder's stage."""
+"""Incoming bytes: from a request's body to the end of a file in a folder's stage."""
 
 import asyncio
 import time
@@ -17,16 +17,16 @@ from carrel.storage import staged
 from carrel.storage.staged import Staged
 
 BATCH = 1 << 20
-"""So much is collected before it is written, while the batch before it is being written."""
+"""Batch size: bytes collected while the previous batch is written."""
 _POURED = 4 << 20
 _MOST_PIECES = 1024
-"""Each has a price of its own, however small it is."""
+"""Limit of chunks per batch: each has a fixed cost, however small it is."""
 T = TypeVar("T")
 
 
 @contextmanager
 def let_go(*files: Staged) -> Iterator[None]:
-    """Close the files after the block, but not while a thread that does not come back may be at work with them."""
+    """Close the files after the block, but not while a thread that is still blocked may use them."""
     try:
         yield
     except (Unavailable, asyncio.CancelledError):
@@ -47,10 +47,10 @@ async def receive(
     arrival: Arrival,
     checksum: Checksum | None = None,
 ) -> None:
-    """Put the body behind what is in the file. most: how many bytes it may have.
+    """Append the body to the file. most: limit of the body in bytes.
 
-    With a checksum nothing of it counts before all of it is there and right.
-    Raises: LineBroke and TooLarge, with what came until then in the file; ChecksumMismatch; Unavailable, Refused.
+    With a checksum, nothing counts until the complete body has arrived and matches.
+    Raises: LineBroke and TooLarge, with the bytes received so far in the file; ChecksumMismatch; Unavailable, Refused.
     """
     body.let_grow()
     with services.uploads.open(reached.actor.user_id):
@@ -84,14 +84,14 @@ def more_than_announced() -> TooLarge:
 
 
 def is_small(body: Body, largest: int = BATCH) -> bool:
-    """Whether the body is known to have no more bytes than that, so that it can be `read` first."""
+    """True if the body is known to have at most this many bytes, so that it can be `read` first."""
     return body.announced is not None and body.announced <= largest
 
 
 async def read(
     services: FileServices, body: Body, reached: OpenedFolder, checksum: Checksum | None = None
 ) -> list[bytes]:
-    """A small body. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
+    """A small body, complete. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
     body.let_grow()
     with services.uploads.open(reached.actor.user_id):
         pieces = [piece async for piece in body.pieces() if piece]
@@ -128,7 +128,7 @@ async def _pour(
     arrival: Arrival,
     hashed: object,
 ) -> None:
-    """From the socket to the file. first: of the size bytes, what was received; it may be followed by more of them."""
+    """Copy from the socket to the file. first: number of bytes received so far; more may follow."""
     with intake:
         begun = first + intake.parsed()
         await _finished(reached.call(file.write, [begun], hashed))
@@ -154,7 +154,7 @@ async def _pour(
 
 
 def _poured(intake: Intake, file: Staged, most: int, hashed: object) -> bool:
-    """Write what is there; whether the client is."""
+    """Write the available bytes; True if the client is still connected."""
     intake.at_work = True
     try:
         while most and (piece := intake.read(most)) is not None:
@@ -168,7 +168,7 @@ def _poured(intake: Intake, file: Staged, most: int, hashed: object) -> bool:
 
 
 async def _finished(work: Awaitable[T]) -> T:
-    """What the work gives. Who cancels this waits until the work has ended."""
+    """The result of the work. A cancelled caller waits until the work has ended."""
     running = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(running)
@@ -179,7 +179,7 @@ async def _finished(work: Awaitable[T]) -> T:
 async def _collect(
     body: Body, reached: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
-    """From what the event loop receives, in batches."""
+    """Collect chunks from the event loop into batches."""
     pieces: list[bytes] = []
     size, total = 0, 0
     writing: asyncio.Future[None] | None = None
@@ -197,7 +197,7 @@ async def _collect(
                 writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))
                 pieces, size = [], 0
     finally:
-        # What came before the line broke, or somebody cut it, is kept.
+        # Bytes received before the connection broke or was cut are kept.
         if writing:
             await writing
         if pieces:

@@ -1,4 +1,4 @@
-"""Which uploads are arriving, and ending one whose connection broke."""
+"""Active uploads of this process, and ending one whose connection broke."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ _UPLOADS = Gauge("carrel_uploads_in_progress", "Requests that are sending the co
 
 @dataclass
 class Arrival:
-    """A request that is sending. last: when bytes came, by the monotonic clock."""
+    """A request that is sending data. last: when data last arrived, by the monotonic clock."""
 
     patience: asyncio.Timeout
     last: float = field(default_factory=time.monotonic)
@@ -25,9 +25,9 @@ class Arrival:
 
 
 class Arrivals:
-    """Which uploads arrive in this process.
+    """The uploads that this process is receiving.
 
-    A line that broke is noticed late, or never. Who goes on with an upload over another line must not wait for that.
+    A broken connection is detected late or never. A client that resumes over another connection must not wait for it.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Arrivals:
 
     @asynccontextmanager
     async def arriving(self, upload: str) -> AsyncIterator[Arrival]:
-        """While the block lasts, bytes come, unless somebody cuts it. Raises: LineBroke."""
+        """Register the upload as active for the duration of the block. Raises: LineBroke if it is cut."""
         arrival = None
         try:
             async with asyncio.timeout(None) as patience:
@@ -53,11 +53,11 @@ class Arrivals:
                     del self._known[upload]
 
     def is_arriving(self, upload: str) -> bool:
-        """Whether a request is sending this."""
+        """True if a request is sending this upload."""
         return upload in self._known
 
     async def cut(self, upload: str, *, unless_busy: bool) -> None:
-        """End the request that is sending this; unless_busy: only when nothing came from it for a while."""
+        """End the request that is sending this upload; unless_busy: only if it has sent nothing for a while."""
         arrival = self._known.get(upload)
         if arrival is None or (unless_busy and time.monotonic() - arrival.last < STALLED_S):
             return

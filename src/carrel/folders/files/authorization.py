@@ -1,7 +1,7 @@
-"""Who may move bytes in and out of a folder, and how many may come in: asked in one statement.
+"""Authorization and quota check for transfers of file contents, in one statement.
 
-What is not plain by that - the name of a folder that is not one's own, a no that needs words - is asked as everywhere
-else.
+Cases that this statement does not decide (a name that is not an own folder, a refusal that needs an explanation) take
+the regular path.
 """
 
 from dataclasses import dataclass
@@ -35,18 +35,18 @@ _IN = f"""
 
 @dataclass(frozen=True)
 class Admitted:
-    """A folder that bytes may come into. largest: bytes of one file. room: bytes in all; None: as many as there are."""
+    """A folder that may receive bytes. largest: limit of one file in bytes. room: free bytes in total; None: unlimited."""
 
     reached: OpenedFolder
     largest: int
     room: int | None
 
     def most(self, at_once: int) -> int:
-        """How many bytes a request may bring that does not say it before. at_once: where there is room."""
+        """Byte limit of a request that does not declare its size. at_once: the limit while there is room."""
         return at_once if self.room is None else min(at_once, self.room)
 
     async def require(self, services: StorageServices, size: int, largest: int | None = None) -> None:
-        """Return when so much more may come in. largest: of the files that it is; None: it is one.
+        """Check that this many more bytes fit. largest: size of the largest file; None: all bytes are one file.
 
         Raises: TooLarge, Refused.
         """
@@ -57,14 +57,15 @@ class Admitted:
                 await quotas.require_room(tx, self.reached.folder, size)
 
     async def require_beside(self, tx: AsyncSession, size: int) -> None:
-        """The same for an upload that is to begin in this transaction: what others will bring counts as well.
+        """As `require`, for an upload that begins in this transaction: counts the pending bytes of other uploads as
+        well.
 
         Raises: Refused.
         """
         if self.room is None:
             return
         scope = self.reached.folder.scope
-        # The folder before its scope, as everywhere; the upload's row locks it like this in any case.
+        # Lock order: the folder before its scope, as everywhere; the upload's row takes this lock in any case.
         held = select(VFolder.id).where(VFolder.id == self.reached.folder.id)
         await tx.execute(held.with_for_update(read=True, key_share=True))
         await quotas.lock(tx, scope)
@@ -101,7 +102,7 @@ async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
 async def _glanced(
     services: StorageServices, actor: Actor, ref: str, statement: str
 ) -> tuple[access.FolderRights | None, dict[str, Any]]:
-    """What the actor holds by this id, or name of their own, and what else was asked; None when that is not plain."""
+    """The folder with this id or own name, with the results of the checks; None if the regular path must decide."""
     bound = {"ref": ref, "user": actor.user_id, "projects": sorted(actor.projects)}
     rows = await services.database.texts(statement, bound)
     if not rows or not within(actor.scopes, _ACTION):

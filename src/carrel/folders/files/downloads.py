@@ -1,4 +1,4 @@
-"""Bytes on their way out: files with their ranges, and selections as zip files."""
+"""Outgoing bytes: files with ranges, and selections as zip files."""
 
 import os
 import re
@@ -22,13 +22,13 @@ from carrel.storage.tree import changed
 from carrel.storage.zips import write_zip
 
 _SMALL = 256 << 10
-"""Up to here a file is read at once, while it is opened."""
+"""Files up to this size are read immediately when they are opened."""
 _RANGE = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))", re.ASCII)
 
 
 @dataclass(frozen=True)
 class FileRequest:
-    """What of a file is asked for, in HTTP's words. content: False when only its size and tag matter."""
+    """The requested part of a file, in HTTP terms. content: False if only its size and ETag are needed."""
 
     content: bool = True
     if_match: str | None = None
@@ -39,7 +39,7 @@ class FileRequest:
 
 @dataclass(frozen=True)
 class Download:
-    """From `start` to `end` of a file. slot: to be closed when it has been sent; None: nothing is to be sent."""
+    """Bytes `start` to `end` of a file. slot: close it after sending; None: nothing is sent."""
 
     reached: OpenedFolder
     name: str
@@ -51,7 +51,7 @@ class Download:
 
 @dataclass(frozen=True)
 class NotChanged:
-    """The client has the file as it is."""
+    """The client's copy of the file is current."""
 
     name: str
     etag: str
@@ -59,14 +59,14 @@ class NotChanged:
 
 @dataclass(frozen=True)
 class NoSuchRange:
-    """The file is not as long as that."""
+    """The range lies beyond the end of the file."""
 
     size: int
 
 
 @dataclass(frozen=True)
 class Archive:
-    """Files as one, made while it is sent. slot: to be closed when it has been."""
+    """Several files as one archive, created while it is sent. slot: close it after sending."""
 
     reached: OpenedFolder
     make: Make
@@ -77,19 +77,19 @@ class Archive:
 async def file(
     services: FileServices, actor: Actor, ref: str, path: str, wanted: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
-    """A file's bytes, or a part of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
+    """A file's bytes or a range of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
     return await sent(services, await authorization.outward(services, actor, ref), path, wanted)
 
 
 async def archive(services: FileServices, actor: Actor, ref: str, paths: list[str]) -> Archive:
-    """A zip file of things. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    """A zip file of the selection. Raises: NotFound, Forbidden, Conflict, Invalid."""
     return await zipped(services, await authorization.outward(services, actor, ref), paths)
 
 
 async def sent(
     services: FileServices, reached: OpenedFolder, path: str, wanted: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
-    """A file as it is asked for. Raises: NotFound, Conflict, Invalid, Changed."""
+    """The requested part of a file. Raises: NotFound, Conflict, Invalid, Changed."""
     content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]
     with ExitStack() as unless_sent:
         if content.file:
@@ -112,7 +112,7 @@ async def sent(
 
 
 async def zipped(services: FileServices, reached: OpenedFolder, paths: list[str]) -> Archive:
-    """Things as a zip file. Raises: NotFound, Conflict, Invalid."""
+    """The selection as a zip file. Raises: NotFound, Conflict, Invalid."""
     if "" in paths and len(paths) > 1:
         raise Invalid("invalid.request", "The whole folder comes alone.", field="path")
     await reached.call(_require_all, reached.root, paths)
@@ -123,7 +123,7 @@ async def zipped(services: FileServices, reached: OpenedFolder, paths: list[str]
 
 
 def matches(header: str, tag: str) -> bool:
-    """Whether an If-Match or If-None-Match means this ETag."""
+    """True if an If-Match or If-None-Match header matches this ETag."""
     return header.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in header.split(","))
 
 
@@ -139,7 +139,7 @@ def _content(root: Path, path: str) -> Content:
 
 
 def _span(wanted: str | None, condition: str | None, content: Content) -> tuple[int, int] | None:
-    """From where to where; None when there is no such part. Several ranges at once are as good as none."""
+    """Start and end of the range; None if it cannot be satisfied. Multiple ranges are ignored."""
     size = content.size
     found = _RANGE.fullmatch(wanted.strip()) if wanted else None
     if found is None or (condition is not None and condition.strip() != content.etag):

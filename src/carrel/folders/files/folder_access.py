@@ -1,4 +1,4 @@
-"""Getting at the files of a folder as somebody, and telling afterwards what became of them."""
+"""Access to the files of a folder as a user, and recording of changes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ Places = Mapping[FolderId, tuple[str, str, str]]
 """State, host and scope of folders."""
 
 LONG_S = 900.0
-"""For what takes as long as a file is large."""
+"""Timeout of calls whose duration grows with the size of the file."""
 MOST_TOLD = 50
-"""So many paths are named in one audit entry."""
+"""Most paths named in one audit entry."""
 
 
 @dataclass(frozen=True)
 class OpenedFolder:
-    """A folder whose files the actor may use as they asked for. root: its files. stage: for what is not finished."""
+    """A folder whose files the actor may use as requested. root: its files. stage: unfinished files."""
 
     actor: Actor
     folder: VFolder
@@ -42,12 +42,12 @@ class OpenedFolder:
     stage: Path
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
-        """What the work gives, done by the storage host's own threads; see `HostStorage.call`."""
+        """The result of the work, run in the storage host's threads; see `HostStorage.call`."""
         return await self.storage.call(work, *args, deadline_s=deadline_s)
 
 
 async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> OpenedFolder:
-    """The files of a folder, for an actor who may use them like that. Raises: NotFound, Forbidden, Conflict."""
+    """The files of a folder, if the actor has the permission. Raises: NotFound, Forbidden, Conflict."""
     async with services.database.transaction() as tx:
         held = await access.find(tx, actor, ref, "vfolder.use")
         access.require(held, needed)
@@ -55,7 +55,7 @@ async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permi
 
 
 async def at(services: StorageServices, actor: Actor, held: access.FolderRights) -> OpenedFolder:
-    """The files of a folder that was found and may be used."""
+    """The files of a folder that is already resolved and authorized."""
     assert held.permission is not None
     storage = await services.storages.of(held.folder.host_id)
     place = FolderLocation(held.folder.scope, held.folder.id)
@@ -66,7 +66,7 @@ async def at(services: StorageServices, actor: Actor, held: access.FolderRights)
 def note(
     tx: AsyncSession, reached: OpenedFolder, action: str, paths: Sequence[str], **details: object
 ) -> None:
-    """Write down what was done with these files. Of very many, the first are named."""
+    """Record the operation on these files. Of long lists, only the first paths are named."""
     folder = reached.folder
     known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
     audit.record(
@@ -75,16 +75,16 @@ def note(
 
 
 async def require_in_place(tx: AsyncSession, reached: OpenedFolder) -> None:
-    """Return when the folder is still where its files were changed; one that was on its way may have left that behind.
+    """Check that the folder is still where its files were changed; a concurrent move may have left the change behind.
 
-    To be asked after the change. Raises: Conflict.
+    Call it after the change. Raises: Conflict.
     """
     if error := left(reached.folder, await places(tx, {reached.folder.id})):
         raise error
 
 
 async def places(tx: AsyncSession, folders: Collection[FolderId]) -> Places:
-    """Where folders are now."""
+    """The current locations of folders."""
     if not folders:
         return {}
     wanted = select(VFolder.id, VFolder.state, VFolder.host_id, VFolder.scope)
@@ -93,7 +93,7 @@ async def places(tx: AsyncSession, folders: Collection[FolderId]) -> Places:
 
 
 def left(folder: VFolder, now: Places) -> Conflict | None:
-    """What to say when the folder is not where it was."""
+    """The error for a folder that has moved."""
     found = now.get(folder.id)
     if found == (FolderState.READY, folder.host_id, folder.scope):
         return None

@@ -1,8 +1,8 @@
-"""Many small files as a web form (multipart/form-data, RFC 7578), taken apart like a tar file.
+"""Many small files as a web form (multipart/form-data, RFC 7578), unpacked like a tar file.
 
-A browser sends the files of a form without a script that reads them first, at half of what the parts of a blob cost
-it. The first field, `files`, is a JSON array of `{"path": ..., "modified": seconds since 1970}`; the fields after it
-are the files, in that order.
+A browser sends the files of a form without reading them in a script first, at half the cost of the parts of a blob. The
+first field, `files`, is a JSON array of `{"path": ..., "modified": seconds since 1970}`; the following fields are the
+files, in that order.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _MODE = 0o644
 
 
 class FormFile(BaseModel):
-    """Where a file of the form goes, and when it was last changed, in seconds since 1970."""
+    """Target path of a file in the form, and its modification time in seconds since 1970."""
 
     model_config = {"extra": "forbid"}
 
@@ -42,14 +42,14 @@ _FILES = TypeAdapter(Annotated[list[FormFile], Field(max_length=_MOST_FILES)])
 
 
 def is_form(body: Body) -> bool:
-    """Whether the body is a form."""
+    """True if the body is a form."""
     return body.headers.get("content-type", "").partition(";")[0].strip().lower() == MEDIA_TYPE
 
 
 async def unpack(
     services: FileServices, actor: Actor, ref: str, to: str, clash: Clash, body: Body
 ) -> FilesDone:
-    """Put the files of a form into a directory.
+    """Unpack the files of a form into a directory.
 
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
@@ -68,7 +68,7 @@ async def unpack(
 
 
 def as_tar(content: bytes, content_type: str) -> bytes:
-    """The files of a form as a tar file. Raises: Invalid."""
+    """Convert the form to a tar file. Raises: Invalid."""
     try:
         fields = list(_fields(content, _boundary(content_type)))
         about = _FILES.validate_json(fields[0] if fields else b"")

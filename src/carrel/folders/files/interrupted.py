@@ -1,6 +1,6 @@
-"""Changes of files whose audit entries never came: an intent before each, and an entry for each that is left.
+"""Recovery of missing audit entries of file changes: an intent before each change, an entry for each leftover intent.
 
-See `carrel.storage.intents`. An entry that comes late says so: its details have `interrupted_at`, when it was begun.
+See `carrel.storage.intents`. The details of a late entry have `interrupted_at`, the start of the change.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ def intent(
     *,
     upload: str | None = None,
 ) -> Intent:
-    """What the actor is about to do with these files. details: of the entry, besides paths and bytes."""
+    """The intent of the actor's change. details: of the entry, besides paths and bytes."""
     actor, folder = reached.actor, reached.folder
     known = {
         "action": action,
@@ -66,10 +66,10 @@ def intent(
 
 @asynccontextmanager
 async def ending(reached: OpenedFolder, about: Intent) -> AsyncIterator[None]:
-    """In the block the entry of what was done is committed. When that fails, it is left for `write_down`."""
+    """Commit the audit entry inside the block. If that fails, the intent is left for `write_down`."""
     try:
         yield
-    except Conflict:  # its folder has left
+    except Conflict:  # its folder has moved
         await reached.call(about.end)
         raise
     except BaseException:
@@ -80,7 +80,7 @@ async def ending(reached: OpenedFolder, about: Intent) -> AsyncIterator[None]:
 
 
 async def write_down_all(transaction: Callable[[], Any], storages: Storages, clock: Clock) -> None:
-    """The same of every storage host that answers."""
+    """Call `write_down` for every storage host that responds."""
     async with transaction() as tx:
         hosts = (await tx.execute(select(StorageHost.id).order_by(StorageHost.id))).scalars().all()
     for host in hosts:
@@ -91,7 +91,7 @@ async def write_down_all(transaction: Callable[[], Any], storages: Storages, clo
 
 
 async def write_down(transaction: Callable[[], Any], storage: HostStorage, clock: Clock) -> None:
-    """Have in the audit trail what happened of changes that nobody is at any more. Raises: Unavailable, OSError."""
+    """Write audit entries for changes whose request is gone. Raises: Unavailable, OSError."""
     for left in await storage.call(interrupted.left, storage.backend.root):
         try:
             await _write_down(transaction, storage, left, clock)
@@ -110,7 +110,7 @@ async def _write_down(
     place = FolderLocation(known["scope"], known["folder"])
     async with transaction() as tx:
         folder = await tx.get(VFolder, known["folder"])
-    # What was done to a folder that has left is lost with what it left behind; nothing is said of that.
+    # Changes to a folder that has moved are lost with the old location and get no entry.
     if folder is not None and (folder.host_id, folder.scope) == (known["host"], known["scope"]):
         stage = storage.backend.stage(place)
         done = await storage.call(left.done, storage.backend.files(place), stage)
@@ -124,7 +124,7 @@ async def _write_down(
 async def _write(
     tx: AsyncSession, folder: VFolder, left: InterruptedChange, done: Done, now: datetime
 ) -> int:
-    """How many entries were missing."""
+    """The number of missing entries, now written."""
     known, missing = left.known, 0
     actor = Actor(role=Role.USER, projects=frozenset(), administers=frozenset(), **known["actor"])
     if known["upload"] and await _finished(tx, known["upload"], done, now):
@@ -154,7 +154,7 @@ async def _write(
 
 
 async def _finished(tx: AsyncSession, upload: str, done: Done, now: datetime) -> bool:
-    """Whether this upload is known to be in its place. It is from now on, if it is."""
+    """True if the upload was already recorded as in place; otherwise record it, if it is in place."""
     row = (await tx.execute(select(Upload).where(Upload.id == upload).with_for_update())).scalar()
     if row is None or row.done_path is not None:
         return row is not None
@@ -165,7 +165,7 @@ async def _finished(tx: AsyncSession, upload: str, done: Done, now: datetime) ->
 
 
 async def _written(tx: AsyncSession, left: InterruptedChange) -> Sequence[Sequence[str]]:
-    """Paths of the entries that were committed before whoever made the change was cut off."""
+    """Paths whose entries were committed before the request was cut off."""
     known = left.known
     paths = AuditEntry.details["paths"].label("paths")
     wanted = select(paths).where(

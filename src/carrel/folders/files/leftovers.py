@@ -1,4 +1,4 @@
-"""What uploads leave behind when nobody goes on with them, or when a server is killed; deleted now and then."""
+"""Periodic cleanup of abandoned uploads and of files left by a killed server."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 PRUNED_AT_ONCE = 200
 OLD = timedelta(hours=1)
-"""A file of one request that nobody writes is left over when it is so old."""
+"""Age from which an unwritten file of a single request counts as a leftover."""
 
 
 def staged_name(upload: UploadId) -> str:
@@ -28,7 +28,7 @@ def staged_name(upload: UploadId) -> str:
 
 
 def discard(stage: Path, name: str) -> None:
-    """Delete what has arrived of an upload. Twice, or absent: success. Raises: Locked."""
+    """Delete the received part of an upload. Twice, or absent: success. Raises: Locked."""
     try:
         file = staged.opened(stage, name)
     except NotFound:
@@ -39,7 +39,7 @@ def discard(stage: Path, name: str) -> None:
 
 
 async def prune(transaction: Callable[[], Any], storages: Storages, now: datetime) -> None:
-    """Forget uploads that nobody went on with, and what there is of them; what cannot be deleted, later."""
+    """Delete abandoned uploads and their data; failed deletions are retried later."""
     after, away = (datetime.min.replace(tzinfo=UTC), UploadId("")), set[StorageHostId]()
     while True:
         async with transaction() as tx:
@@ -59,7 +59,7 @@ async def prune(transaction: Callable[[], Any], storages: Storages, now: datetim
 
 
 async def _discarded(storages: Storages, upload: UploadId, folder: VFolder, away: set[StorageHostId]) -> bool:
-    """Nothing is left of it. A host that does not answer is away from then on."""
+    """True if nothing is left. A host that does not respond is skipped from then on."""
     try:
         storage = await storages.of(folder.host_id)
         stage = storage.backend.stage(FolderLocation(folder.scope, folder.id))
@@ -76,7 +76,7 @@ async def _discarded(storages: Storages, upload: UploadId, folder: VFolder, away
 
 
 def _discard_there(stage: Path, name: str) -> None:
-    """Raises: FileNotFoundError when there is no stage, which says nothing of the other folders of its host."""
+    """Raises: FileNotFoundError when there is no stage, which implies nothing for other folders of its host."""
     try:
         discard(stage, name)
     except StorageUnavailable as error:
@@ -84,7 +84,7 @@ def _discard_there(stage: Path, name: str) -> None:
 
 
 async def sweep(transaction: Callable[[], Any], storages: Storages, now: datetime) -> None:
-    """Delete what requests left that a killed server was answering; what cannot be deleted, another time."""
+    """Delete leftovers of requests that a killed server was handling; failed deletions are retried later."""
     after, away = FolderId(""), set[StorageHostId]()
     before_ns = int((now - OLD).timestamp() * 10**9)
     while True:
@@ -110,7 +110,7 @@ async def _sweep(storage: HostStorage, places: Sequence[FolderLocation], before_
         raise
     except (CarrelError, OSError) as error:
         if len(places) > 1:
-            # It ended at the first that is in the way.
+            # It stopped at the first obstacle.
             for place in places:
                 await _sweep(storage, [place], before_ns)
         else:

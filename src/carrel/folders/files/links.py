@@ -1,4 +1,4 @@
-"""Addresses for one download: sealed by the installation, for a minute, and no more than their maker may fetch then."""
+"""Download links: sealed by the installation, valid for a minute, with the current permissions of their creator."""
 
 import base64
 import zlib
@@ -28,7 +28,7 @@ _MOST_BYTES = 8 << 20
 
 
 async def make(services: FileServices, actor: Actor, ref: str, paths: list[str]) -> LinkView:
-    """An address for these things. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    """A link to these files. Raises: NotFound, Forbidden, Conflict, Invalid."""
     for path in paths:
         names(path)
     reached = await reach(services, actor, ref, Permission.READ)
@@ -47,7 +47,7 @@ async def make(services: FileServices, actor: Actor, ref: str, paths: list[str])
 
 @dataclass(frozen=True)
 class Linked:
-    """What an address is for. is_file: one file as it is; else all of them as an archive."""
+    """The target of a link. is_file: a single file as it is; otherwise an archive of all files."""
 
     reached: OpenedFolder
     paths: list[str]
@@ -55,7 +55,7 @@ class Linked:
 
 
 async def follow(services: FileServices, token: str, address: str) -> Linked:
-    """What the address is for, as far as its maker may have it. address: of whoever asks.
+    """The target of a link, if its creator may still access it. address: the client's.
 
     Raises: NotFound, Forbidden, Conflict.
     """

@@ -1,4 +1,4 @@
-"""What was done with files, written down: what happens at the same time, in one transaction."""
+"""Audit entries of file operations, with concurrent ones batched into one transaction."""
 
 import asyncio
 from collections import defaultdict
@@ -19,7 +19,7 @@ _MOST_AT_ONCE = 200
 
 @dataclass(frozen=True)
 class _Waiting:
-    """in_place: what was done holds only when the folder is still where it was done."""
+    """in_place: the operation counts only if the folder is still in the same location."""
 
     reached: OpenedFolder
     action: str
@@ -32,7 +32,7 @@ class _Waiting:
     def end(self, error: BaseException | None = None) -> None:
         if error is not None and self.intent and not isinstance(error, Conflict):
             self.intent.close()
-        if self.written.done():  # its request has gone
+        if self.written.done():  # its request is gone
             return
         if error is None:
             self.written.set_result(None)
@@ -43,8 +43,8 @@ class _Waiting:
 class FileNotes:
     """Writes to the audit trail for many requests at once.
 
-    A request waits until what it did is committed, as if it had a transaction of its own: while one is being
-    committed, the next ones gather.
+    Each request waits until its operation is committed, as with its own transaction; during a commit the next batch
+    collects.
     """
 
     def __init__(self, database: Database) -> None:
@@ -63,10 +63,10 @@ class FileNotes:
         intent: Intent | None = None,
         **details: object,
     ) -> None:
-        """Return when this is in the audit trail.
+        """Return when the entry is committed.
 
-        in_place: files were changed; a folder that left meanwhile is a Conflict, and nothing is written down.
-        intent: of the change; it is ended soon after. Raises: Conflict, Unavailable.
+        in_place: files were changed; if the folder has moved since, raise Conflict and write nothing.
+        intent: of the change; deleted soon after. Raises: Conflict, Unavailable.
         """
         written = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(reached, action, paths, in_place, details, intent, written))
@@ -90,7 +90,7 @@ class FileNotes:
                 self._end_intents(now)
 
     def _end_intents(self, written: Sequence[_Waiting]) -> None:
-        """Delete what was needed until now. Nobody waits for that: what is left costs a look, later."""
+        """Delete finished intents. Nothing waits for this: a leftover intent only costs a later check."""
         by_storage = defaultdict[int, list[_Waiting]](list)
         for each in written:
             if each.intent:
@@ -102,7 +102,7 @@ class FileNotes:
             task.add_done_callback(self._ending.discard)
 
     async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
-        """What is no more in its place, by identity; all the others are written down."""
+        """Commit the batch; the identities of entries whose folder has moved, which are not written."""
         changed = {each.reached.folder.id for each in waiting if each.in_place}
 
         async def write(tx: AsyncSession) -> dict[int, BaseException]:

@@ -1,4 +1,4 @@
-"""Use cases of many small files in one request: a tar file that is taken apart, and one that is made."""
+"""Use cases of many small files in one request: unpacking and creating tar files."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -26,15 +26,15 @@ from carrel.storage.tree import Clash
 T = TypeVar("T")
 
 LARGEST = 32 << 20
-"""Of one tar file. What is larger comes in several."""
+"""Size limit of one tar file. Larger transfers are split."""
 _IN_MEMORY = 2 << 20
-"""A tar file up to this is taken apart without a copy on disk."""
+"""A tar file up to this size is unpacked without a copy on disk."""
 
 
 async def unpack(
     services: FileServices, actor: Actor, ref: str, to: str, clash: Clash, body: Body
 ) -> FilesDone:
-    """Put the files of a tar file into a directory; of no bytes, none.
+    """Unpack the files of a tar file into a directory; an empty body has none.
 
     Raises: NotFound, Forbidden, Conflict, Refused, TooLarge, Invalid.
     """
@@ -56,9 +56,9 @@ async def unpack(
 
 
 async def pack(services: FileServices, actor: Actor, ref: str, paths: Sequence[str]) -> Archive:
-    """A tar file of those of these files that are small.
+    """A tar file of the small ones among these files.
 
-    Raises: NotFound, Forbidden, Conflict, Invalid; why the first cannot be packed, when none can.
+    Raises: NotFound, Forbidden, Conflict, Invalid; if none can be packed, the error of the first.
     """
     for path in paths:
         names(path)
@@ -79,7 +79,7 @@ async def pack(services: FileServices, actor: Actor, ref: str, paths: Sequence[s
 async def _unpacked_from_disk(
     services: FileServices, admitted: Admitted, most: int, to: str, clash: Clash, body: Body
 ) -> FilesDone:
-    """The same of a body that is not kept in memory. most: how many bytes it may have."""
+    """As `unpack_tar`, for a body that is stored on disk first. most: its limit in bytes."""
     reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
     file = await reached.call(staged.create, reached.stage, name)
     with arrivals.let_go(file):
@@ -95,7 +95,7 @@ async def _unpacked_from_disk(
 async def unpack_tar(
     services: FileServices, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
 ) -> FilesDone:
-    """What became of the files of this tar file. size: how many bytes it has."""
+    """The outcome per file of this tar file. size: its length in bytes."""
     reached, done = admitted.reached, FilesDone(paths=[], refused=[])
     if not size:
         return done
@@ -124,7 +124,7 @@ async def unpack_tar(
 
 
 async def _note(services: FileServices, reached: OpenedFolder, step: UnpackedBatch) -> None:
-    """Have all of it in the audit trail: in several entries that name every path, and one transaction."""
+    """Record all files in the audit trail: several entries that name every path, in one transaction."""
     notes: FileNotes = services.file_notes
     entries = [
         notes.write(
@@ -143,7 +143,7 @@ async def _note(services: FileServices, reached: OpenedFolder, step: UnpackedBat
 
 
 def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:
-    """So few at a time that an audit entry names all of them."""
+    """Batches small enough for an audit entry to name every path."""
     return (many[start : start + MOST_TOLD] for start in range(0, len(many), MOST_TOLD))
 
 

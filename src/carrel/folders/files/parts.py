@@ -1,4 +1,4 @@
-"""Parts that have arrived put together to one upload."""
+"""Concatenate received parts into one upload."""
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import UploadId
@@ -17,12 +17,12 @@ from carrel.tables.uploads import Upload
 async def joined(
     services: FileServices, reached: OpenedFolder, upload: Upload, parts: tuple[str, ...]
 ) -> None:
-    """Make the upload a file from parts that have all arrived, in this order."""
+    """Turn the upload into a file from its complete parts, in this order."""
     lengths = await _parts(services, reached, parts)
     upload.parts, upload.length = list(parts), sum(lengths[part] for part in parts)
     async with services.database.transaction() as tx:
         await sizes.require_fitting(tx, upload.length)
-        # What is in the parts counts already.
+        # The bytes of the parts already count.
         await quotas.require_room(tx, reached.folder)
         tx.add(upload)
     file = await reached.call(staged.create, reached.stage, staged_name(upload.id))
@@ -41,7 +41,7 @@ async def joined(
 
 
 async def _parts(services: FileServices, reached: OpenedFolder, parts: tuple[str, ...]) -> dict[str, int]:
-    """How long each of the parts is that are to be put together. Raises: NotFound, Conflict."""
+    """The lengths of the parts to concatenate. Raises: NotFound, Conflict."""
     async with services.database.transaction() as tx:
         found = (
             await tx.execute(theirs(reached, services.clock.now()).where(Upload.id.in_(parts)))
@@ -57,7 +57,9 @@ async def _parts(services: FileServices, reached: OpenedFolder, parts: tuple[str
 
 
 async def _take(reached: OpenedFolder, file: Staged, part: str, length: int) -> None:
-    """Add a part to the file. One at a time is open: there may be a thousand. Raises: NotFound, Conflict, Locked."""
+    """Append a part to the file. Only one part is open at a time: there may be a thousand. Raises: NotFound, Conflict,
+    Locked.
+    """
     opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
     with let_go(opened):
         if opened.size() != length:

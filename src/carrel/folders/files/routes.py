@@ -137,7 +137,7 @@ async def remove(
 
 
 def _with_status(response: Response, done: FilesDone) -> FilesDone:
-    """The same, with the status that says whether some were refused."""
+    """The outcome, with status 207 if some operations failed."""
     if done.refused:
         response.status_code = 207
     return done

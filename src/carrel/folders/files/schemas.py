@@ -1,7 +1,7 @@
 """API types of files.
 
-A path is relative to its folder, with / between names; "" is the folder itself. A name is any UTF-8 but / and NUL; "."
-and ".." are none.
+A path is relative to its folder, with / between names; "" is the folder itself. A name is any UTF-8 string without /
+and NUL, except "." and "..".
 """
 
 from datetime import datetime
@@ -26,9 +26,10 @@ _Paths = Annotated[list[FilePath], Field(min_length=1, max_length=1000)]
 
 
 class FileView(BaseModel):
-    """name: what cannot be read as UTF-8 is shown with � in it, and readable is false: a session can rename it.
-    size_bytes: of a file. mode: permission bits, as octal digits. type: its media type, by its name. etag: changes
-    with its content; of files only.
+    """name: invalid UTF-8 is shown as �, and readable is false; a session can rename the file.
+
+    size_bytes: of a file. mode: permission bits, as octal digits. type: media type by the file name. etag: changes with
+    the content; files only.
     """
 
     name: str
@@ -43,7 +44,7 @@ class FileView(BaseModel):
 
 
 class FileQuery(BaseModel):
-    """Which to list. sort: name, size or modified; with - before it, the greatest first; directories come first."""
+    """Filter of the list. sort: name, size or modified; prefix - for descending order; directories come first."""
 
     path: FilePath = ""
     sort: Literal["name", "-name", "size", "-size", "modified", "-modified"] = "name"
@@ -53,7 +54,7 @@ class FileQuery(BaseModel):
 
 
 class FileList(BaseModel):
-    """total: how many are in the directory. permission: what you may do here; null never."""
+    """total: number of entries of the directory. permission: yours in this folder; never null."""
 
     items: list[FileView]
     path: str
@@ -63,14 +64,14 @@ class FileList(BaseModel):
 
 
 class FoundFiles(BaseModel):
-    """complete: false when there were more than asked for, or looking took too long."""
+    """complete: false if there are more results than requested, or the search timed out."""
 
     items: list[FileView]
     complete: bool
 
 
 class DirectoryCreate(BaseModel):
-    """Its parents are made too."""
+    """Missing parents are created too."""
 
     model_config = {"extra": "forbid"}
 
@@ -78,7 +79,7 @@ class DirectoryCreate(BaseModel):
 
 
 class FilesMove(BaseModel):
-    """paths: what to move into the directory `to`; or one path, with its new path in `rename_to`."""
+    """paths: sources to move into the directory `to`; or a single path, with its new path in `rename_to`."""
 
     model_config = {"extra": "forbid"}
 
@@ -89,8 +90,10 @@ class FilesMove(BaseModel):
 
 
 class FilesCopy(BaseModel):
-    """paths: what to copy into the directory `to`; or one path, with the path of its copy in `rename_to`. folder: id or
-    name of another folder to copy into; left out: the same."""
+    """paths: sources to copy into the directory `to`; or a single path, with the path of its copy in `rename_to`.
+
+    folder: id or name of the target folder; omitted: the same folder.
+    """
 
     model_config = {"extra": "forbid"}
 
@@ -114,7 +117,7 @@ class FilesPack(BaseModel):
 
 
 class NotDone(BaseModel):
-    """What could not be done, and why."""
+    """A failed operation and its reason."""
 
     path: str
     code: str
@@ -122,14 +125,14 @@ class NotDone(BaseModel):
 
 
 class FilesDone(BaseModel):
-    """paths: where they are now; for removal, what is gone."""
+    """paths: the new paths; for removals, the removed paths."""
 
     paths: list[str]
     refused: list[NotDone]
 
 
 class LinkCreate(BaseModel):
-    """paths: one file, or a selection that comes as a zip file; "" is the whole folder."""
+    """paths: one file, or a selection to be sent as a zip file; "" is the whole folder."""
 
     model_config = {"extra": "forbid"}
 
@@ -137,15 +140,17 @@ class LinkCreate(BaseModel):
 
 
 class LinkView(BaseModel):
-    """url: for one minute, and for this alone."""
+    """url: valid for one minute, for this download only."""
 
     url: str
     expires_at: datetime
 
 
 class UploadView(BaseModel):
-    """An upload that is not finished. partial: a piece of one that is sent side by side; path: where that is to be, if
-    it was said. offset_bytes: how much has arrived."""
+    """An unfinished upload.
+
+    partial: one of several parts sent in parallel; path: the target, if known. offset_bytes: bytes received.
+    """
 
     id: UploadId
     path: str

@@ -1,4 +1,6 @@
-"""Use cases of files. Reading needs "ro"; making, writing and moving "rw"; what takes a file away "rw-delete"."""
+"""Use cases of files. Reading requires "ro"; creating, writing and moving "rw"; deleting or replacing a file
+"rw-delete".
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -61,14 +63,14 @@ async def show(services: FileServices, actor: Actor, ref: str, path: str) -> Fil
 async def search(
     services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int
 ) -> FoundFiles:
-    """What has the part in its name. Raises: NotFound, Forbidden, Conflict, Invalid."""
+    """Entries whose name contains the text. Raises: NotFound, Forbidden, Conflict, Invalid."""
     reached = await reach(services, actor, ref, Permission.READ)
     found = await reached.call(looking.search, reached.root, path, part, limit)
     return FoundFiles(items=[views.view(entry) for entry in found.entries], complete=found.complete)
 
 
 async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
-    """A directory, and those above it. Twice: the one that is there. Raises: as `show`."""
+    """Create a directory with its parents. Twice: the existing one. Raises: as `show`."""
     reached = await reach(services, actor, ref, Permission.WRITE)
     about = intent(services.clock, reached, "file.make_directory")
     await reached.call(tree.make_directory, reached.root, path, about)
@@ -77,9 +79,9 @@ async def make_directory(services: FileServices, actor: Actor, ref: str, path: s
 
 
 async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
-    """Move what can be moved, and say of the rest why not.
+    """Move as many as possible; report a reason for each of the others.
 
-    Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal when nothing could be moved.
+    Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal if nothing could be moved.
     """
     moves = _moves(wanted)
     replaces = wanted.clash is Clash.REPLACE
@@ -102,7 +104,7 @@ async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove
 
 
 async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
-    """Have things copied. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
+    """Start a task that copies files. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
     source = await reach(services, actor, ref, Permission.READ)
     target = await reach(services, actor, wanted.folder or source.folder.id, Permission.WRITE)
     to, name = _goal(wanted)
@@ -124,9 +126,9 @@ async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy
 
 
 async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence[str]) -> FilesDone:
-    """Delete what can be deleted, and say of the rest why not.
+    """Delete as many as possible; report a reason for each of the others.
 
-    Raises: NotFound, Forbidden, Conflict; the first refusal when nothing could be deleted.
+    Raises: NotFound, Forbidden, Conflict; the first refusal if nothing could be deleted.
     """
     reached = await reach(services, actor, ref, Permission.DELETE)
     root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
@@ -149,7 +151,7 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
 
 
 async def _removed(services: FileServices, reached: OpenedFolder, paths: Sequence[str]) -> None:
-    # What an earlier request left there before it was killed goes as well.
+    # This also removes leftovers of an earlier request that was killed.
     entries = await reached.call(tree.removed, reached.stage)
     folder = reached.folder
     async with services.database.transaction() as tx:
@@ -190,7 +192,7 @@ def _page(
 
 
 def _moves(wanted: FilesMove) -> dict[str, str]:
-    """From where to where."""
+    """Pairs of source and target."""
     if (wanted.to is None) is (wanted.rename_to is None):
         raise Invalid(
             "invalid.request", "Say either `to`, a directory, or `rename_to`, a new path.", field="to"
@@ -204,7 +206,7 @@ def _moves(wanted: FilesMove) -> dict[str, str]:
 
 
 def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
-    """The directory to copy into; and the name of the copy, when it gets one. Raises: Invalid."""
+    """The target directory, and the name of the copy if specified. Raises: Invalid."""
     if wanted.rename_to is None:
         names(wanted.to)
         return wanted.to, None
@@ -216,7 +218,9 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
 
 
 def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:
-    """A host that fails in the middle ends it: what was done by then is told. Raises: OSError when that is nothing."""
+    """Apply the operation to each path. A host failure ends it with a partial outcome. Raises: OSError if nothing was
+    done.
+    """
     done: list[str] = []
     refused: list[tuple[str, CarrelError]] = []
     for number, path in enumerate(paths):
@@ -236,7 +240,7 @@ def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: In
 
 
 def _size(root: Path, paths: Sequence[str]) -> int:
-    """Of those that are files. Raises: NotFound, Conflict, Invalid when one is not there."""
+    """Total size of the files among these paths. Raises: NotFound, Conflict, Invalid when one is missing."""
     size = 0
     for path in paths:
         split(path)

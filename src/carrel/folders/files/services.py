@@ -11,7 +11,7 @@ from carrel.folders.hosts.services import StorageServices
 
 @dataclass(frozen=True, kw_only=True)
 class FileServices(StorageServices):
-    """`downloads`, `uploads`: open transfers of this process. `arrivals`: which uploads arrive in it."""
+    """`downloads`, `uploads`: open transfers of this process. `arrivals`: the uploads that it is receiving."""
 
     file_changes: FileChanges
     file_notes: FileNotes

@@ -1,4 +1,4 @@
-"""How large a file may be that comes in through the API; folders as a whole have quotas."""
+"""Size limit of a file that arrives through the API; folders have quotas."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -9,12 +9,12 @@ from carrel.site import service as site
 
 
 async def largest(tx: AsyncSession) -> int:
-    """Most bytes of one file, as the installation says."""
+    """Size limit of one file in bytes, from the installation's settings."""
     return (await site.settings(tx)).upload_most_bytes or tus.LARGEST
 
 
 async def require_fitting(tx: AsyncSession, size: int) -> None:
-    """Return when a file may have so many bytes. Raises: TooLarge."""
+    """Check the size of a file against the limit. Raises: TooLarge."""
     if size > (most := await largest(tx)):
         raise too_large(most)
 

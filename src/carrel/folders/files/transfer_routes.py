@@ -1,4 +1,4 @@
-"""Bytes of files: downloads, whole-file writes, archives, and links. Uploads have routes of their own."""
+"""Contents of files: downloads, whole-file writes, archives and links. Uploads have separate routes."""
 
 import os
 from functools import partial
@@ -87,7 +87,7 @@ Selection = Annotated[
 async def download(
     request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery
 ) -> Response:
-    """A file's bytes; ranges, If-Range and If-None-Match as HTTP has them. Its ETag changes with its content."""
+    """A file's bytes, with HTTP ranges, If-Range and If-None-Match. Its ETag changes with its content."""
     return file_response(request, await downloads.file(services, actor, ref, path, wanted(request)))
 
 
@@ -98,8 +98,10 @@ async def download(
     openapi_extra=_USE | _BODY | _CONDITIONS,
 )
 async def write(request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery) -> FileView:
-    """Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
-    still the one that was read. With If-None-Match: * only when there is none. Else 412."""
+    """Create or replace a file with the body; readers see either the old or the new content.
+
+    If-Match: only if the file is unchanged. If-None-Match: * only if it does not exist. Otherwise 412.
+    """
     only_new = request.headers.get("if-none-match", "").strip() == "*"
     tags = request.headers.get("if-match")
     condition = Condition(only_new, [tag.strip() for tag in tags.split(",")] if tags else None)
@@ -115,7 +117,7 @@ async def write(request: Request, services: With, actor: CurrentActor, ref: Ref,
     responses={200: _ZIP},
 )
 async def archive(services: With, actor: CurrentActor, ref: Ref, path: Selection) -> Response:
-    """Files and directories as a zip file, made while it is sent. Symbolic links and special files are left out."""
+    """Files and directories as a zip file, created while it is sent. Symbolic links and special files are skipped."""
     return _archive(await downloads.archive(services, actor, ref, path))
 
 
@@ -127,7 +129,7 @@ async def archive(services: With, actor: CurrentActor, ref: Ref, path: Selection
     status_code=201,
 )
 async def link(services: With, actor: CurrentActor, ref: Ref, body: LinkCreate) -> LinkView:
-    """An address that gives one file, or a selection as a zip file, to whoever has it, for a minute."""
+    """A link that downloads one file, or a selection as a zip file, without signing in, valid for one minute."""
     return await links.make(services, actor, ref, body.paths)
 
 
@@ -140,7 +142,7 @@ async def link(services: With, actor: CurrentActor, ref: Ref, body: LinkCreate) 
     responses={200: _BYTES, 206: _BYTES},
 )
 async def by_link(request: Request, services: With, token: Annotated[str, Path(max_length=8192)]) -> Response:
-    """What a link was made for."""
+    """Download the target of a link."""
     await by_address(request)
     linked = await links.follow(services, token, client_address(request))
     reached, paths = linked.reached, linked.paths
@@ -163,8 +165,11 @@ async def unpack(
     path: PathQuery = "",
     clash: Clash = Clash.REFUSE,
 ) -> FilesDone:
-    """Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB, taken apart into the
-    directory `path`. Each file is there whole or not at all; what was refused is named, and the rest has come."""
+    """Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB.
+
+    They are unpacked into the directory `path`. Each file is written completely or not at all; failed ones are listed,
+    and the others are kept.
+    """
     sent = Body(request)
     if forms.is_form(sent):
         return await forms.unpack(services, actor, ref, path, clash, sent)
@@ -180,14 +185,17 @@ async def unpack(
     responses={200: {"content": _TAR}},
 )
 async def pack(services: With, actor: CurrentActor, ref: Ref, body: FilesPack) -> Response:
-    """Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
-    cannot be read is left out; when that is all, the answer is why the first is."""
+    """Many small files in one response: a tar file with each under its path.
+
+    Files larger than 8 MiB, special files and unreadable files are skipped; if none is left, the response is the error
+    of the first.
+    """
     made = await packs.pack(services, actor, ref, body.paths)
     return _stream(made, {"Content-Type": "application/x-tar"})
 
 
 def wanted(request: Request) -> FileRequest:
-    """What of a file the request's headers ask for."""
+    """The part of a file that the request headers ask for."""
     asked = request.headers.get
     return FileRequest(
         request.method != "HEAD",
@@ -199,7 +207,7 @@ def wanted(request: Request) -> FileRequest:
 
 
 def file_response(request: Request, found: Download | NotChanged | NoSuchRange) -> Response:
-    """A file as an answer: 200, 206, 304 or 416."""
+    """A file as a response: 200, 206, 304 or 416."""
     if isinstance(found, NoSuchRange):
         problem = problems.Problem(
             title="No such range",

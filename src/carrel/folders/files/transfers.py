@@ -1,7 +1,7 @@
-"""How many transfers of file contents one person, and this process, may have open at a time.
+"""Limits on open transfers of file contents, per user and per process.
 
-An open transfer takes a thread or up to some MiB of buffers for as long as its client takes; a client that reads or
-sends nothing is disconnected (`http.sendfile.SEND_TIMEOUT_S`, `arrivals.PROGRESS_TIMEOUT_S`).
+An open transfer occupies a thread or up to some MiB of buffers until its client finishes; a client that does not read
+or send is disconnected (`http.sendfile.SEND_TIMEOUT_S`, `arrivals.PROGRESS_TIMEOUT_S`).
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ _RETRY_S = 5
 
 
 class TooManyTransfers(TooMany):
-    """Of one person, or of all."""
+    """Too many open transfers of one user, or of all users."""
 
 
 class Transfers:
@@ -28,7 +28,7 @@ class Transfers:
         self._open: Counter[UserId] = Counter()
 
     def open(self, person: UserId) -> "Slot":
-        """A slot, to be closed when the transfer ends. Raises: TooManyTransfers, Unavailable."""
+        """A slot, to be closed at the end of the transfer. Raises: TooManyTransfers, Unavailable."""
         if self._open[person] >= self._most_per_person:
             raise TooManyTransfers(
                 "file.too_many_transfers",
@@ -53,7 +53,7 @@ class Transfers:
 
 
 class Slot:
-    """The place of one transfer. It is free again after `close`, or when nothing refers to the slot any more."""
+    """The slot of one transfer. It is free after `close`, or when it is garbage collected."""
 
     def __init__(self, transfers: Transfers, person: UserId) -> None:
         self._transfers: Transfers | None = transfers

@@ -1,4 +1,4 @@
-"""tus 1.0 as headers say it. Source: https://tus.io/protocols/resumable-upload, version 1.0.0."""
+"""tus 1.0 headers. Source: https://tus.io/protocols/resumable-upload, version 1.0.0."""
 
 import base64
 import binascii
@@ -43,7 +43,7 @@ class WrongType(CarrelError):
 
 
 class ChecksumMismatch(CarrelError):
-    """460 is the protocol's own."""
+    """Status 460 is defined by the protocol."""
 
     status = 460
 
@@ -68,9 +68,9 @@ class Checksum:
 
 @dataclass(frozen=True)
 class Creation:
-    """length: None while the client does not know it. parts: ids of what it is put together from; else none.
+    """length: None while the client does not know it. parts: ids of the parts to concatenate; otherwise none.
 
-    has_body: the first bytes come with it. path: "" for a partial upload.
+    has_body: the request carries the first bytes. path: "" for a partial upload.
     """
 
     length: int | None
@@ -95,7 +95,7 @@ def require_version(headers: Mapping[str, str]) -> None:
 
 
 def creation(headers: Mapping[str, str]) -> Creation:
-    """What an upload is to be. Raises: BadRequest, WrongType."""
+    """The requested upload. Raises: BadRequest, WrongType."""
     metadata_text = headers.get("upload-metadata", "")
     metadata = _metadata(metadata_text)
     partial, parts = _concat(headers.get("upload-concat", ""))
@@ -122,13 +122,13 @@ def creation(headers: Mapping[str, str]) -> Creation:
 
 
 def path_of(metadata_text: str) -> str:
-    """Where the file is to be; "" when that is not said. Raises: BadRequest."""
+    """The target path of the file; "" if not specified. Raises: BadRequest."""
     metadata = _metadata(metadata_text)
     return metadata.get("path") or metadata.get("filename") or ""
 
 
 def modified_ns(metadata_text: str) -> int | None:
-    """When the file was last changed where it comes from, if the client says so. Raises: BadRequest."""
+    """The modification time of the client's file, if sent. Raises: BadRequest."""
     text = _metadata(metadata_text).get("modified")
     if text is None:
         return None
@@ -139,7 +139,7 @@ def modified_ns(metadata_text: str) -> int | None:
 
 
 def executable(metadata_text: str) -> bool:
-    """Whether the file can be run where it comes from."""
+    """True if the client's file is executable."""
     return _metadata(metadata_text).get("executable") == "1"
 
 
@@ -150,13 +150,13 @@ def require_type(headers: Mapping[str, str]) -> None:
 
 
 def clash(headers: Mapping[str, str]) -> Clash | None:
-    """What else than was said at first becomes of a file whose name is taken. Raises: BadRequest."""
+    """A policy for a taken name that overrides the one of the upload. Raises: BadRequest."""
     text = headers.get("carrel-clash")
     return None if text is None else _clash(text, "Carrel-Clash")
 
 
 def number(headers: Mapping[str, str], name: str) -> int | None:
-    """A header that counts bytes. Raises: BadRequest."""
+    """A header with a byte count. Raises: BadRequest."""
     text = headers.get(name)
     if text is None:
         return None
@@ -166,7 +166,7 @@ def number(headers: Mapping[str, str], name: str) -> int | None:
 
 
 def checksum(headers: Mapping[str, str]) -> Checksum | None:
-    """What the bytes of this request must add up to. Raises: BadRequest."""
+    """The expected checksum of the body of this request. Raises: BadRequest."""
     text = headers.get("upload-checksum")
     if text is None:
         return None
@@ -184,7 +184,7 @@ def missing(header: str) -> BadRequest:
 
 
 def date(at: datetime) -> str:
-    """For Upload-Expires."""
+    """Format a date for Upload-Expires."""
     return format_datetime(at, usegmt=True)
 
 
@@ -202,7 +202,7 @@ def _metadata(text: str) -> dict[str, str]:
 
 
 def _concat(text: str) -> tuple[bool, tuple[str, ...]]:
-    """Whether it is partial; the ids of the parts of a final one."""
+    """Whether the upload is partial; the ids of the parts of a final one."""
     if text in ("", "partial"):
         return bool(text), ()
     kind, _, urls = text.partition(";")

@@ -48,7 +48,7 @@ UploadRef = Annotated[str, Path(max_length=64, description="An id.")]
     openapi_extra=_USE,
 )
 async def list_uploads(services: With, actor: CurrentActor, ref: Ref) -> UploadList:
-    """Your uploads into a folder that are not finished."""
+    """Your unfinished uploads into a folder."""
     return await uploads.unfinished(services, actor, ref)
 
 
@@ -61,7 +61,7 @@ async def list_uploads(services: With, actor: CurrentActor, ref: Ref) -> UploadL
     status_code=204,
 )
 async def options(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
-    """What this server can do of tus."""
+    """The tus features of this server."""
     largest = await uploads.largest(services)
     return Response(
         status_code=204,
@@ -85,8 +85,10 @@ async def options(request: Request, services: With, actor: CurrentActor, ref: Re
     responses={201: {"description": "Location says where to send the bytes."}},
 )
 async def create(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
-    """Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
-    `modified`: the file's time, in seconds since 1970; `executable`: 1."""
+    """Begin an upload. Upload-Metadata has `path` (or `filename`).
+
+    It may have `clash`: refuse, replace or rename; `modified`: the file's time, in seconds since 1970; `executable`: 1.
+    """
     _speaks(request)
     wanted = tus.creation(request.headers)
     standing = await uploads.create(services, actor, ref, wanted, Body(request))
@@ -105,7 +107,7 @@ async def create(request: Request, services: With, actor: CurrentActor, ref: Ref
 async def show(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
-    """How much of an upload has arrived."""
+    """The number of bytes received."""
     return await _shown(request, services, actor, ref, upload)
 
 
@@ -120,7 +122,7 @@ async def show(
 async def append(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
-    """Send more of an upload, from Upload-Offset on. With its last byte the file appears in the folder."""
+    """Send more of an upload, from Upload-Offset on. The file appears in the folder with its last byte."""
     return await _appended(request, services, actor, ref, upload)
 
 
@@ -128,7 +130,7 @@ async def append(
 async def override(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
-    """The same as PATCH, HEAD or DELETE, for clients whose environment lets no such requests through."""
+    """Send PATCH, HEAD or DELETE as POST, for clients that cannot send those methods."""
     known = {"PATCH": _appended, "HEAD": _shown, "DELETE": _terminated}
     wanted = known.get(request.headers.get("x-http-method-override", "").upper())
     if wanted is None:
@@ -147,7 +149,7 @@ async def override(
 async def remove(
     request: Request, services: With, actor: CurrentActor, ref: Ref, upload: UploadRef
 ) -> Response:
-    """Give an upload up."""
+    """Cancel an upload."""
     return await _terminated(request, services, actor, ref, upload)
 
 

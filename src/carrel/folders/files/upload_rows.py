@@ -1,4 +1,4 @@
-"""Uploads as the database has them: finding one, making a file of it, forgetting it."""
+"""Upload records in the database: find, finish, delete."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from carrel.tables.folders import Permission
 from carrel.tables.uploads import Upload
 
 KEPT = timedelta(days=1)
-"""How long an upload waits for more, and how long it is remembered when it is done."""
+"""Lifetime of an idle upload, and of the record of a finished one."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """An upload of the actor's, as the database has it."""
+    """The record of an upload of the actor's."""
 
     reached: OpenedFolder
     row: Upload
@@ -38,7 +38,7 @@ class Sought:
 
 
 async def seek(services: FileServices, actor: Actor, ref: str, upload: str) -> Sought:
-    """An upload of the actor's into a folder that they may still write; it is kept for longer now."""
+    """The actor's upload into a folder that they may still write; extends its lifetime."""
     reached = await reach(services, actor, ref, Permission.WRITE)
     async with services.database.transaction() as tx:
         row = await _row(tx, reached, upload, services.clock.now())
@@ -47,7 +47,7 @@ async def seek(services: FileServices, actor: Actor, ref: str, upload: str) -> S
 
 
 async def size_of(services: FileServices, sought: Sought) -> int:
-    """How much has arrived of one that is not done. Raises: NotFound."""
+    """Bytes received for an unfinished upload. Raises: NotFound."""
     (size,) = await sought.reached.call(staged.sizes, sought.reached.stage, [sought.name])
     if size is None:
         size = await recover(services, sought)
@@ -55,10 +55,11 @@ async def size_of(services: FileServices, sought: Sought) -> int:
 
 
 async def recover(services: FileServices, sought: Sought) -> int:
-    """The size of one that is not in the stage: the server died between putting it into place and writing that down.
+    """The size of an upload that is missing in the stage: the server died after moving the file but before recording
+    it.
 
-    It is written down now. Raises: Locked while somebody else puts it into its place; NotFound when it is not there
-    either: its folder has moved.
+    Records it now. Raises: Locked while another request is moving it; NotFound if the file is missing too, because its
+    folder has moved.
     """
     reached, row = sought.reached, sought.row
     await write_down(services.database.transaction, reached.storage, services.clock)
@@ -75,7 +76,7 @@ async def recover(services: FileServices, sought: Sought) -> int:
 
 
 async def finish(services: FileServices, reached: OpenedFolder, row: Upload, file: Staged) -> None:
-    """Put what has arrived into its place, and write that down. Raises: as `Staged.put`; Conflict."""
+    """Move the received data to its target and record it. Raises: as `Staged.put`; Conflict."""
     size = file.size()
     about = intent(services.clock, reached, "file.upload", upload=row.id)
     put = partial(
@@ -90,7 +91,7 @@ async def finish(services: FileServices, reached: OpenedFolder, row: Upload, fil
 
 
 async def note_done(services: FileServices, reached: OpenedFolder, row: Upload, path: str, size: int) -> None:
-    """Write down that it is a file now. Raises: Conflict when its folder has left meanwhile."""
+    """Record that the upload is a file. Raises: Conflict if its folder has moved."""
     async with services.database.transaction() as tx:
         await require_in_place(tx, reached)
         done = {"done_path": path, "length": size, "expires_at": services.clock.now() + KEPT}
@@ -101,7 +102,7 @@ async def note_done(services: FileServices, reached: OpenedFolder, row: Upload, 
 
 
 async def forget(services: FileServices, uploads: Collection[str]) -> None:
-    """Of none of them is anything known any more. Twice: no-op."""
+    """Delete the records. Twice: no-op."""
     async with services.database.transaction() as tx:
         await tx.execute(delete(Upload).where(Upload.id.in_(uploads)))
 

@@ -1,4 +1,4 @@
-"""Use cases of resumable uploads. How much of one has arrived is the size of its file in the stage."""
+"""Use cases of resumable uploads. The size of the file in the stage is the number of bytes received."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ from carrel.tables.uploads import Upload
 
 @dataclass(frozen=True)
 class Standing:
-    """How far an upload is. offset: bytes that the client need not send again; None: it is not to send any.
+    """Progress of an upload. offset: bytes that the client need not resend; None: it must not send more.
 
-    expires_at: None when it is over. path: where its file is, once it is in its place.
+    expires_at: None when it has ended. path: of the file, once it is in place.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class UploadProgress:
-    """What is known of an upload."""
+    """The known progress of an upload."""
 
     row: Upload
     offset: int | None
@@ -53,9 +53,9 @@ class UploadProgress:
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes that are to come behind the first `at` of an upload. length: of the whole file, where it is said.
+    """Data to append after the first `at` bytes of an upload. length: of the whole file, if sent.
 
-    clash: another one for this request; None: as the upload was begun.
+    clash: overrides the policy of the upload for this request; None: as the upload was created.
     """
 
     at: int
@@ -65,7 +65,7 @@ class Piece:
 
 
 async def largest(services: FileServices) -> int:
-    """Bytes that a file may have."""
+    """Size limit of a file in bytes."""
     async with services.database.transaction() as tx:
         return await sizes.largest(tx)
 
@@ -73,9 +73,9 @@ async def largest(services: FileServices) -> int:
 async def create(
     services: FileServices, actor: Actor, ref: str, wanted: tus.Creation, body: Body
 ) -> Standing:
-    """Begin an upload, with its first bytes or without; or put finished parts together.
+    """Begin an upload, with or without its first bytes; or concatenate finished parts.
 
-    Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and what tus says no with.
+    Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and the errors of tus.
     """
     admitted = await authorization.inward(services, actor, ref)
     reached = admitted.reached
@@ -114,7 +114,7 @@ async def create(
                     await _receive(services, sought, file, 0, wanted.checksum, body)
             return _standing(sought, file)
     except CarrelError:
-        # Nobody will go on with what they never learn the address of.
+        # A client that never learns the URL cannot resume.
         await forget(services, [upload.id])
         with suppress(CarrelError):
             await reached.call(discard, reached.stage, sought.name)
@@ -122,7 +122,7 @@ async def create(
 
 
 def _is_whole(body: Body, wanted: tus.Creation) -> bool:
-    """Whether all of a small file comes with its creation."""
+    """True if a small file arrives completely with its creation request."""
     comes = (body.announced or 0) if wanted.has_body else 0
     return wanted.length == comes and not wanted.partial and comes <= arrivals.BATCH
 
@@ -130,7 +130,7 @@ def _is_whole(body: Body, wanted: tus.Creation) -> bool:
 async def _at_once(
     services: FileServices, body: Body, reached: OpenedFolder, wanted: tus.Creation
 ) -> Standing:
-    """A small file, of which there is no upload that could be gone on with: it is there, or nothing of it is."""
+    """Write a small file without a resumable upload: it is written completely or not at all."""
     upload = UploadId(new_id())
     about = intent(services.clock, reached, "file.upload")
     bring = partial(
@@ -149,7 +149,7 @@ async def _at_once(
 
 
 async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> UploadProgress:
-    """How much has arrived; all of it only when the file is in its place. Raises: NotFound, Forbidden, Conflict."""
+    """Bytes received; the full length only when the file is in place. Raises: NotFound, Forbidden, Conflict."""
     sought = await seek(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=True)
     row = sought.row
@@ -161,7 +161,7 @@ async def offset(services: FileServices, actor: Actor, ref: str, upload: str) ->
 async def append(
     services: FileServices, actor: Actor, ref: str, upload: str, piece: Piece, body: Body
 ) -> Standing:
-    """Take more of an upload. Raises: NotFound, Forbidden, Conflict, Refused, and what tus says no with."""
+    """Append to an upload. Raises: NotFound, Forbidden, Conflict, Refused, and the errors of tus."""
     sought, at = await seek(services, actor, ref, upload), piece.at
     if sought.row.parts:
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
@@ -184,7 +184,7 @@ async def append(
 
 
 async def terminate(services: FileServices, actor: Actor, ref: str, upload: str) -> None:
-    """Give an upload up. Raises: NotFound, Forbidden, Locked."""
+    """Cancel an upload. Raises: NotFound, Forbidden, Locked."""
     sought = await seek(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=False)
     await sought.reached.call(discard, sought.reached.stage, sought.name)
@@ -192,7 +192,7 @@ async def terminate(services: FileServices, actor: Actor, ref: str, upload: str)
 
 
 async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadList:
-    """The actor's uploads into the folder that can go on. Raises: NotFound, Forbidden, Conflict."""
+    """The actor's unfinished uploads into the folder. Raises: NotFound, Forbidden, Conflict."""
     reached = await reach(services, actor, ref, Permission.WRITE)
     async with services.database.transaction() as tx:
         wanted = select(Upload).where(
@@ -222,7 +222,7 @@ async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadLi
 async def _receive(
     services: FileServices, sought: Sought, file: Staged, at: int, checksum: tus.Checksum | None, body: Body
 ) -> None:
-    """Take the body, and make a file of the upload when it is complete."""
+    """Receive the body; turn a complete upload into a file."""
     reached, row = sought.reached, sought.row
     _require_offset(at, file.size())
     most = await _most(services, sought)
@@ -240,7 +240,7 @@ async def _receive(
 
 
 async def _most(services: FileServices, sought: Sought) -> int:
-    """How many bytes the upload may have."""
+    """Size limit of the upload in bytes."""
     if sought.row.length is not None:
         return sought.row.length
     async with services.database.transaction() as tx:
@@ -249,7 +249,7 @@ async def _most(services: FileServices, sought: Sought) -> int:
 
 
 async def _note_length(services: FileServices, sought: Sought, length: int | None, at: int) -> None:
-    """Remember a length that the client did not know at first. Raises: Conflict, Refused."""
+    """Record a length that the client did not know at first. Raises: Conflict, Refused."""
     row = sought.row
     if length is None or length == row.length:
         return
@@ -262,7 +262,7 @@ async def _note_length(services: FileServices, sought: Sought, length: int | Non
 
 
 async def _require_allowed(services: FileServices, sought: Sought, length: int) -> None:
-    """Return when the upload may have so many bytes. Raises: TooLarge, Refused."""
+    """Check that the upload may have this many bytes. Raises: TooLarge, Refused."""
     async with services.database.transaction() as tx:
         await sizes.require_fitting(tx, length)
         await quotas.require_room(tx, sought.reached.folder, length)
@@ -275,7 +275,7 @@ def _standing(sought: Sought, file: Staged) -> Standing:
 
 
 def _require_free(root: Path, path: str, clash: Clash) -> None:
-    """Refuse before gigabytes are sent in vain."""
+    """Refuse early if the storage is full, before gigabytes are sent."""
     split(path)
     try:
         found = listing.entry(root, path)
@@ -286,17 +286,19 @@ def _require_free(root: Path, path: str, clash: Clash) -> None:
 
 
 def confirmed(row: Upload, size: int) -> int:
-    """How many of the bytes that have arrived the client need not send again: not the last one before the file is in
-    its place. Clients take an offset that equals the length for success; so they send that byte, and learn the outcome.
+    """The number of received bytes that the client need not resend.
 
-    size: how much is in the stage.
+    It excludes the last byte until the file is in place. Clients treat an offset equal to the length as success; this
+    way they resend that byte and receive the outcome.
+
+    size: bytes in the stage.
     """
     unplaced = row.done_path is None and not row.partial
     return max(0, size - 1) if unplaced and size == row.length else size
 
 
 def _over(row: Upload, at: int) -> Standing:
-    """To who sends more of one that is done. Raises: Conflict, unless that is nothing more."""
+    """Answer a client that appends to a finished upload. Raises: Conflict, unless it sends no further data."""
     _require_offset(at, row.length or 0)
     return Standing(row.id, at, path=row.done_path or "")
 

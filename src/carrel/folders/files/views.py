@@ -1,4 +1,4 @@
-"""Files as the API shows them, and cursors of their lists."""
+"""API representation of files, and cursors of their lists."""
 
 import base64
 import mimetypes
@@ -17,7 +17,7 @@ _SECOND_NS = 10**9
 _MOST_IN_WORDS = 5
 _FIRST_S = int(datetime(1, 1, 2, tzinfo=UTC).timestamp())
 _LAST_S = int(datetime(9999, 12, 30, tzinfo=UTC).timestamp())
-# Not those of the machine that the server happens to run on.
+# Independent of the media types known to the server's machine.
 _TYPES = mimetypes.MimeTypes()
 for _ending, _type in {
     ".ipynb": "application/x-ipynb+json",
@@ -48,24 +48,24 @@ def view(entry: Entry) -> FileView:
 
 
 def modified_at(modified_ns: int) -> datetime:
-    """The time, or the nearest that can be written: a session can say of a file that it is from any year."""
+    """The modification time, or the nearest representable one: a session can set any year."""
     seconds, rest_ns = divmod(modified_ns, _SECOND_NS)
     at = datetime.fromtimestamp(min(max(seconds, _FIRST_S), _LAST_S), UTC)
     return at.replace(microsecond=rest_ns // 1000)
 
 
 def order(sort: str, cursor: str | None) -> ListingOrder:
-    """What a list was asked for. Raises: Invalid."""
+    """The requested order. Raises: Invalid."""
     by: By = {"name": "name", "size": "size", "modified": "modified"}[sort.removeprefix("-")]  # type: ignore[assignment]
     return ListingOrder(by, sort.startswith("-"), _after(sort, cursor) if cursor else None)
 
 
 def cursor(sort: str, last: Key | None) -> str | None:
-    """Where the next page begins."""
+    """The cursor of the next page."""
     if last is None:
         return None
     is_file, value, name = last
-    # What a text is sorted by follows from the name, whose bytes may be no text at all.
+    # Derive the sort key from the name, whose bytes may be invalid UTF-8.
     key = [sort, is_file, value if isinstance(value, int) else None, os.fsencode(name).hex()]
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
 
@@ -91,7 +91,7 @@ def _after(sort: str, cursor: str) -> Key:
 
 
 def outcome(paths: list[str], refused: Sequence[tuple[str, CarrelError]]) -> FilesDone:
-    """What became of several things. Raises: the first refusal, with each in its details, when all were refused."""
+    """The outcome of a bulk operation. Raises: the first refusal, with all of them in its details, if all failed."""
     listed = [not_done(path, error) for path, error in refused]
     if refused and not paths:
         _, first = refused[0]
@@ -105,5 +105,5 @@ def outcome(paths: list[str], refused: Sequence[tuple[str, CarrelError]]) -> Fil
 
 
 def not_done(path: str, error: CarrelError) -> NotDone:
-    """What was not done with this one of several, and why."""
+    """A failed item of a bulk operation, with its reason."""
     return NotDone(path=shown(path), code=error.code, message=error.message)

@@ -1,4 +1,4 @@
-"""Whole files in one request: made, or replaced only while they are still what the writer has read."""
+"""Whole-file writes in one request: create, or replace only if unchanged since the client read it."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +19,12 @@ from carrel.storage.paths import split
 from carrel.storage.tree import Clash, changed
 
 LARGEST = 64 << 20
-"""What is larger is uploaded so that it can go on after a broken line."""
+"""Size limit; larger files need a resumable upload."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """only_new: when there is no such file. expected: when it has one of these ETags; None: whatever it has."""
+    """only_new: the file must not exist. expected: it must have one of these ETags; None: any."""
 
     only_new: bool
     expected: list[str] | None
@@ -68,7 +68,7 @@ async def _made(
     most: int,
     about: Intent,
 ) -> Entry:
-    """The file, in its place. most: how many bytes it may have."""
+    """The written file, in place. most: size limit in bytes."""
     clash = Clash.REFUSE if condition.only_new else Clash.REPLACE
     name, expected = f"{staged.WRITTEN}{new_id()}", condition.expected
     if arrivals.is_small(body):

@@ -1,1 +1,1 @@
-"""Storage hosts: named storages that folders are kept on, who may use them, and how they are."""
+"""Storage hosts: named storage back ends for folders, their access lists and their health."""

@@ -1,4 +1,4 @@
-"""Reading storage hosts: a fixed number of statements for a page, whatever its length."""
+"""Queries of storage hosts: a fixed number of statements per page, independent of its length."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -57,9 +57,9 @@ _FOLDERS = table(
     column("project_id"),
     column("domain_id"),
 )
-"""Folders are built on hosts; here they are only counted."""
+"""Only counts folders, because folders build on hosts."""
 
-# Who is named, as people know them; somebody who is gone is left out.
+# Names of the access list as users know them; deleted entities are omitted.
 _ACCESS = text("""
     SELECT x.host_id, x.kind, x.scope_id AS id, coalesce(d.name, p.name) AS name
     FROM storage_host_access x
@@ -69,17 +69,17 @@ _ACCESS = text("""
 
 
 async def seen(tx: AsyncSession, actor: Actor) -> ColumnElement[bool]:
-    """A condition for the hosts that the actor may know of: those open to them, which may take nothing new."""
+    """A condition for hosts that the actor may see: accessible ones, including those closed to new folders."""
     return true() if sees_everything(actor) else await may_use(tx, actor)
 
 
 async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> ColumnElement[bool]:
-    """A condition for the hosts that the actor may have folders on: the project's, or any of theirs.
+    """A condition for hosts where the actor may create folders: for the project, or for any of theirs.
 
-    The host is public or names the domain or one of the projects; the domain lets its people use it; and so does
-    the resource policy of the keypair, or of what they do without one.
+    The host is public or names the domain or one of the projects. The domain must permit it, and so must the resource
+    policy of the keypair, or the one that applies without a keypair.
     """
-    # not narrowed: only the domain of the project is asked for, to compare with
+    # no visibility filter: reads only the domain of the project, for comparison
     home = select(Project.domain_id).where(Project.id == project).scalar_subquery()
     domain = home if project else actor.domain_id
     projects: Iterable[ProjectId] = [project] if project else actor.projects
@@ -101,29 +101,29 @@ async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = No
 
 
 async def folders_on(tx: AsyncSession, host: StorageHostId) -> int:
-    """How many folders the host keeps."""
+    """The number of folders on the host."""
     counted = select(func.count()).select_from(_FOLDERS).where(_FOLDERS.c.host_id == host)
     return int((await tx.execute(counted)).scalar_one())
 
 
 async def page(tx: AsyncSession, actor: Actor, wanted: StorageHostQuery) -> StorageHostList:
-    """The hosts that the actor may see."""
+    """A page of the hosts that the actor may see."""
     chosen = _rows(actor).where(await seen(tx, actor))
     if wanted.q:
-        # Hosts are few: no index is needed to find a part of a name.
+        # There are few hosts: searching names needs no index.
         chosen = chosen.where(StorageHost.name.ilike(f"%{escaped(wanted.q)}%"))
     found = await paging.page(tx, chosen, _SORT, wanted)
     return StorageHostList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
 
 
 async def detail(tx: AsyncSession, actor: Actor, host: StorageHostId) -> StorageHostView:
-    """One host that exists."""
+    """One host that is known to exist."""
     rows = (await tx.execute(_rows(actor).where(StorageHost.id == host))).all()
     return (await _views(tx, actor, rows))[0]
 
 
 def level_of(total: int | None, free: int | None) -> Level:
-    """How much room a host has left, for people."""
+    """Free space of a host as a level."""
     if total is None or free is None or total <= 0:
         return "unknown"
     used = 1 - free / total
@@ -133,7 +133,7 @@ def level_of(total: int | None, free: int | None) -> Level:
 
 
 def capabilities(kind: str) -> dict[str, bool]:
-    """What back ends of this kind can do beyond the port; nothing while its plug-in cannot be used."""
+    """Capabilities of back ends of this kind beyond the port; empty if its plug-in is unusable."""
     try:
         return _capabilities(kind)
     except Unavailable:
@@ -147,7 +147,7 @@ def _capabilities(kind: str) -> dict[str, bool]:
 
 
 def kinds() -> list[StorageHostKind]:
-    """The kinds of storage that are installed."""
+    """The installed storage kinds."""
     return [
         StorageHostKind(
             kind=kind,
@@ -208,7 +208,7 @@ async def _views(tx: AsyncSession, actor: Actor, rows: Sequence[Row[Any]]) -> li
 async def _access(
     tx: AsyncSession, hosts: Sequence[StorageHostId]
 ) -> Mapping[StorageHostId, StorageHostAccessView]:
-    """Of each host, who is named by it."""
+    """Access list of each host."""
     named = {host: StorageHostAccessView(domains=[], projects=[]) for host in hosts}
     for row in await tx.execute(_ACCESS, {"hosts": list(hosts)}):
         if row.kind == HostScopeKind.DOMAIN:

@@ -1,4 +1,4 @@
-"""Where the root of a storage host may be: what else is kept on the machine must not become somebody's files."""
+"""Valid locations of a storage host's root: other files of the machine must not become users' files."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 from carrel.core.errors import Conflict, Invalid
 
 FOLDERS = "folders"
-"""The directory of the installation's own folders, in its data directory."""
+"""Directory of the installation's own folders, in its data directory."""
 
 NOT_COPIED = "not-copied"
-"""Where a copy of an installation looks for the storage hosts that were outside of the data directory."""
+"""Where a copy of an installation looks for storage hosts that were outside the data directory."""
 
 _SYSTEM = tuple(
     Path(each)
@@ -40,9 +40,9 @@ _SHARED = frozenset(map(Path, ("/", "/home", "/opt", "/root", "/tmp", "/var", "/
 
 
 def require_fit(root: Path, *, data_dir: Path, others: Iterable[tuple[str, Path]]) -> None:
-    """Return when a storage host may keep folders there. root, data_dir: without symlinks. others: name -> root.
+    """Check that a storage host may keep folders in this root. root, data_dir: without symlinks. others: name -> root.
 
-    Raises: Invalid; Conflict when another host is there.
+    Raises: Invalid; Conflict when another host's root overlaps.
     """
     if root in _SHARED or any(root.is_relative_to(each) for each in _SYSTEM):
         raise _refused(f"{root} belongs to the system.", "Use a directory that is dedicated to folders.")

@@ -27,7 +27,7 @@ Kind = Annotated[str, StringConstraints(min_length=1, max_length=60)]
 
 
 class StorageHostKind(BaseModel):
-    """settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
+    """settings: JSON schema of its settings, including `root`; secrets are writeOnly.
 
     hard_quota, instant_clone: see StorageHostView.
     """
@@ -46,11 +46,10 @@ class StorageHostKindList(BaseModel):
 
 
 class StorageHostCreate(BaseModel):
-    """backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
-    kind has besides the root; never shown again. root: a directory on the server.
+    """backend: the storage kind, as in `GET /storage-host-kinds`.
 
-    active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
-    names.
+    settings: settings of the kind besides the root; never shown again. root: a directory on the server. active: accepts
+    new folders. public: open to users of every domain that permits the host; otherwise only to its access list.
     """
 
     model_config = {"extra": "forbid"}
@@ -76,7 +75,7 @@ class StorageHostUpdate(BaseModel):
 
 
 class StorageHostAccessUpdate(BaseModel):
-    """The access list of a host that is not public: ids or names. Replaces the current list."""
+    """The access list of a host that is not public: ids or names. It replaces the current list."""
 
     model_config = {"extra": "forbid"}
 
@@ -93,12 +92,12 @@ Level = Literal["adequate", "caution", "insufficient", "unknown"]
 
 
 class StorageHostView(BaseModel):
-    """level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
-    refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
-    folders, used_bytes: how many of those that you may know of are on it, and what they take.
+    """level: free space: caution from 80 % used, insufficient from 95 %.
 
-    root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
-    administer storage.
+    hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
+    constant time. folders, used_bytes: number and size of the folders on it that you may see.
+
+    root, access, and problem (what is wrong when the state is not "ok"): None for users who do not administer storage.
     """
 
     id: StorageHostId
@@ -123,7 +122,7 @@ class StorageHostView(BaseModel):
 
 
 class StorageHostQuery(PageQuery):
-    """Which hosts to list. sort: name or created_at."""
+    """Filter of the list. sort: name or created_at."""
 
     q: str | None = Field(default=None, max_length=100, description="part of the name")
 

@@ -37,14 +37,14 @@ from carrel.tables.tenancy import Domain
 from carrel.tenancy import queries as tenancy
 
 LOCAL = "local"
-"""What the storage host is called that an installation on one machine begins with."""
+"""Name of the storage host that a single-machine installation starts with."""
 _ROOTS = 0x526F6F7473
 _CHANGES = "storage_host.update"
 _ADDED, _CHANGED, _REMOVED = "storage_host.created", "storage_host.updated", "storage_host.removed"
 
 
 async def ensure_local(database: Database, data_dir: Path) -> None:
-    """Have the host `local` in the data directory, once: one that was removed or renamed is not made again.
+    """Create the host `local` in the data directory, once: a removed or renamed one is not created again.
 
     data_dir: without symlinks.
     """
@@ -64,21 +64,22 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
         if (await tx.execute(taken)).first() is None:
             tx.add(host)
             await notify(tx, TOPIC)
-    # It also says that there was a host: made last, so that whoever is interrupted begins again.
+    # This also records that the host exists: created last, so that an interrupted call starts over.
     root.mkdir(mode=0o700, exist_ok=True)
     make(POSIX, root).claim()
 
 
 async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
-    """The data directory was moved: so was the host in it. old, new: the data directory, without symlinks."""
+    """Update the root of the host in the data directory after a move. old, new: the data directory, without symlinks."""
     there = StorageHost.root == str(old / roots.FOLDERS)
     await tx.execute(update(StorageHost).where(there).values(root=str(new / roots.FOLDERS)))
     await notify(tx, TOPIC)
 
 
 async def part_from_the_original(tx: AsyncSession, data_dir: Path) -> None:
-    """In a copy of an installation, have no host where the original's folders are: one that lies outside of the data
-    directory was not copied with it, and is looked for in `not-copied/<name>` there from now on.
+    """In a copy of an installation, detach storage hosts from the original's folders.
+
+    A host outside the data directory was not copied; its root becomes `not-copied/<name>` in the data directory.
     """
     hosts = await tx.execute(select(StorageHost).where(StorageHost.root != str(data_dir / roots.FOLDERS)))
     for host in hosts.scalars():
@@ -96,9 +97,9 @@ async def create(
     *,
     data_dir: Path,
 ) -> StorageHostId:
-    """A host that was just seen to work, without folders.
+    """Create a host that was just checked and has no folders.
 
-    Raises: Forbidden; Invalid for a root that cannot be one; Conflict when the name or the root is taken.
+    Raises: Forbidden; Invalid for an unsuitable root; Conflict when the name or the root is taken.
     """
     require(actor, _CHANGES, Target())
     plugins.require_kind(Port.STORAGE, wanted.backend, field="backend")
@@ -129,16 +130,16 @@ async def create(
 async def _tried(
     database: Database, storages: Storages, wanted: StorageHostCreate, data_dir: Path
 ) -> tuple[Path, Capacity]:
-    """The root without symlinks, and what it has room for."""
+    """The root without symlinks, and its capacity."""
     storage = storages.tried(wanted.name, wanted.backend, Path(wanted.root), wanted.settings)
     try:
         root = Path(await storage.threads.call(os.path.realpath, wanted.root))
-        # Before anything is written there.
+        # Check before anything is written there.
         async with database.transaction() as tx:
             roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
         backend = storages.tried(wanted.name, wanted.backend, root, wanted.settings).backend
         capacity = await storage.threads.call(backend.probe)
-        # Else what never came to be there could not be told from what is gone with its disk.
+        # Otherwise a directory that was never created could not be distinguished from one on a lost disk.
         await storage.threads.call(backend.claim)
         return root, capacity
     except (StorageError, OSError) as error:
@@ -151,7 +152,7 @@ async def _tried(
 
 
 async def update_host(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostUpdate) -> StorageHostId:
-    """Change what is given. Raises: NotFound, Forbidden; Conflict when the name is taken."""
+    """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken."""
     host = await _changing(tx, actor, ref)
     given = wanted.model_dump(exclude_unset=True)
     after = {field: value for field, value in given.items() if value != getattr(host, field)}
@@ -168,9 +169,9 @@ async def update_host(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageH
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Forget a host that keeps no folder. Raises: NotFound, Forbidden; Conflict saying how many it keeps."""
+    """Remove a host without folders. Raises: NotFound, Forbidden; Conflict with the number of its folders."""
     host = await _changing(tx, actor, ref)
-    # Locked against all else, so that no folder comes onto it meanwhile.
+    # Exclusive lock, so that no folder is created on it concurrently.
     await tx.execute(select(StorageHost.id).where(StorageHost.id == host.id).with_for_update())
     if folders := await queries.folders_on(tx, host.id):
         raise Conflict(
@@ -187,7 +188,9 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostAccessUpdate) -> StorageHostId:
-    """Say who may use the host while it is not public. Raises: NotFound (of anybody named), Forbidden."""
+    """Replace the access list of a host that is not public. Raises: NotFound (also for an entry of the list),
+    Forbidden.
+    """
     host = await _changing(tx, actor, ref)
     named = {
         *[(HostScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in wanted.domains],
@@ -212,7 +215,7 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostA
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
-    """The host of this id or name, among those that the actor may see. Raises: NotFound."""
+    """The host with this id or name, among those that the actor may see. Raises: NotFound."""
     named = or_(StorageHost.id == ref, StorageHost.name == ref)
     found = await tx.execute(
         select(StorageHost)
@@ -227,9 +230,9 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
 
 
 async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = None) -> Sequence[StorageHost]:
-    """The hosts that the actor may put a new folder on, their own or the project's; the best one first.
+    """The hosts where the actor may create a folder, for themselves or the project; best first.
 
-    Those that answer come before the others, then counts how much room is left.
+    Healthy hosts come first, then hosts with the most free space.
     """
     found = await tx.execute(
         select(StorageHost)
@@ -246,9 +249,9 @@ async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = Non
 async def choose(
     tx: AsyncSession, actor: Actor, wanted: str | None, project: ProjectId | None = None
 ) -> StorageHost:
-    """The host for a new folder of the actor's or of the project's: the one named, else the best one.
+    """The host for a new folder of the actor's or of the project's: the one named, otherwise the best one.
 
-    Raises: NotFound; Forbidden when the actor may use none; Conflict when it takes no new folders; Unavailable.
+    Raises: NotFound; Forbidden when the actor may use none; Conflict when it accepts no new folders; Unavailable.
     """
     hosts = await usable(tx, actor, project)
     if wanted is None:
@@ -274,7 +277,7 @@ async def choose(
 
 
 async def ids(tx: AsyncSession) -> set[StorageHostId]:
-    """All hosts there are."""
+    """The ids of all hosts."""
     return set((await tx.execute(select(StorageHost.id))).scalars())
 
 
@@ -287,7 +290,7 @@ async def observe(
     capacity: Capacity | None = None,
     problem: str | None = None,
 ) -> bool:
-    """Keep how the host was just seen; True when that is other than before. capacity None: as it was last known."""
+    """Record the observed state of the host; True if it changed. capacity None: keep the last known one."""
     found = await tx.execute(
         select(StorageHost).where(StorageHost.id == host).with_for_update(key_share=True)
     )
@@ -325,7 +328,7 @@ def _missing(ref: str) -> NotFound:
 
 
 async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
-    """The host, locked, for a change that the actor may make."""
+    """The host, locked, if the actor may change it."""
     host = await find(tx, actor, ref)
     require(actor, _CHANGES, Target())
     await tx.refresh(host, with_for_update={"key_share": True})
@@ -333,7 +336,7 @@ async def _changing(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
 
 
 async def _one_at_a_time(tx: AsyncSession) -> None:
-    """Let whoever else adds a host wait until this transaction ends, so that none comes into another's root."""
+    """Serialize additions of hosts until the transaction ends, so that no root overlaps a concurrent one."""
     await tx.execute(select(func.pg_advisory_xact_lock(_ROOTS)))
 
 
@@ -343,7 +346,7 @@ async def _roots(tx: AsyncSession) -> list[tuple[str, Path]]:
 
 
 async def _rename(tx: AsyncSession, old: str, new: str | None) -> None:
-    """Domains and policies say by name which hosts may be used. new: None when it is gone."""
+    """Rename the host in domains and policies, which refer to it by name. new: None when it is removed."""
     listed = func.array_position(Domain.storage_hosts, old).is_not(None)
     names = (
         func.array_replace(Domain.storage_hosts, old, new)

@@ -1,4 +1,4 @@
-"""The storages of this process: for each host its back end and its threads, made when first needed."""
+"""The storages of this process: back end and threads of each host, created on first use."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -23,16 +23,16 @@ Make = Callable[[str, Path, Mapping[str, Any]], StorageBackend]
 
 @dataclass(frozen=True)
 class HostStorage:
-    """One host at work. Ask `backend` for what needs no disk (paths, capabilities), and `call` for the rest."""
+    """An active host. Use `backend` for what needs no disk access (paths, capabilities), and `call` for the rest."""
 
     name: str
     backend: StorageBackend
     threads: Threads
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
-        """What the work gives; see `Threads.call`.
+        """The result of the work; see `Threads.call`.
 
-        Raises: Unavailable, Refused (quota, full) for what the storage says; else what the work raises.
+        Raises: Unavailable, Refused (quota, full) for errors of the storage; otherwise the error of the work.
         """
         try:
             return await self.threads.call(work, *args, deadline_s=deadline_s)
@@ -41,7 +41,7 @@ class HostStorage:
 
 
 def refusal(error: StorageError) -> CarrelError:
-    """What the storage says, as an answer for people."""
+    """An error of the storage as a `CarrelError`."""
     code = f"storage.{error.code.removeprefix('storage_')}"
     if isinstance(error, OverQuota):
         return Refused(code, error.message, hint="Delete something, or ask an administrator for more.")
@@ -51,7 +51,7 @@ def refusal(error: StorageError) -> CarrelError:
 
 
 def opened(seal: SecretBox, host: StorageHostId, settings: bytes) -> Mapping[str, Any]:
-    """The settings of a host, as `sealed` keeps them. Raises: Unavailable when they do not open."""
+    """A host's settings, decrypted from the form of `sealed`. Raises: Unavailable when they cannot be decrypted."""
     values: Mapping[str, Any] = json.loads(seal.open(settings, _purpose(host)))
     return values
 
@@ -61,10 +61,10 @@ def _purpose(host: StorageHostId) -> str:
 
 
 class Storages:
-    """Every host's storage by its id. A host's back end, root and settings never change."""
+    """Storages of all hosts by id. A host's back end, root and settings are immutable."""
 
     def __init__(self, database: Database, make: Make = make, *, seal: SecretBox | None = None) -> None:
-        """seal: opens the settings of hosts that have some."""
+        """seal: decrypts the settings of hosts that have any."""
         self._database = database
         self._seal = seal
         self._make = make
@@ -84,11 +84,11 @@ class Storages:
         return found
 
     def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> HostStorage:
-        """A storage that is no host yet, to look whether it could be one. Raises: Invalid for its settings."""
+        """A storage that is not a host yet, for checking it. Raises: Invalid for its settings."""
         return HostStorage(name, self._make(kind, root, settings), Threads(name))
 
     def sealed(self, host: StorageHostId, settings: Mapping[str, Any]) -> bytes | None:
-        """The settings as they are kept; None when there are none."""
+        """The settings in stored form; None when there are none."""
         if not settings:
             return None
         assert self._seal, "made with one where hosts are added"
@@ -101,7 +101,7 @@ class Storages:
         return opened(self._seal, row.id, row.settings)
 
     def close(self) -> None:
-        """Let its threads end."""
+        """Stop their threads."""
         for storage in self._known.values():
             storage.threads.close()
         self._known.clear()

@@ -1,4 +1,4 @@
-"""The ASGI application at /dav: signs in, sends files itself, and has WsgiDAV answer everything else in a thread."""
+"""The ASGI application at /dav: authenticates, sends files itself, and runs WsgiDAV in a thread for everything else."""
 
 import asyncio
 import base64
@@ -33,10 +33,10 @@ from carrel.permissions.decide import Actor
 from carrel.signin.keypairs.tokens import PREFIX
 
 _ROUTE = SimpleNamespace(openapi_extra=names("vfolder.use"))
-"""What a request is for, as the routes of the API say it."""
+"""The action of a request, as in the routes of the API."""
 _THREADS = 128
 _PER_PERSON = 8
-"""Requests at a time: an upload keeps its thread until it has arrived."""
+"""Concurrent requests: an upload occupies its thread until it is complete."""
 _FORBIDDEN = 403
 _FOREVER_DEEP = b'<?xml version="1.0" encoding="utf-8"?><error xmlns="DAV:"><propfind-finite-depth/></error>'
 _CONFIG = {
@@ -50,7 +50,7 @@ _CONFIG = {
 
 
 class WebDav:
-    """Answers requests below /dav."""
+    """Handles requests below /dav."""
 
     def __init__(self) -> None:
         kept = {"lock_storage": Locks(), "property_manager": Properties()}
@@ -84,12 +84,12 @@ class WebDav:
         body = b"" if request.method == "PUT" else await request.body()
         call = Call(asyncio.get_running_loop(), services, Body(request), actor)
         answer = await self._in_thread(call, _environ(request, body, call))
-        if call.refused and answer.status_code == _FORBIDDEN:  # for who notes what was refused
+        if call.refused and answer.status_code == _FORBIDDEN:  # for the recording of refused requests
             request.scope["state"]["error"] = call.refused[-1]
         return answer
 
     async def _in_thread(self, call: Call, environ: dict[str, Any]) -> Response:
-        """What WsgiDAV answers. Raises: TooManyRequests, Unavailable."""
+        """WsgiDAV's response. Raises: TooManyRequests, Unavailable."""
         who = call.actor.user_id
         if self._busy[who] >= _PER_PERSON:
             raise TooManyRequests(
@@ -104,7 +104,7 @@ class WebDav:
             )
         self._busy[who] += 1
         future: Future[Response] = Future()
-        # A daemon: the process can end while an upload is waited for.
+        # A daemon thread: the process can exit while an upload is pending.
         Thread(target=self._run, args=(future, environ), daemon=True, name="webdav").start()
         try:
             return await asyncio.wrap_future(future)
@@ -141,14 +141,14 @@ _OURS = frozenset({"content-length", "date", "server", "connection"})
 
 
 async def _actor(request: Request) -> Actor:
-    """Who asks, by a keypair or a token. A cookie does not count: other sites' pages could use it."""
+    """The actor, by keypair or token. Cookies are not accepted: other sites' pages could use them."""
     if "authorization" not in request.headers:
         raise Unauthorized("auth.required", "Sign in with a keypair, or with a token as the password.")
     return await current_actor(request)
 
 
 def _with_token(scope: Scope) -> Scope:
-    """The same request; a password that is a token is sent as one."""
+    """The request with a password that is a token converted to a bearer header."""
     headers = [
         (name, _bearer(value) if name == b"authorization" else value) for name, value in scope["headers"]
     ]
@@ -167,7 +167,7 @@ def _bearer(value: bytes) -> bytes:
 
 
 def _environ(request: Request, body: bytes, call: Call) -> dict[str, Any]:
-    """The request as WSGI has it (PEP 3333). The body of a PUT stays where it is: see `resources.File`."""
+    """The request as a WSGI environ (PEP 3333). The body of a PUT is not included: see `resources.File`."""
     path = request.scope["path"].removeprefix(MOUNT)
     environ: dict[str, Any] = {
         "REQUEST_METHOD": request.method,

@@ -1,4 +1,4 @@
-"""Locks of WebDAV clients: in memory, so that a restart ends them; a client then asks for another."""
+"""Locks of WebDAV clients: in memory, so a restart drops them; clients then request new ones."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ _MOST = 10_000
 
 
 class Locks(LockStorageDict):  # type: ignore[misc]
-    """As many as fit."""
+    """Lock storage with a size limit."""
 
     def create(self, path: str, lock: dict[str, Any]) -> dict[str, Any]:
         if self._dict is not None and len(self._dict) >= _MOST:

@@ -1,4 +1,4 @@
-"""Where WebDAV is served. Its library is loaded by the first request: the API starts sooner without it."""
+"""Mount point of WebDAV. Its library is imported on the first request, which speeds up the start of the API."""
 
 import asyncio
 import importlib
@@ -9,7 +9,7 @@ MOUNT = "/dav"
 
 
 class LazyWebDav:
-    """The application of `carrel.folders.webdav.app`."""
+    """Loads the application of `carrel.folders.webdav.app` on first use."""
 
     def __init__(self) -> None:
         self._loading: asyncio.Task[ASGIApp] | None = None

@@ -1,4 +1,4 @@
-"""Properties that clients invent for files (RFC 4918: dead properties): in memory, as their locks are."""
+"""Dead properties of files (RFC 4918), which clients define: in memory, as locks are."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _MOST_BYTES = 4096
 
 
 class Properties(PropertyManager):  # type: ignore[misc]
-    """Those of as many files as fit; the file that has had a new one least recently loses its own first."""
+    """Property storage with a size limit; evicts the file whose properties were written least recently."""
 
     def write_property(
         self, norm_url: str, name: str, property_value: str, dry_run: bool = False, environ: Any = None
@@ -34,7 +34,7 @@ class Properties(PropertyManager):  # type: ignore[misc]
             self._lock.release()
 
     def forget(self, url: str) -> None:
-        """Those of a file, or of a directory and all in it."""
+        """Delete the properties of a file, or of a directory and everything in it."""
         for each in list(self._dict or ()):
             if is_equal_or_child_uri(url, each):
                 self.remove_properties(each)

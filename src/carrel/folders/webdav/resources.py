@@ -1,6 +1,6 @@
-"""What WsgiDAV sees of folders: directories and files, each change of which is the API's own.
+"""WsgiDAV resources of folders: directories and files, changed only through the functions of the API.
 
-WsgiDAV runs in a thread and calls back into the event loop, where all of ours runs.
+WsgiDAV runs in a thread and calls back into the event loop, where Carrel's code runs.
 """
 
 import mimetypes
@@ -26,11 +26,11 @@ from carrel.storage.tree import Clash
 from carrel.tables.folders import Permission
 
 CALL = "carrel.call"
-"""In WSGI's environ: the request's `Call`."""
+"""Key in the WSGI environ: the request's `Call`."""
 
 
 class FolderProvider(DAVProvider):  # type: ignore[misc]
-    """All folders, by name; below each its files."""
+    """All folders by name, with their files below."""
 
     def is_readonly(self) -> bool:
         return False
@@ -48,14 +48,14 @@ class FolderProvider(DAVProvider):  # type: ignore[misc]
         try:
             entry = call.wait(work.entry(reached, inner))
         except DAVError as error:
-            if error.value in (404, 409, 422):  # not there, below a file, or no name that a file can have
+            if error.value in (404, 409, 422):  # missing, below a file, or not a valid file name
                 return None
             raise
         return _resource(name, reached, entry, environ)
 
 
 class RootResource(DAVCollection):  # type: ignore[misc]
-    """The folders that somebody may use. None of them can be made, removed or renamed here."""
+    """The folders that the actor may use. Folders cannot be created, removed or renamed here."""
 
     def __init__(self, environ: dict[str, Any]) -> None:
         super().__init__("/", environ)
@@ -87,7 +87,7 @@ class RootResource(DAVCollection):  # type: ignore[misc]
 
 
 class _Inside:
-    """What a directory and a file have in common."""
+    """Common base of directories and files."""
 
     environ: dict[str, Any]
     provider: FolderProvider
@@ -101,11 +101,11 @@ class _Inside:
         self.entry = entry
 
     def get_ref_url(self) -> str:
-        """What locks are kept by: another person's folder of that name is another one."""
+        """Key of locks: folders with the same name but different owners have different keys."""
         return self._ref_url(self.reached, self.entry.path)
 
     def _ref_url(self, reached: OpenedFolder, path: str) -> str:
-        """That of a resource of this kind there."""
+        """The key of a resource of this kind at the path."""
         ending = "/" if isinstance(self, DirectoryResource) else ""
         return quote(joined(f"/{reached.folder.id}", path)) + ending
 
@@ -172,7 +172,7 @@ class _Inside:
         )
 
     def _copy(self, dest_path: str, clash: Clash) -> None:
-        """A file, or a directory with everything in it."""
+        """Copy a file, or a directory with everything in it."""
         name, to = _split(dest_path)
         if not self.entry.path or not to:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
@@ -214,7 +214,7 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         self.call.wait(service.make_directory(self.call.services, self.call.actor, self._folder, path))
 
     def create_empty_resource(self, name: str) -> "FileResource":
-        """A file that is made when its content has come; or at once, of none, for who locks it first."""
+        """A file that is created when its content arrives; or immediately, empty, for a client that locks it first."""
         entry = Entry(joined(self.entry.path, name), FileKind.FILE, 0, 0, 0, 0)
         file = FileResource(self.name, self.reached, entry, self.environ)
         if self.environ["REQUEST_METHOD"] == "LOCK":
@@ -226,7 +226,7 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         return False
 
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
-        """The directory itself. What is in it comes by itself; what is there is left."""
+        """Create the target directory only: WsgiDAV handles the entries separately. Existing entries are kept."""
         name, to = _split(dest_path)
         if not to or (target := self.call.folder(name)) is None:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
@@ -255,14 +255,14 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
         return True
 
     def get_content(self) -> NoReturn:
-        raise DAVError(405)  # it is sent before WsgiDAV is asked
+        raise DAVError(405)  # sent before WsgiDAV is called
 
     def begin_write(self, *, content_type: str | None = None) -> "FileResource":
         self._admitted, self._file = self.call.wait(work.begun(self.call, self._folder))
         return self
 
     def writelines(self, _: object) -> None:
-        """Take the request's body."""
+        """Receive the request's body."""
         assert self._file
         assert self._admitted
         self.call.wait(work.received(self.call, self._admitted, self._file))
@@ -283,7 +283,7 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
             self.entry = self.call.wait(placing)
 
     def set_last_modified(self, dest_path: str, time_stamp: str, *, dry_run: bool) -> bool:
-        """As Explorer and davfs2 ask after they have sent a file."""
+        """Set the modification time, as Explorer and davfs2 request after an upload."""
         try:
             when: datetime = parsedate_to_datetime(time_stamp)
         except ValueError:
@@ -294,7 +294,7 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
         return True
 
     def handle_move(self, dest_path: str) -> bool:
-        """Over another file, in one step: at no time there is neither."""
+        """Replace another file atomically."""
         if not self._over_a_file(dest_path):
             return False
         self._move(dest_path, Clash.REPLACE)
@@ -321,7 +321,7 @@ def _resource(
 
 
 def _split(dest_path: str) -> tuple[str, str]:
-    """The folder's name, and the path in it."""
+    """The folder's name and the path in it."""
     name, _, inner = dest_path.strip("/").partition("/")
     return name, inner
 

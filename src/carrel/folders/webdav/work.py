@@ -1,4 +1,4 @@
-"""What WsgiDAV's threads have done in the event loop: each by the functions of the API."""
+"""Calls from WsgiDAV's threads into the event loop, using the functions of the API."""
 
 import asyncio
 from collections import Counter
@@ -35,9 +35,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Call:
-    """A request, from within the thread that answers it.
+    """A request, from within its thread.
 
-    reached: folders, by the name that was asked for. refused: what was answered with an error.
+    reached: folders by requested name. refused: errors sent as the response.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -48,7 +48,7 @@ class Call:
     refused: list[CarrelError] = field(default_factory=list)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the event loop makes of it. Raises: DAVError."""
+        """Wait for the result of the coroutine. Raises: DAVError."""
         try:
             return asyncio.run_coroutine_threadsafe(work, self.loop).result()
         except CarrelError as error:
@@ -58,7 +58,7 @@ class Call:
             raise DAVError(400, "The connection broke.") from None
 
     def folder(self, name: str) -> OpenedFolder | None:
-        """A folder by its name or id; None where there is none for this person."""
+        """A folder by name or id; None if the user has no such folder."""
         if name not in self.reached:
             try:
                 self.reached[name] = self.wait(reach(self.services, self.actor, name, Permission.READ))
@@ -70,7 +70,7 @@ class Call:
 
 
 async def names(call: Call) -> list[str]:
-    """Of folders; of several with one name all but one's own by their ids."""
+    """Names of folders; if several have the same name, ids for all but the user's own."""
     async with call.services.database.transaction() as tx:
         wanted = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
         folders = (await tx.execute(wanted.order_by(VFolder.name))).scalars().all()
@@ -105,7 +105,7 @@ async def begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
 
 
 def _announced(body: Body) -> int:
-    """Bytes that are to come, if that is said: Finder sends chunks, and their sum in a header of its own."""
+    """The announced body size, if any: Finder sends chunks, with the total in a separate header."""
     length = body.headers.get("content-length") or body.headers.get("x-expected-entity-length") or ""
     return int(length) if length.isdecimal() and len(length) < 20 else 0
 
