@@ -70,7 +70,9 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
 
 
 async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
-    """Update the root of the host in the data directory after a move. old, new: the data directory, without symlinks."""
+    """Update the root of the host in the data directory after a move. old, new: the data directory, without
+    symlinks.
+    """
     there = StorageHost.root == str(old / roots.FOLDERS)
     await tx.execute(update(StorageHost).where(there).values(root=str(new / roots.FOLDERS)))
     await notify(tx, TOPIC)
