@@ -1,1 +1,1 @@
-"""Signing in: passwords, second factors, passkeys, browsers that are signed in, one-time links."""
+"""Sign-in: passwords, second factors, passkeys, signed-in browsers, one-time links."""

@@ -15,7 +15,7 @@ _LONGEST_LOCK = timedelta(days=1)
 
 
 class TooManyAttempts(TooMany):
-    """To sign in."""
+    """Too many sign-in attempts."""
 
 
 async def count(tx: AsyncSession, settings: SiteSettings, now: datetime, *, email: str, address: str) -> None:

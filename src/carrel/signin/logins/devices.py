@@ -1,8 +1,8 @@
-"""What a browser says of itself, as people call it."""
+"""Display names of browsers and operating systems, from the User-Agent header."""
 
 import re
 
-# The first that fits wins: most browsers claim to be their predecessors too.
+# First match wins: most browsers also claim to be their predecessors.
 _BROWSERS = (
     ("carrel", r"^carrel[-/]"),
     ("Edge", r"\bEdg(?:e|A|iOS)?/"),

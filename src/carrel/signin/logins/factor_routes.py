@@ -223,7 +223,7 @@ def view(key: Passkey) -> PasskeyView:
 async def _completed(
     request: Request, services: SignInServices, response: Response, identity: Identity
 ) -> str | None:
-    """A new token where a sign-in was waiting for this factor."""
+    """The response, with a new token if a sign-in was waiting for this factor."""
     login_id = identity.actor.login_id
     services.authenticator.forget()
     if identity.pending is None or login_id is None:

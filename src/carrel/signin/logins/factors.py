@@ -41,7 +41,7 @@ class NewTotp:
 
 @dataclass(frozen=True)
 class Factors:
-    """Somebody's second factors. totp_since None: no such device."""
+    """A user's second factors. totp_since None: no TOTP device."""
 
     totp_since: datetime | None
     passkeys: list[Passkey]
@@ -81,7 +81,7 @@ async def offer_totp(tx: AsyncSession, seal: SecretBox, actor: Actor) -> NewTotp
 async def confirm_totp(
     tx: AsyncSession, seal: SecretBox, actor: Actor, code: str, now: datetime
 ) -> list[str]:
-    """Let the device that was offered count, proved by a code of it; gives recovery codes if there were none.
+    """Activate the pending device after verifying a code of it; returns recovery codes if there were none.
 
     Raises: NotFound, Conflict, Invalid.
     """
@@ -105,7 +105,7 @@ async def confirm_totp(
 
 
 async def remove_totp(tx: AsyncSession, actor: Actor) -> None:
-    """Forget the actor's device. Twice: no-op."""
+    """Remove the actor's device. Twice: no-op."""
     gone = await tx.execute(delete(Totp).where(Totp.user_id == actor.user_id).returning(Totp.confirmed_at))
     if gone.scalar_one_or_none():
         audit.record(tx, actor, "factor.update", actor.user_id, name=actor.email, details={"removed": "totp"})
@@ -113,7 +113,7 @@ async def remove_totp(tx: AsyncSession, actor: Actor) -> None:
 
 
 async def renew_recovery_codes(tx: AsyncSession, actor: Actor) -> list[str]:
-    """Fresh recovery codes; earlier ones end. Raises: Conflict when there is nothing to recover from."""
+    """Replace the recovery codes. Raises: Conflict if the user has no second factor."""
     if not await _has_factor(tx, actor.user_id):
         raise Conflict("factor.none", "You have no second factor.", hint="Add a device or a passkey first.")
     audit.record(
@@ -123,7 +123,7 @@ async def renew_recovery_codes(tx: AsyncSession, actor: Actor) -> list[str]:
 
 
 async def reset(tx: AsyncSession, actor: Actor, user: User) -> None:
-    """Take all second factors from somebody who has lost them. Whether the actor may is asked before."""
+    """Remove all second factors of a user who lost them. The caller authorizes the actor."""
     for table in (Totp, Passkey, RecoveryCode):
         await tx.execute(delete(table).where(table.user_id == user.id))
     audit.record(
@@ -138,14 +138,14 @@ async def reset(tx: AsyncSession, actor: Actor, user: User) -> None:
 
 
 async def use_code(tx: AsyncSession, seal: SecretBox, user_id: UserId, code: str, now: datetime) -> bool:
-    """True when it is a code of the user's device that was not used before. It is used up by this."""
+    """Consume a TOTP code; True if it is valid and unused."""
     row = (
         await tx.execute(select(Totp).where(Totp.user_id == user_id, Totp.confirmed_at.is_not(None)))
     ).scalar()
     step = _step_of(seal, row, code, now) if row else None
     if step is None:
         return False
-    # The same code twice at the same time: one of the two changes the row.
+    # Concurrent requests with the same code: only one of them changes the row.
     used = await tx.execute(
         update(Totp)
         .where(Totp.user_id == user_id, Totp.last_step < step)
@@ -156,7 +156,7 @@ async def use_code(tx: AsyncSession, seal: SecretBox, user_id: UserId, code: str
 
 
 async def use_recovery_code(tx: AsyncSession, user_id: UserId, code: str) -> bool:
-    """True when it is one of the user's recovery codes. It is used up by this."""
+    """Consume a recovery code; True if it is valid."""
     used = await tx.execute(
         delete(RecoveryCode)
         .where(RecoveryCode.user_id == user_id, RecoveryCode.code_hash == _code_hash(code))
@@ -166,13 +166,13 @@ async def use_recovery_code(tx: AsyncSession, user_id: UserId, code: str) -> boo
 
 
 async def first_recovery_codes(tx: AsyncSession, user_id: UserId) -> list[str]:
-    """Recovery codes for somebody who has none yet; empty when they have some."""
+    """Recovery codes for a user without any; empty if there are some already."""
     left = await tx.execute(select(func.count()).where(RecoveryCode.user_id == user_id))
     return [] if left.scalar_one() else await _fresh_codes(tx, user_id)
 
 
 async def forget_unneeded_codes(tx: AsyncSession, user_id: UserId) -> None:
-    """Recovery codes end with the last factor that they stand in for."""
+    """Delete recovery codes when the last second factor is removed."""
     if not await _has_factor(tx, user_id):
         await tx.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user_id))
 
@@ -191,7 +191,7 @@ async def _fresh_codes(tx: AsyncSession, user_id: UserId) -> list[str]:
 
 
 def _step_of(seal: SecretBox, row: Totp, code: str, now: datetime) -> int | None:
-    """The time step whose code this is, near now and after the last that was used."""
+    """The time step of this code, within the accepted skew and after the last used step."""
     digits = re.sub(r"\s", "", code)
     totp = pyotp.TOTP(seal.open(row.secret, _purpose(row.user_id)).decode(), interval=_STEP_S)
     current = int(now.timestamp()) // _STEP_S

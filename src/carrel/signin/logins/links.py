@@ -1,4 +1,4 @@
-"""One-time links: what they are, who gets one, and what letters carry them."""
+"""One-time links: issuing, redeeming, and the mails that carry them."""
 
 import secrets
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ from carrel.tenancy.queries import user_target
 from carrel.tenancy.service import user_by_email
 
 PASSWORD, VERIFY, KNOWN = "password", "verify", "known"
-"""What links are for. One of the last kind is given to nobody: it says when such a letter was written."""
+"""Purposes of links. The last one is never issued: it records when such a mail was sent."""
 MAILED_LIFETIME = timedelta(minutes=30)
 HANDED_LIFETIME = timedelta(hours=24)
 VERIFY_LIFETIME = timedelta(hours=24)
 TIDINGS_LIFETIME = timedelta(hours=24)
-"""For how long it is worth telling somebody that they have an account."""
+"""Lifetime of the record that a user was told about their existing account."""
 _NOT_AGAIN_FOR = timedelta(minutes=1)
 _PAGES = {PASSWORD: "/reset-password", VERIFY: "/verify-email", KNOWN: ""}
 
 
 @dataclass(frozen=True)
 class LoginLink:
-    """url carries the token behind a #, which browsers send to nobody."""
+    """url has the token in its fragment, which browsers do not send."""
 
     url: str
     expires_at: datetime
@@ -45,7 +45,7 @@ class LoginLink:
 
 @dataclass(frozen=True)
 class LinkMailer:
-    """With what letters are written. wish: the Accept-Language of who asks."""
+    """Services for sending mails. wish: Accept-Language of the requester."""
 
     database: Database
     clock: Clock
@@ -57,7 +57,7 @@ class LinkMailer:
 async def issue(
     tx: AsyncSession, user_id: UserId, purpose: str, now: datetime, *, lifetime: timedelta, public_url: str
 ) -> LoginLink:
-    """A fresh link; earlier ones of this purpose end."""
+    """Issue a link; earlier ones of this purpose become invalid."""
     await tx.execute(
         delete(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.purpose == purpose)
     )
@@ -77,7 +77,7 @@ async def issue(
 
 
 async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> User:
-    """Whose link it is, which stays good. Raises: NotFound."""
+    """The user of a link, without consuming it. Raises: NotFound."""
     found = await tx.execute(
         select(User)
         .join(OneTimeLink, OneTimeLink.user_id == User.id)
@@ -95,7 +95,7 @@ async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> U
 
 
 async def spend(tx: AsyncSession, token: str, purpose: str, now: datetime) -> UserId:
-    """Use a link up. Twice at the same time: one of them gets through. Raises: NotFound."""
+    """Consume a link. Concurrent calls: one succeeds. Raises: NotFound."""
     gone = await tx.execute(
         delete(OneTimeLink)
         .where(
@@ -112,7 +112,7 @@ async def spend(tx: AsyncSession, token: str, purpose: str, now: datetime) -> Us
 
 
 async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, public_url: str) -> LoginLink:
-    """A link with which somebody sets a new password, for an administrator to hand over.
+    """A password reset link for a user, which an administrator passes on.
 
     Raises: NotFound, Forbidden.
     """
@@ -123,7 +123,7 @@ async def recover(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, pub
 
 
 async def mail_password_link(post: LinkMailer, email: str) -> None:
-    """Send a link to set a new password, to somebody who signs in by password; to nobody else."""
+    """Mail a password reset link, if the account signs in by password; otherwise do nothing."""
     now = post.clock.now()
     async with post.database.transaction() as tx:
         if not (await site.settings(tx)).sends_mail:
@@ -140,7 +140,7 @@ async def mail_password_link(post: LinkMailer, email: str) -> None:
 
 
 async def mail_verify_link(post: LinkMailer, email: str) -> None:
-    """Send a link that proves the address, to somebody who has not proved it yet; to nobody else."""
+    """Mail a verification link, if the address is not verified yet; otherwise do nothing."""
     now = post.clock.now()
     async with post.database.transaction() as tx:
         user = await user_by_email(tx, email)
@@ -153,7 +153,7 @@ async def mail_verify_link(post: LinkMailer, email: str) -> None:
 
 
 async def mail_known(post: LinkMailer, user: User) -> None:
-    """Tell somebody who signs up again that they have an account."""
+    """Mail a user who signs up again that they already have an account."""
     letter = letters.known(_language(post, user), email=user.email, link=post.public_url)
     now = post.clock.now()
     async with post.database.transaction() as tx:
@@ -164,8 +164,8 @@ async def mail_known(post: LinkMailer, user: User) -> None:
 
 
 async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime) -> bool:
-    """True when such a letter was written a moment ago: nobody shall fill another's mailbox."""
-    # One at a time for each person, so that two who ask at once do not both find none.
+    """True if such a mail was sent recently: prevents flooding of a mailbox."""
+    # Serialized per user, so that concurrent requests do not send two.
     await tx.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     found = await tx.execute(
         select(OneTimeLink.user_id).where(

@@ -1,4 +1,4 @@
-"""/logins: where somebody is signed in."""
+"""/logins: active sign-ins of a user."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["logins"])
 async def list_logins(
     services: ServicesOf[SignInServices], actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
 ) -> LoginList:
-    """Your sign-ins, or those of a user that you administer, last used first."""
+    """Your sign-ins, or those of a user that you administer, most recently used first."""
     async with services.database.transaction() as tx:
         found = await browsers.list_of(tx, services.clock, actor, wanted)
     items = [

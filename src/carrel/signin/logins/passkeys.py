@@ -1,4 +1,4 @@
-"""Passkeys: WebAuthn credentials, for signing in by themselves and as a second factor."""
+"""Passkeys: WebAuthn credentials for passwordless sign-in and as a second factor."""
 
 import json
 import secrets
@@ -38,26 +38,26 @@ _NAME = "Carrel"
 
 @dataclass(frozen=True)
 class Site:
-    """Where passkeys belong to: the host, and the origin that browsers must say they see."""
+    """The relying party: its host, and the origin that browsers must report."""
 
     host: str
     origin: str
 
     @property
     def takes_passkeys(self) -> bool:
-        """Browsers make passkeys only for names, and only where nobody on the way can read."""
+        """True if browsers support passkeys for this address: it needs a host name and a secure connection."""
         named = self.host.rsplit(".", 1)[-1].isalpha()
         return named and (self.origin.startswith("https://") or is_this_machine(self.host))
 
 
 def site_of(public_url: str) -> Site:
-    """The site of the page's address."""
+    """The relying party for the page's address."""
     parts = urlsplit(public_url)
     return Site(parts.hostname or "", f"{parts.scheme}://{parts.netloc}")
 
 
 async def challenge_to_add(tx: AsyncSession, site: Site, actor: Actor, now: datetime) -> dict[str, Any]:
-    """Options for the browser to make a passkey with; good for five minutes. Raises: Refused."""
+    """Browser options for creating a passkey; valid for five minutes. Raises: Refused."""
     _require_possible(site)
     known = await _of(tx, actor.user_id)
     if len(known) >= MOST_PASSKEYS:
@@ -82,7 +82,7 @@ async def challenge_to_add(tx: AsyncSession, site: Site, actor: Actor, now: date
 async def add(
     tx: AsyncSession, site: Site, actor: Actor, now: datetime, *, name: str, credential: Mapping[str, Any]
 ) -> tuple[Passkey, list[str]]:
-    """A passkey of the actor's, and recovery codes if there were none. Raises: Invalid, Conflict."""
+    """Register a passkey of the actor's; returns recovery codes if there were none. Raises: Invalid, Conflict."""
     challenge = await _spend(tx, credential, _ADD, actor.user_id, now)
     try:
         made = webauthn.verify_registration_response(
@@ -114,7 +114,7 @@ async def add(
 async def challenge_to_use(
     tx: AsyncSession, site: Site, user_id: UserId | None, now: datetime
 ) -> dict[str, Any]:
-    """Options for the browser to prove a passkey with: one of the user's, or anybody's when None."""
+    """Browser options for using a passkey: one of the user's, or any passkey if the user is None."""
     _require_possible(site)
     options = webauthn.generate_authentication_options(
         rp_id=site.host,
@@ -130,9 +130,9 @@ async def challenge_to_use(
 async def use(
     tx: AsyncSession, site: Site, user_id: UserId | None, credential: Mapping[str, Any], now: datetime
 ) -> UserId:
-    """Whose passkey proved itself: the user's, or anybody's when None, who must then be verified by it.
+    """The owner of the verified passkey: the given user; if None, any user, who must be verified by the passkey.
 
-    Raises: Invalid, not telling why.
+    Raises: Invalid, without a reason.
     """
     challenge = await _spend(tx, credential, _USE, user_id, now)
     row = await tx.get(Passkey, _credential_id(credential), with_for_update=True)
@@ -158,7 +158,7 @@ async def use(
 
 
 async def rename(tx: AsyncSession, actor: Actor, passkey_id: str, name: str) -> Passkey:
-    """Call a passkey of the actor's otherwise. Raises: NotFound."""
+    """Rename a passkey of the actor's. Raises: NotFound."""
     row = await _own(tx, actor, passkey_id)
     before, row.name = row.name, name
     if before != name:
@@ -176,7 +176,7 @@ async def remove(tx: AsyncSession, actor: Actor, passkey_id: str) -> None:
 
 
 def shown_id(row: Passkey) -> str:
-    """The passkey's id as it travels."""
+    """The passkey's id as in the API."""
     return bytes_to_base64url(row.id)
 
 
@@ -198,7 +198,7 @@ async def _challenge(tx: AsyncSession, purpose: str, user_id: UserId | None, now
 async def _spend(
     tx: AsyncSession, credential: Mapping[str, Any], purpose: str, user_id: UserId | None, now: datetime
 ) -> bytes:
-    """The challenge that the browser answered, which is good for this once. Raises: Invalid."""
+    """Consume the challenge that the browser answered. Raises: Invalid."""
     try:
         answered = parse_client_data_json(
             base64url_to_bytes(credential["response"]["clientDataJSON"])

@@ -1,4 +1,4 @@
-"""Use cases of passwords: which are good enough, and how somebody gets another."""
+"""Use cases of passwords: rules, change and reset."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ from carrel.tenancy.service import actor_of
 
 
 def rules_of(settings: SiteSettings) -> PasswordRules:
-    """The site's rules for passwords."""
+    """The site's password rules."""
     return PasswordRules(
         min_length=settings.password_min_length,
         classes=settings.password_classes,
@@ -34,7 +34,7 @@ def rules_of(settings: SiteSettings) -> PasswordRules:
 async def require_good(
     settings: SiteSettings, password: str, *, personal: Sequence[str], field: str = "password"
 ) -> None:
-    """Return when a new password may be used. personal: the person's e-mail and name. Raises: Invalid."""
+    """Check a new password against the rules. personal: the user's e-mail and name. Raises: Invalid."""
     broken = await broken_rules(password, rules_of(settings), personal=personal)
     if broken:
         raise _refused(broken, field)
@@ -43,7 +43,7 @@ async def require_good(
 async def change(
     database: Database, clock: Clock, actor: Actor, *, current: str, new: str, client: Client
 ) -> str | None:
-    """Change one's own password and end one's other sign-ins; gives this one's new token, if it is by cookie.
+    """Change the actor's password and revoke their other sign-ins; returns the new token of a cookie sign-in.
 
     Raises: Invalid, TooManyAttempts.
     """
@@ -66,7 +66,7 @@ async def change(
 
 
 async def reset(database: Database, clock: Clock, *, token: str, password: str, client: Client) -> None:
-    """Set a password by a one-time link; all sign-ins end. Raises: NotFound, Invalid."""
+    """Set a password by a one-time link and revoke all sign-ins. Raises: NotFound, Invalid."""
     now = clock.now()
     async with database.transaction() as tx:
         settings = await site.settings(tx)
@@ -86,7 +86,7 @@ async def reset(database: Database, clock: Clock, *, token: str, password: str, 
 async def store(
     tx: AsyncSession, settings: SiteSettings, user_id: UserId, password_hash: str, now: datetime
 ) -> None:
-    """Give somebody another password, keep the hash of the former, and end links to set one."""
+    """Store a user's new password, keep the former hash, and revoke password reset links."""
     user = (await tx.execute(select(User).where(User.id == user_id).with_for_update())).scalar_one()
     if user.password_hash:
         tx.add(FormerPassword(user_id=user_id, password_hash=user.password_hash, replaced_at=now))
@@ -108,7 +108,7 @@ async def store(
 
 
 async def _former(tx: AsyncSession, settings: SiteSettings, user: User) -> list[str]:
-    """Hashes that may not come back: today's, and so many before it."""
+    """Hashes that must not be reused: the current one, and this many before it."""
     rows = await tx.execute(
         select(FormerPassword.password_hash)
         .where(FormerPassword.user_id == user.id)

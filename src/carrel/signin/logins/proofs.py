@@ -1,4 +1,4 @@
-"""Proving it with something more: the second step of signing in, and once more before a dangerous change."""
+"""Verification of second steps of sign-ins, and re-authentication before dangerous changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from carrel.tables.tenancy import User
 
 @dataclass(frozen=True)
 class Evidence:
-    """One of them is there."""
+    """Credentials of a proof; exactly one is set."""
 
     password: str | None = None
     code: str | None = None
@@ -34,7 +34,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class ProofServices:
-    """With what evidence is looked at."""
+    """Services for verifying evidence."""
 
     database: Database
     clock: Clock
@@ -44,7 +44,7 @@ class ProofServices:
 
 
 async def second_step(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
-    """Complete the actor's sign-in; gives its new token. Raises: Invalid, TooManyAttempts."""
+    """Complete the actor's sign-in; returns its new token. Raises: Invalid, TooManyAttempts."""
     assert actor.login_id is not None
     login_id, now = actor.login_id, means.clock.now()
     settings = await service.count_attempt(
@@ -62,7 +62,7 @@ async def second_step(means: ProofServices, actor: Actor, evidence: Evidence, cl
 
 
 async def sign_in_by_passkey(means: ProofServices, credential: Mapping[str, Any], client: Client) -> str:
-    """The token of a new sign-in by a passkey alone. Raises: Unauthorized, not telling why; Forbidden."""
+    """The token of a new sign-in by passkey only. Raises: Unauthorized, without a reason; Forbidden."""
     now = means.clock.now()
     owner = None
     async with means.database.transaction() as tx:
@@ -79,7 +79,7 @@ async def sign_in_by_passkey(means: ProofServices, credential: Mapping[str, Any]
 
 
 async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
-    """Note that the actor proved it once more; gives their sign-in's new token.
+    """Record a re-authentication; returns the new token of the sign-in.
 
     Raises: Conflict without a sign-in, Invalid, TooManyAttempts.
     """
@@ -91,7 +91,7 @@ async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client
     )
     async with means.database.transaction() as tx:
         user = (await tx.execute(select(User).where(User.id == actor.user_id))).scalar_one()
-    # Not within a transaction, since it takes a while.
+    # Outside of a transaction, because it is slow.
     proved = evidence.password is not None and await _is_theirs(means, user, evidence.password, client)
     async with means.database.transaction() as tx:
         how = "password" if proved else await _examine(tx, means, user.id, evidence, now)
@@ -107,7 +107,7 @@ async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client
 
 
 async def _is_theirs(means: ProofServices, user: User, password: str, client: Client) -> bool:
-    """Whether it is the user's password, here or at a directory. Raises: Unavailable."""
+    """True if it is the user's password, here or in a directory. Raises: Unavailable."""
     if await password_matches(user.password_hash, password):
         return True
     return await means.elsewhere.is_theirs(user, password, client)
@@ -116,7 +116,7 @@ async def _is_theirs(means: ProofServices, user: User, password: str, client: Cl
 async def _examine(
     tx: AsyncSession, means: ProofServices, user_id: UserId, evidence: Evidence, now: datetime
 ) -> str | None:
-    """By what it is proved, or None."""
+    """The factor that the evidence proves, or None."""
     if evidence.code and await factors.use_code(tx, means.seal, user_id, evidence.code, now):
         return "totp"
     if evidence.recovery_code and await factors.use_recovery_code(tx, user_id, evidence.recovery_code):

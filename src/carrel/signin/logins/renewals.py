@@ -1,10 +1,10 @@
-"""Another token for a page's sign-in, without its person doing anything, after what they may do has changed.
+"""Replacement of the token of a page's sign-in after a change of the user's permissions.
 
-    role or office changes ---> renewal_due               (by the database itself, see migration 0021)
-    next answer            ---> offered, in its cookie    former token: good for PATIENCE more
-    first request with it  ---> arrived                   former token: good for OVERLAP more
+    role or membership changes ---> renewal_due           (by a database trigger, see migration 0021)
+    next response              ---> offered, in a cookie  former token: valid for PATIENCE more
+    first request with it      ---> arrived               former token: valid for OVERLAP more
 
-Requests side by side are all offered the same token, and an answer that is lost is made up for by the next one.
+Concurrent requests receive the same token, and the next response repeats the offer if one is lost.
 """
 
 import secrets
@@ -18,29 +18,29 @@ from carrel.signin.keypairs.service import digest
 from carrel.tables.logins import Login
 
 OVERLAP = timedelta(seconds=30)
-"""For requests that were under way when the browser got the new token."""
+"""For requests that were in flight when the browser received the new token."""
 PATIENCE = timedelta(minutes=5)
-"""How long a browser may take to use the new token."""
+"""Time for the browser to use the new token."""
 NOTHING = {"renewal_due": False, "offered": None, "former_hash": None, "former_until": None}
-"""What a sign-in has of all this when it has just got a token."""
+"""Columns of a sign-in whose token was just issued."""
 
 
 def bears(token_hash: bytes, now: datetime) -> ColumnElement[bool]:
-    """True of the sign-in that this token opens now."""
+    """A condition for the sign-in that accepts this token now, as its current or former one."""
     former = and_(Login.former_hash == token_hash, Login.former_until > now)
     return or_(Login.token_hash == token_hash, former)
 
 
 def is_due(login: Login, token_hash: bytes, now: datetime) -> bool:
-    """Whether the bearer of this token is to be given another."""
+    """True if the holder of this token must receive another one."""
     if login.token_hash != token_hash:
         return login.offered is not None
-    # One at a time: whoever is still on the way with the token before this one stays good.
+    # One renewal at a time: concurrent requests with the previous token stay valid.
     return login.renewal_due and not (login.former_until and login.former_until > now)
 
 
 async def offer(tx: AsyncSession, seal: SecretBox, token: str, now: datetime) -> str | None:
-    """The token that its bearer is to carry instead of this one, until it arrives the same at every call; or None."""
+    """The replacement token, the same for every call until the browser uses it; or None."""
     token_hash = digest(token)
     wanted = select(Login).where(bears(token_hash, now)).with_for_update()
     login = (await tx.execute(wanted)).scalar_one_or_none()
@@ -56,7 +56,7 @@ async def offer(tx: AsyncSession, seal: SecretBox, token: str, now: datetime) ->
 
 
 async def note_arrival(tx: AsyncSession, login: Login, token_hash: bytes, now: datetime) -> None:
-    """The browser has the token that it was offered: the one before ends soon."""
+    """Record that the browser uses the offered token: the previous one expires soon."""
     if login.former_until is not None and login.offered is not None and login.token_hash == token_hash:
         await tx.execute(
             update(Login)

@@ -87,7 +87,7 @@ async def passkey_options(request: Request, services: ServicesOf[SignInServices]
     """The browser's options for using a passkey: any passkey for sign-in, or your own if you are signed in."""
     try:
         identity = await identify(request)
-    except Unauthorized:  # nobody yet, or a sign-in that has ended
+    except Unauthorized:  # not signed in, or with an ended sign-in
         identity = None
     async with services.database.transaction() as tx:
         options = await passkeys.challenge_to_use(
@@ -127,7 +127,7 @@ async def factor(
     identity: UnfinishedIdentity,
     body: SecondFactor,
 ) -> Me:
-    """The second step of signing in, after `pending` was "factor"."""
+    """Complete the second step of a sign-in, after `pending` was "factor"."""
     if identity.pending != "factor":
         raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
     token = await proofs.second_step(
@@ -261,7 +261,7 @@ async def make_account(request: Request, services: ServicesOf[SignInServices], b
     status_code=204,
 )
 async def verify(request: Request, services: ServicesOf[SignInServices], body: VerifyRequest) -> None:
-    """Prove your e-mail by the link that was mailed; then you can sign in."""
+    """Verify your e-mail with the mailed link; then you can sign in."""
     async with services.database.transaction() as tx:
         await sign_up.verify(tx, services.clock, body.token, client_of(request))
 
@@ -275,26 +275,26 @@ async def verify(request: Request, services: ServicesOf[SignInServices], body: V
     status_code=202,
 )
 async def verify_again(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
-    """Have the link mailed again. The answer tells nothing of who has an account."""
+    """Send the verification mail again. The response does not reveal whether the account exists."""
     post = post_of(request, services)
     post.mailer.soon(partial(links.mail_verify_link, post, body.email))
 
 
 def client_of(request: Request) -> Client:
-    """Where a request comes from."""
+    """The client of a request."""
     return Client(
         client_address(request), request.headers.get("user-agent", ""), request.cookies.get(COOKIE, "")
     )
 
 
 def means_of(services: SignInServices) -> ProofServices:
-    """With what evidence in a request is looked at."""
+    """The services for verifying the evidence of a request."""
     place = site_of(services.settings.effective_public_url)
     return ProofServices(services.database, services.clock, services.seal, place, services.elsewhere)
 
 
 def post_of(request: Request, services: SignInServices) -> LinkMailer:
-    """With what letters for a request are written."""
+    """The services for sending mails for a request."""
     return LinkMailer(
         services.database,
         services.clock,
@@ -305,13 +305,13 @@ def post_of(request: Request, services: SignInServices) -> LinkMailer:
 
 
 def evidence_of(body: SecondFactor) -> Evidence:
-    """What a request proves it with."""
+    """The evidence in a request body."""
     given: dict[str, Any] = {name: getattr(body, name) for name in type(body).model_fields}
     return Evidence(**{**given, "passkey": body.passkey.plain() if body.passkey else None})
 
 
 async def set_cookie(request: Request, services: SignInServices, response: Response, token: str) -> None:
-    """Make the browser carry this sign-in from now on; what was known of it before is forgotten."""
+    """Set the sign-in cookie, and drop the cached state of the previous one."""
     services.authenticator.forget()
     async with services.database.transaction() as tx:
         settings = await site.settings(tx)
@@ -319,7 +319,7 @@ async def set_cookie(request: Request, services: SignInServices, response: Respo
 
 
 async def let_in(request: Request, services: SignInServices, response: Response, token: str) -> Me:
-    """Answer with the sign-in that this token belongs to."""
+    """The response for a sign-in with this token."""
     await set_cookie(request, services, response, token)
     credential = await services.authenticator.by_cookie(token, client_address(request))
     assert credential is not None
@@ -327,7 +327,7 @@ async def let_in(request: Request, services: SignInServices, response: Response,
 
 
 async def describe(services: SignInServices, identity: Identity) -> Me:
-    """What the page must know of who is signed in."""
+    """The current user as the page needs it."""
     actor = identity.actor
     async with services.database.transaction() as tx:
         profile = await tenancy.profile(tx, actor.user_id)

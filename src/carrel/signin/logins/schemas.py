@@ -26,12 +26,12 @@ class LoginRequest(BaseModel):
 
 
 class Me(BaseModel):
-    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
+    """csrf_token: pages send it in X-Carrel-CSRF; null for a keypair or token.
 
-    pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
-    "enrol" (a second factor of yours); null when it is complete.
-    actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
-    are shown to superadmins only.
+    pending: the missing sign-in step: "factor" (POST /auth/factor), "password" (POST /auth/password) or "enrol"
+    (register a second factor); null when it is complete.
+    actions: your permitted actions, each with its scope: "own", "project", "domain" or "all"; without node.read where
+    only superadmins see nodes.
     """
 
     user: UserProfile
@@ -42,7 +42,7 @@ class Me(BaseModel):
 
 
 class PasskeyResponse(BaseModel):
-    """The browser's answer: attestationObject when it made a passkey, the others when it proved one."""
+    """The browser's response: attestationObject after creating a passkey, the other fields after using one."""
 
     clientDataJSON: Encoded
     attestationObject: Encoded | None = None
@@ -53,7 +53,7 @@ class PasskeyResponse(BaseModel):
 
 
 class PasskeyCredential(BaseModel):
-    """A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored."""
+    """A PublicKeyCredential as from `toJSON()` in browsers; unknown fields are ignored."""
 
     id: Encoded
     rawId: Encoded
@@ -61,7 +61,7 @@ class PasskeyCredential(BaseModel):
     response: PasskeyResponse
 
     def plain(self) -> dict[str, Any]:
-        """The credential as a dictionary, with nothing that was left out."""
+        """The credential as a dictionary, without omitted fields."""
         return self.model_dump(exclude_none=True)
 
 
@@ -86,7 +86,7 @@ class SecondFactor(BaseModel):
 
 
 class Proof(SecondFactor):
-    """That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey."""
+    """Re-authentication: exactly one of your password, a code of your device, a recovery code, or a passkey."""
 
     password: Password | None = None
 
@@ -101,7 +101,7 @@ class ForgotRequest(BaseModel):
 
 
 class ResetRequest(BaseModel):
-    """token: out of the link."""
+    """token: from the link."""
 
     token: Secret
     password: Password
@@ -114,13 +114,13 @@ class SignUpRequest(BaseModel):
 
 
 class VerifyRequest(BaseModel):
-    """token: out of the link."""
+    """token: from the link."""
 
     token: Secret
 
 
 class RecoveryLink(BaseModel):
-    """url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins."""
+    """url: for the user only; usable once, until expires_at. Setting a password ends all their sign-ins."""
 
     url: str
     expires_at: datetime
@@ -134,9 +134,9 @@ class PasskeyView(BaseModel):
 
 
 class FactorsView(BaseModel):
-    """totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+    """totp_since: when your device was activated; null: no device. required: the site requires a second factor.
 
-    passkeys_possible: whether browsers make passkeys for this page's address.
+    passkeys_possible: whether browsers support passkeys for this page's address.
     """
 
     totp_since: datetime | None
@@ -147,7 +147,7 @@ class FactorsView(BaseModel):
 
 
 class TotpOffer(BaseModel):
-    """For an authenticator app. url: as otpauth://; qr_svg: the same as a picture."""
+    """For an authenticator app. url: as otpauth://; qr_svg: the same as a QR code."""
 
     secret: str
     url: str
@@ -159,9 +159,9 @@ class TotpConfirm(BaseModel):
 
 
 class FactorAdded(BaseModel):
-    """recovery_codes: shown this once; empty when you had some already.
+    """recovery_codes: shown only once; empty if you had some already.
 
-    csrf_token: as in Me, since a sign-in that waited for this is complete with a new token.
+    csrf_token: as in Me, because a sign-in that waited for this factor now has a new token.
     """
 
     recovery_codes: list[str]
@@ -173,13 +173,13 @@ class PasskeyAdded(FactorAdded):
 
 
 class RecoveryCodes(BaseModel):
-    """Each good once, in place of a code of your device; shown this once."""
+    """Each is valid once, in place of a code of your device; shown only once."""
 
     recovery_codes: list[str]
 
 
 class PasskeyOptions(BaseModel):
-    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes."""
+    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); valid for 5 minutes."""
 
     options: dict[str, Any]
 
@@ -194,7 +194,7 @@ class PasskeyUpdate(BaseModel):
 
 
 class LoginView(BaseModel):
-    """browser, system: as far as the browser says, else "". current: the one that asks."""
+    """browser, system: from the User-Agent header, else "". current: the sign-in of this request."""
 
     id: str
     user: UserRef
@@ -210,7 +210,7 @@ class LoginView(BaseModel):
 
 
 class LoginQuery(PageQuery):
-    """user: id or e-mail; your own sign-ins when left out."""
+    """user: id or e-mail; omitted: your own sign-ins."""
 
     user: str | None = Field(default=None, max_length=254)
 

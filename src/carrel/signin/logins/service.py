@@ -1,4 +1,4 @@
-"""Use cases of signing in and out. A sign-in is found by its cookie's token, of which only the hash is kept."""
+"""Use cases of sign-in and sign-out. A sign-in is found by its cookie's token, of which only the hash is stored."""
 
 import ipaddress
 import secrets
@@ -29,16 +29,16 @@ from carrel.tables.tenancy import Domain, User
 from carrel.tenancy.service import user_by_email
 
 PENDING_LIFETIME = timedelta(minutes=10)
-"""How long the second step may take."""
+"""Time limit of the second step."""
 WhyNot = Callable[[AsyncSession], Awaitable[str]]
 BOTH_FACTORS = "+mfa"
-"""Ends the method of a sign-in whose provider is trusted to have asked for a second factor, and did."""
+"""Suffix of the method of a sign-in whose provider is trusted for second factors and has verified one."""
 _LONGEST_DEVICE = 200
 
 
 @dataclass(frozen=True)
 class Client:
-    """Where somebody signs in from. device: the browser's own words. token: of the sign-in that it has, or ""."""
+    """The client of a sign-in. device: its User-Agent. token: of its existing sign-in, or ""."""
 
     address: str
     device: str
@@ -47,10 +47,10 @@ class Client:
 
 @dataclass(frozen=True)
 class ProvedIdentity:
-    """Somebody whom another proved. email: as it is here. method: how, as `Login.method`.
+    """A user authenticated by another party. email: in Carrel. method: as `Login.method`.
 
-    why_not: asked in the transaction that lets them in: why the other's word does not count any more, or "".
-    confirmed_at: when they proved it; None: now.
+    why_not: evaluated in the transaction of the sign-in: why that authentication is no longer accepted, or "".
+    confirmed_at: time of the authentication; None: now.
     """
 
     user_id: UserId
@@ -61,19 +61,19 @@ class ProvedIdentity:
 
 
 class PasswordDirectory(Protocol):
-    """Where a password is tried that is nobody's here."""
+    """External verification of passwords that do not match locally."""
 
     async def prove(
         self, login: str, password: str, user: User | None, client: Client
     ) -> ProvedIdentity | None:
-        """Whose these are; None: nobody's. user: who has the login as an e-mail.
+        """The identity of this login and password; None: no match. user: the user with the login as e-mail.
 
-        Raises: Unavailable, whoever it is that is asked for.
+        Raises: Unavailable, independent of the login.
         """
         ...
 
     async def is_theirs(self, user: User, password: str, client: Client) -> bool:
-        """Whether it is the password of somebody who is signed in. Raises: Unavailable."""
+        """True if it is the password of the signed-in user. Raises: Unavailable."""
         ...
 
 
@@ -86,15 +86,15 @@ async def sign_in(
     client: Client,
     elsewhere: PasswordDirectory,
 ) -> str:
-    """The token for the cookie of a new sign-in, whose second step may still be missing.
+    """The cookie token of a new sign-in, which may still lack its second step.
 
-    Raises: Unauthorized, not telling why; TooManyAttempts when locked; Unavailable; as `open_for` elsewhere.
+    Raises: Unauthorized, without a reason; TooManyAttempts when locked; Unavailable; otherwise as `open_for`.
     """
     now = clock.now()
     settings = await count_attempt(database, now, email=email, client=client, method="password")
     async with database.transaction() as tx:
         user = await user_by_email(tx, email)
-    # For as long as ever when there is no such user.
+    # Constant time, also if there is no such user.
     matches = await password_matches(user.password_hash if user else None, password)
     if not matches and (proved := await elsewhere.prove(email, password, user, client)):
         if proved.email.lower() != email.strip().lower():
@@ -129,11 +129,11 @@ async def open_for(
     why_not: WhyNot | None = None,
     confirmed_at: datetime | None = None,
 ) -> str:
-    """The token for the cookie of a new sign-in, of somebody whom another proved: a provider, a passkey.
+    """The cookie token of a new sign-in of a user authenticated by a provider or a passkey.
 
-    method: what is noted, such as "oidc:<provider>". why_not, confirmed_at: as in `ProvedIdentity`. A second step is
-    asked for as after a password, except after a passkey, which is two factors by itself, and after `BOTH_FACTORS`.
-    Raises: Forbidden when they may not sign in, which they may know since they proved who they are.
+    method: recorded, such as "oidc:<provider>". why_not, confirmed_at: as in `ProvedIdentity`. A second step is
+    required as after a password, except after a passkey, which counts as two factors, and after `BOTH_FACTORS`.
+    Raises: Forbidden with the reason when they may not sign in; their identity is verified, so they may know it.
     """
     now = clock.now()
     async with database.transaction() as tx:
@@ -161,7 +161,7 @@ async def open_for(
 async def count_attempt(
     database: Database, now: datetime, *, email: str, client: Client, method: str
 ) -> SiteSettings:
-    """Count an attempt to prove who one is. Raises: TooManyAttempts, which is noted too."""
+    """Count a sign-in attempt. Raises: TooManyAttempts, which is recorded too."""
     try:
         async with database.transaction() as tx:
             settings = await site.settings(tx)
@@ -177,9 +177,9 @@ async def count_attempt(
 async def renew(
     tx: AsyncSession, settings: SiteSettings, login_id: bytes, now: datetime, *, method: str | None = None
 ) -> str:
-    """Another token for the same sign-in, after its bearer proved more: the earlier token ends.
+    """Replace the token of a sign-in after a further proof; the previous token is revoked.
 
-    method: how it is proved now; None: as before. Raises: Unauthorized when it was ended meanwhile.
+    method: the new method; None: unchanged. Raises: Unauthorized when it was ended meanwhile.
     """
     token = secrets.token_urlsafe(32)
     changed = await tx.execute(
@@ -215,7 +215,7 @@ async def finish(
     step: str,
     client: Client,
 ) -> str:
-    """Complete a sign-in by its second step; gives its new token. Raises: Unauthorized."""
+    """Complete a sign-in by its second step; returns its new token. Raises: Unauthorized."""
     before = (await tx.execute(select(Login.method).where(Login.id == login_id))).scalar_one_or_none()
     method = f"{before}+{step}"
     token = await renew(tx, settings, login_id, now, method=method)
@@ -225,21 +225,21 @@ async def finish(
 
 
 async def end_all(tx: AsyncSession, user_id: UserId, *, but: bytes | None = None) -> int:
-    """End somebody's sign-ins, except one; gives how many. Whoever changes what a user may do calls this."""
+    """Revoke a user's sign-ins, except one; returns their number. Required after every change of permissions."""
     others = Login.id != but if but else Login.id.is_not(None)
     gone = await tx.execute(delete(Login).where(Login.user_id == user_id, others).returning(Login.id))
     return len(gone.all())
 
 
 async def end_by(tx: AsyncSession, method: str) -> int:
-    """End everybody's sign-ins that began this way, whatever second step followed; gives how many."""
+    """Revoke all sign-ins with this first method, with any second step; returns their number."""
     began = or_(Login.method == method, Login.method.startswith(f"{method}+", autoescape=True))
     gone = await tx.execute(delete(Login).where(began).returning(Login.id))
     return len(gone.all())
 
 
 def expiry(settings: SiteSettings, created_at: datetime, now: datetime) -> datetime:
-    """When a sign-in that is used now ends by itself."""
+    """The idle expiry of a sign-in that is used now."""
     return min(
         now + timedelta(minutes=settings.login_idle_minutes),
         created_at + timedelta(hours=settings.login_lifetime_hours),
@@ -247,7 +247,7 @@ def expiry(settings: SiteSettings, created_at: datetime, now: datetime) -> datet
 
 
 def still_to_do(settings: SiteSettings, login: Login, user: User, *, has_factor: bool) -> str | None:
-    """What a sign-in lacks although all its steps are done: "password", "enrol", or nothing."""
+    """The remaining requirement of a sign-in with all its steps done: "password", "enrol", or none."""
     if user.must_change_password and login.method.startswith("password"):
         return "password"
     if has_factor or _is_both(login.method):
@@ -256,7 +256,7 @@ def still_to_do(settings: SiteSettings, login: Login, user: User, *, has_factor:
 
 
 def must_have_factor(settings: SiteSettings, user: User) -> bool:
-    """True of those of whom the site demands a second factor."""
+    """True if the site requires a second factor of this user."""
     match settings.second_factor:
         case Whom.EVERYBODY:
             return True
@@ -267,14 +267,14 @@ def must_have_factor(settings: SiteSettings, user: User) -> bool:
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete what has ended by itself: sign-ins, links, challenges, and attempts that no longer count."""
+    """Delete expired sign-ins, links and challenges, and attempts that no longer count."""
     for table in (Login, OneTimeLink, Challenge):
         await tx.execute(delete(table).where(table.expires_at < now))
     await attempts.prune(tx, now)
 
 
 def has_factor(user_id: ColumnElement[UserId] | InstrumentedAttribute[UserId]) -> ColumnElement[bool]:
-    """True of a user who has a second factor."""
+    """True if the user has a second factor."""
     return or_(
         exists().where(Totp.user_id == user_id, Totp.confirmed_at.is_not(None)),
         exists().where(Passkey.user_id == user_id),
@@ -282,7 +282,7 @@ def has_factor(user_id: ColumnElement[UserId] | InstrumentedAttribute[UserId]) -
 
 
 def allowed_from(user: User, address: str) -> bool:
-    """True when the user may come from this address."""
+    """True if the user may sign in from this address."""
     if not user.addresses:
         return True
     try:
@@ -297,12 +297,12 @@ def allowed_from(user: User, address: str) -> bool:
 def record_refusal(
     tx: AsyncSession, user: User | None, *, email: str, method: str, client: Client, reason: str
 ) -> None:
-    """Note an attempt to sign in that failed."""
+    """Record a failed sign-in attempt."""
     _record(tx, user, email=email, method=method, client=client, refused=reason)
 
 
 async def _why_not(tx: AsyncSession, user: User | None, *, matches: bool, address: str) -> str:
-    """Why this person cannot sign in, for the record; empty: they can."""
+    """Why this user cannot sign in, for the audit trail; empty: they can."""
     if user is None:
         return "nobody has this e-mail"
     if not matches:
@@ -350,7 +350,7 @@ async def _open(
     else:
         tx.add(Login(id=secrets.token_bytes(16), public_id=new_id(), **values))
     if asked:
-        # The failures of the second step go on counting, however often the password is right.
+        # Failures of the second step keep counting, even after a correct password.
         await attempts.take_back(tx, email=user.email, address=client.address)
         still = "the second step is still to come"
         _record(tx, user, email=user.email, method=method, client=client, refused=still)
@@ -362,9 +362,9 @@ async def _open(
 
 
 async def _earlier(tx: AsyncSession, user: User, client: Client, now: datetime) -> bytes | None:
-    """The sign-in of theirs that this browser has, to go on in its place, with the apps that are open in it.
+    """This browser's earlier sign-in of the user, to be continued with its open apps.
 
-    Whatever else the browser was signed in by ends: nobody has its cookie any more.
+    All other sign-ins of this browser are revoked, because their cookie is lost.
     """
     if not client.token:
         return None
@@ -383,7 +383,7 @@ def _is_both(method: str) -> bool:
 def _record(
     tx: AsyncSession, user: User | None, *, email: str, method: str, client: Client, refused: str = ""
 ) -> None:
-    # People type passwords where the e-mail goes.
+    # Users sometimes type passwords into the e-mail field.
     shown = user.email if user else email.strip() if "@" in email else "(no e-mail)"
     audit.record_login(
         tx,

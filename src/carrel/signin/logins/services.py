@@ -9,7 +9,7 @@ from carrel.site.services import MailServices
 
 @dataclass(frozen=True, kw_only=True)
 class SignInServices(MailServices):
-    """`elsewhere`: where passwords are tried that are not ours."""
+    """`elsewhere`: verifies passwords that do not match locally."""
 
     authenticator: Authenticator
     elsewhere: PasswordDirectory

@@ -1,4 +1,4 @@
-"""People who make an account of their own, where the site allows it."""
+"""Self-service sign-up, where the site allows it."""
 
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,9 +28,9 @@ _MOST_AT_ONCE = 1000
 
 
 async def sign_up(post: LinkMailer, *, email: str, name: str, password: str, client: Client) -> None:
-    """Make an account, or write to whoever has one by that e-mail: the answer is the same.
+    """Create an account, or mail the owner of an existing one: the response is the same.
 
-    Raises: Refused when the site does not allow it, Invalid for a password that is not good enough.
+    Raises: Refused when the site does not allow sign-up, Invalid for a weak password.
     """
     async with post.database.transaction() as tx:
         settings = await site.settings(tx)
@@ -49,7 +49,7 @@ async def sign_up(post: LinkMailer, *, email: str, name: str, password: str, cli
 
 
 async def verify(tx: AsyncSession, clock: Clock, token: str, client: Client) -> None:
-    """Open the account whose address the link proves. Raises: NotFound."""
+    """Activate the account whose address the link verifies. Raises: NotFound."""
     user_id = await links.spend(tx, token, links.VERIFY, clock.now())
     user = (await tx.execute(select(User).where(User.id == user_id).with_for_update())).scalar_one()
     if user.state == UserState.UNVERIFIED:
@@ -89,20 +89,20 @@ async def _make(
 
 
 async def prune(tx: AsyncSession, now: datetime) -> None:
-    """Delete accounts that people made and never proved to be theirs, unless they have come to be needed."""
+    """Delete accounts from sign-up that were never verified, unless something refers to them."""
     days = (await site.settings(tx)).sign_up_keep_days
     if not days:
         return
     left = select(User).where(
         User.state == UserState.UNVERIFIED, User.signed_up, User.created_at < now - timedelta(days=days)
     )
-    # not narrowed: for nobody; it is the installation that forgets.
+    # no visibility filter: the installation itself deletes them
     for user in (await tx.execute(left.limit(_MOST_AT_ONCE).with_for_update(skip_locked=True))).scalars():
         try:
             async with tx.begin_nested():
                 await tx.execute(delete(User).where(User.id == user.id))
         except IntegrityError:
-            continue  # it was in use once, and something names it still
+            continue  # the account was in use once, and something still refers to it
         audit.record_own(
             tx,
             "user.purge",
@@ -111,13 +111,13 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
             target=Target(domain_id=user.domain_id),
             details={"why": "never verified", "signed_up": user.created_at.isoformat()},
         )
-        # As of whom an administrator deletes, whose row stays.
+        # As when an administrator deletes the user; the row stays.
         gone = {**user_data(user), "state": UserState.PURGED}
         await events.record(tx, "user.updated", user.id, target=user_target(user), data=gone)
 
 
 def _require_welcome(settings: SiteSettings, email: str) -> None:
-    """Raises: Refused."""
+    """Check that sign-up is open. Raises: Refused."""
     if not settings.sign_up:
         raise Refused(
             "auth.sign_up_off",
@@ -135,7 +135,7 @@ def _require_welcome(settings: SiteSettings, email: str) -> None:
 
 
 async def _require_place(tx: AsyncSession, settings: SiteSettings) -> None:
-    """Raises: Refused when the domain or project that people came into is gone or closed."""
+    """Check that the domain and project of new accounts exist and are open. Raises: Refused."""
     place = await tx.execute(
         select(Project.id)
         .join(Domain, Domain.id == Project.domain_id)

@@ -1,4 +1,4 @@
-"""Whom somebody acts on when it is not themselves."""
+"""The user that an administrator acts on."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -10,7 +10,7 @@ from carrel.tenancy.service import require_rank
 
 
 async def find(tx: AsyncSession, actor: Actor, action: str, ref: str) -> User:
-    """The user with this id or e-mail, whom the actor may do the action to. Raises: NotFound, Forbidden."""
+    """The user with this id or e-mail, if the actor may perform the action on them. Raises: NotFound, Forbidden."""
     user = await queries.user(tx, actor, ref, action)
     if user.state == UserState.PURGED:
         raise NotFound("user.not_found", f"There is no user {ref}.", hint="See `carrel user ls`.")

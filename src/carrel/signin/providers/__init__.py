@@ -1,1 +1,1 @@
-"""Identity providers of the installation (OpenID Connect, LDAP): which there are, and who comes from them."""
+"""Identity providers of the installation (OpenID Connect, LDAP), and sign-in by them."""

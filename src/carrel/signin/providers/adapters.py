@@ -1,4 +1,4 @@
-"""The providers as something to talk to, made from their rows and kept while these stay as they are."""
+"""Provider clients, created from their rows and cached until these change."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -15,22 +15,22 @@ _Key = tuple[str, Mapping[str, Any], bool, Mapping[str, str]]
 
 
 class Adapters:
-    """One for each process."""
+    """The provider clients of a process."""
 
     def __init__(self, seal: SecretBox) -> None:
         self._seal = seal
         self._made: dict[str, tuple[_Key, Redirecting | PasswordProvider]] = {}
 
     def redirecting(self, row: Provider) -> Redirecting:
-        """The provider of a row that `redirects`. Raises: Unavailable when its secrets do not open."""
+        """The client of a provider that `redirects`. Raises: Unavailable when its secrets cannot be decrypted."""
         return cast(Redirecting, self._kept(row))
 
     def password(self, row: Provider) -> PasswordProvider:
-        """The provider of a row that `takes_passwords`. Raises: Unavailable when its secrets do not open."""
+        """The client of a provider that `takes_passwords`. Raises: Unavailable when its secrets cannot be decrypted."""
         return cast(PasswordProvider, self._kept(row))
 
     def close(self) -> None:
-        """Let go of all of them."""
+        """Close all clients."""
         for _, adapter in self._made.values():
             adapter.close()
         self._made.clear()
@@ -53,12 +53,12 @@ class Adapters:
 
 
 def redirects(kind: str) -> bool:
-    """Whether people are sent to providers of this kind; False too while it is not installed."""
+    """True if this kind redirects browsers to the provider; False also if the plug-in is not installed."""
     return _makes(kind, Redirecting)
 
 
 def takes_passwords(kind: str) -> bool:
-    """Whether providers of this kind are asked with passwords; False too while it is not installed."""
+    """True if this kind verifies passwords; False also if the plug-in is not installed."""
     return _makes(kind, PasswordProvider)
 
 

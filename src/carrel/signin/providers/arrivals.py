@@ -1,4 +1,4 @@
-"""Who somebody is here whom a provider proved, and what the groups that they have there give them here."""
+"""Mapping of external identities to users, and of their groups to projects and roles."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ _EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 
 @dataclass(frozen=True)
 class _Given:
-    """What the groups give. projects: whether each is administered."""
+    """Grants of the groups. projects: project -> whether it is administered."""
 
     projects: dict[ProjectId, bool]
     role: Role
@@ -38,9 +38,9 @@ class _Given:
 async def receive(
     tx: AsyncSession, clock: Clock, provider: Provider, claims: Claims, *, address: str
 ) -> User:
-    """The user that somebody at the provider is, made or linked when they come for the first time.
+    """The user of an external identity, created or linked at the first sign-in.
 
-    Raises: Forbidden; Conflict when somebody else has the e-mail.
+    Raises: Forbidden; Conflict when another user has the e-mail.
     """
     settings = shared_of(provider)
     identity = await _known(tx, provider, claims)
@@ -50,12 +50,12 @@ async def receive(
     user = await tx.get_one(User, identity.user_id, with_for_update={"key_share": True})
     identity.seen_at = clock.now()
     if not user.active:
-        return user  # who is kept out is not changed either
+        return user  # a denied user is not updated
     actor = await actor_of(tx, user, credential=f"{provider.kind}:{provider.name}", address=address)
     if fresh:
         _note_link(tx, actor, user, provider)
     await _rename(tx, actor, user, claims.name)
-    # What the provider says counts in its own domain.
+    # The provider's attributes are authoritative in its own domain.
     if user.domain_id == provider.domain_id:
         given = await _given(tx, provider, settings, claims)
         await _apply_projects(tx, actor, user, identity, given.projects)
@@ -82,7 +82,7 @@ async def _first_time(
     user = await user_by_email(tx, email)
     if user is not None:
         _require_trusted(provider, settings, user)
-        # Somebody else at the provider had the e-mail before.
+        # The e-mail was reassigned at the provider.
         old = delete(ExternalIdentity).where(
             ExternalIdentity.provider_id == provider.id, ExternalIdentity.user_id == user.id
         )
@@ -118,7 +118,7 @@ async def _first_time(
 
 
 def _proven_email(provider: Provider, settings: SharedSettings, claims: Claims) -> str:
-    """The e-mail that the provider vouches for. Raises: Forbidden."""
+    """The e-mail verified by the provider. Raises: Forbidden."""
     if not claims.email or not _is_email(claims.email):
         raise Forbidden(
             "provider.no_email",
@@ -136,7 +136,7 @@ def _proven_email(provider: Provider, settings: SharedSettings, claims: Claims) 
 
 
 def _require_trusted(provider: Provider, settings: SharedSettings, user: User) -> None:
-    """Raises: Conflict unless the provider may decide whose this account is."""
+    """Check that the provider may claim this account. Raises: Conflict."""
     above = is_superadmin(user.role) and not settings.may_appoint_superadmins
     if _is_trusted(settings, user.email) and not above:
         return
@@ -189,7 +189,7 @@ async def _given(tx: AsyncSession, provider: Provider, settings: SharedSettings,
 async def _apply_projects(
     tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: dict[ProjectId, bool]
 ) -> None:
-    """Give and take memberships; those that an administrator gave by hand stay as they are."""
+    """Add and remove memberships; manually granted ones are kept."""
     rows = await tx.execute(select(Membership).where(Membership.user_id == user.id).with_for_update())
     present = {membership.project_id: membership for membership in rows.scalars()}
     ours = set(identity.projects)
@@ -210,7 +210,7 @@ async def _apply_projects(
         else:
             continue
         after[project] = _office(admin)
-    # Those of others keep belonging to others.
+    # Memberships from other sources are kept.
     identity.projects = sorted(project for project in wanted if project in ours or project not in present)
     await _note_projects(tx, actor, user, before, after)
 
@@ -218,7 +218,7 @@ async def _apply_projects(
 async def _note_projects(
     tx: AsyncSession, actor: Actor, user: User, before: dict[ProjectId, str], after: dict[ProjectId, str]
 ) -> None:
-    # not narrowed: the provider's mapping says which projects, and nothing is shown to anybody.
+    # no visibility filter: the provider's mapping determines the projects, and nothing is displayed
     found = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
     for project in found.scalars():
         details = {
@@ -242,12 +242,12 @@ async def _note_projects(
 async def _apply_role(
     tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: Role
 ) -> None:
-    """Give the role, or take one back that the groups gave; one that was given by hand is not lowered."""
+    """Grant the role, or revoke one granted by groups; a manually granted role is not lowered."""
     lower = outranks(user.role, wanted)
     if wanted == user.role or (lower and identity.role != user.role):
         return
     if is_superadmin(user.role) and not await superadmin_left(tx, without=User.id == user.id):
-        return  # nobody were left to administer everything
+        return  # nobody would be left to administer the installation
     before, user.role = user.role, wanted
     identity.role = wanted if is_administrator(wanted) else None
     await _note_user(tx, actor, user, before={"role": before}, after={"role": wanted})
@@ -272,6 +272,6 @@ def _is_email(text: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """A name as it may be here: one line, not too long."""
+    """A valid display name: one line, limited in length."""
     line = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(line.split())[:_LONGEST_NAME].strip()

@@ -1,6 +1,6 @@
-"""The page on which somebody lets the command line of their own machine sign in as them.
+"""The page on which a user permits the command line on their machine to sign in as them.
 
-Without this question a link from a stranger would do, on a machine that several people use.
+Without this confirmation, a link from an attacker would suffice on a machine with several users.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ _WORDS = {
 
 
 def page(language: str, *, email: str, waiting: WaitingCommandLine, code: str) -> str:
-    """The question, whose answer leads to the waiting command line."""
+    """The confirmation page; accepting redirects to the waiting command line."""
     title, who, shows, yes, no = _WORDS[language]
     target = f"http://127.0.0.1:{waiting.port}/?code={code}"
     return (
@@ -56,6 +56,6 @@ def page(language: str, *, email: str, waiting: WaitingCommandLine, code: str) -
 
 
 def number_of(challenge: str) -> str:
-    """Six digits by which a person tells one waiting command line from another."""
+    """Six digits that identify a waiting command line to its user."""
     number = int.from_bytes(hashlib.sha256(challenge.encode()).digest()[:4]) % 1_000_000
     return f"{number // 1000:03} {number % 1000:03}"

@@ -1,4 +1,4 @@
-"""Providers as they are shown."""
+"""Queries of providers."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ CALLBACK = "/api/v1/auth/providers/{name}/callback"
 
 
 def kinds(actor: Actor) -> list[ProviderKind]:
-    """The kinds of providers that can be set up. Raises: Forbidden."""
+    """The kinds of providers available for set-up. Raises: Forbidden."""
     require(actor, "provider.read", Target())
     return [
         ProviderKind(
@@ -42,7 +42,7 @@ def kinds(actor: Actor) -> list[ProviderKind]:
 
 
 async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: str) -> list[ProviderView]:
-    """The providers for those who may see them."""
+    """The providers as API objects, for authorized callers."""
     ids = [provider.id for provider in providers]
     people = select(ExternalIdentity.provider_id, func.count()).where(ExternalIdentity.provider_id.in_(ids))
     counted = await tx.execute(people.group_by(ExternalIdentity.provider_id))
@@ -68,7 +68,7 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
 
 
 async def offered(tx: AsyncSession) -> list[OfferedProvider]:
-    """The providers that are in use and installed, for the sign-in page."""
+    """Enabled and installed providers, for the sign-in page."""
     found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
     return [
         OfferedProvider(
@@ -83,12 +83,12 @@ async def offered(tx: AsyncSession) -> list[OfferedProvider]:
 
 
 def redirect_uri(public_url: str, name: str) -> str:
-    """Where a provider sends people back to."""
+    """The redirect URI of a provider."""
     return public_url.rstrip("/") + CALLBACK.format(name=name)
 
 
 async def _sign_ins(tx: AsyncSession) -> dict[str, int]:
-    """How many sign-ins there are, by how they began."""
+    """Number of sign-ins by first method."""
     began = func.split_part(Login.method, "+", 1)
     found = await tx.execute(select(began, func.count()).where(Login.expires_at > func.now()).group_by(began))
     return {method: count for method, count in found}

@@ -34,7 +34,7 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     openapi_extra=names("provider.read"),
 )
 async def list_kinds(actor: CurrentActor) -> ProviderKindList:
-    """The kinds of identity providers that can be set up, with the settings of each."""
+    """The kinds of identity providers that can be configured, with their settings."""
     return ProviderKindList(items=queries.kinds(actor))
 
 
@@ -63,7 +63,7 @@ async def list_providers(services: ServicesOf[ProviderServices], actor: CurrentA
 async def create(
     services: ServicesOf[ProviderServices], actor: CurrentActor, body: ProviderCreate
 ) -> ProviderView:
-    """Set an identity provider up. Its name is unique."""
+    """Add an identity provider. Its name is unique."""
     async with services.database.transaction() as tx:
         made = await service.create(tx, services.clock, services.seal, actor, body)
         return await _view(services, tx, made)
@@ -108,7 +108,7 @@ async def update(
     dependencies=[Confirmed],
 )
 async def remove(services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref) -> None:
-    """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
+    """Remove an identity provider and end its sign-ins. Accounts created by it are kept."""
     async with services.database.transaction() as tx:
         await service.remove(tx, actor, ref)
     services.authenticator.forget()
@@ -123,7 +123,7 @@ async def remove(services: ServicesOf[ProviderServices], actor: CurrentActor, re
 async def try_out(
     services: ServicesOf[ProviderServices], actor: CurrentActor, ref: Ref, body: ProviderTest | None = None
 ) -> ProviderTestResult:
-    """Try an identity provider out, active or not, and say step by step what works."""
+    """Test an identity provider, active or not, and report the result of each step."""
     async with services.database.transaction() as tx:
         provider = await service.show(tx, actor, ref)
     steps = await _tried(services.providers, provider, body.login if body else None)

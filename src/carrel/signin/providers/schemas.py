@@ -19,9 +19,9 @@ Settings = Annotated[dict[str, Any], Field(max_length=50)]
 
 
 class ProviderKind(BaseModel):
-    """redirects: people are sent there with their browser; otherwise they type name and password here.
+    """redirects: browsers are redirected to the provider; otherwise users enter name and password here.
 
-    settings: JSON schema of what a provider of the kind is set up with; secrets are writeOnly.
+    settings: JSON schema of the settings of this kind; secrets are writeOnly.
     """
 
     kind: str
@@ -37,9 +37,9 @@ class ProviderKindList(BaseModel):
 
 
 class GroupRule(BaseModel):
-    """What a group at the provider gives: a project, a role, or both.
+    """Grants of a group at the provider: a project, a role, or both.
 
-    group: as the provider names it; of a directory the whole DN, or its first value (`staff` for
+    group: its name at the provider; for a directory the full DN, or its first value (`staff` for
     `cn=staff,ou=groups,...`). project: id or name in the provider's domain.
     """
 
@@ -52,7 +52,7 @@ class GroupRule(BaseModel):
 
 
 class GroupRuleView(BaseModel):
-    """project: null too when it does not exist any more."""
+    """project: null also if it no longer exists."""
 
     group: str
     project: ProjectRef | None
@@ -61,9 +61,9 @@ class GroupRuleView(BaseModel):
 
 
 class ProviderCreate(BaseModel):
-    """kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
+    """kind: as in `GET /provider-kinds`. settings: as in its schema; omitted ones use defaults.
 
-    domain: id or name; where people who come for the first time are made.
+    domain: id or name; where new users are created.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -77,8 +77,10 @@ class ProviderCreate(BaseModel):
 
 
 class ProviderUpdate(BaseModel):
-    """Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
-    default. Secrets must be sent again when the provider moves to another server.
+    """Omitted fields keep their values; mapping is replaced completely.
+
+    settings: given ones change; null resets one to its default. Secrets must be sent again when the provider moves to
+    another server.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -90,10 +92,10 @@ class ProviderUpdate(BaseModel):
 
 
 class ProviderView(BaseModel):
-    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
+    """settings: the given ones, without secrets. secrets: names of the secrets that are set; values are never shown.
 
-    server: where it is. redirect_uri: what to register at a provider that people are sent to. people: how many have
-    signed in by it. sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
+    server: its address. redirect_uri: to register at a provider that redirects. people: number of users who have signed
+    in by it. sign_ins: number of active sign-ins by it, which end when it is disabled or removed.
     """
 
     id: str
@@ -117,7 +119,7 @@ class ProviderList(BaseModel):
 
 
 class ProviderTest(BaseModel):
-    """login: somebody to search a directory for; without it, only the connection is tried."""
+    """login: a user to look up in a directory; omitted: only the connection is tested."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -125,7 +127,7 @@ class ProviderTest(BaseModel):
 
 
 class ProviderTestStep(BaseModel):
-    """name: as its kind calls it; of OpenID Connect "discovery" or "keys", of LDAP "connection", "bind", ..."""
+    """name: depends on the kind; for OpenID Connect "discovery" or "keys", for LDAP "connection", "bind", ..."""
 
     name: str
     ok: bool
@@ -133,14 +135,14 @@ class ProviderTestStep(BaseModel):
 
 
 class ProviderTestResult(BaseModel):
-    """steps: in the order they were taken; the first that fails is the last."""
+    """steps: in execution order; the first failed one is the last."""
 
     ok: bool
     steps: list[ProviderTestStep]
 
 
 class OfferedProvider(BaseModel):
-    """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
+    """A provider on the sign-in page. start: target of its button; null: users enter their credentials in the form."""
 
     name: str
     label: str
@@ -149,9 +151,9 @@ class OfferedProvider(BaseModel):
 
 
 class StartQuery(BaseModel):
-    """return_to: the page to come back to. port, challenge: of a command line that waits on this machine.
+    """return_to: page to return to. port, challenge: of a command line that waits on this machine.
 
-    fresh: have the provider ask who it is, if that is longer ago than a dangerous change allows.
+    fresh: require re-authentication at the provider if the last one is too old for dangerous changes.
     """
 
     return_to: str = Field(default="/", max_length=2000)
@@ -163,7 +165,7 @@ class StartQuery(BaseModel):
 
 
 class CallbackQuery(BaseModel):
-    """What an OpenID provider sends back."""
+    """The parameters of an OpenID provider's redirect."""
 
     state: str = Field(default="", max_length=200)
     code: str = Field(default="", max_length=8000)
@@ -172,7 +174,7 @@ class CallbackQuery(BaseModel):
 
 
 class Exchange(BaseModel):
-    """code: as it came to the waiting command line. verifier: what its challenge was made from."""
+    """code: as received by the waiting command line. verifier: of its challenge."""
 
     model_config = ConfigDict(extra="forbid")
 

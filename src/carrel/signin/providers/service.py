@@ -1,4 +1,4 @@
-"""Use cases of identity providers: which there are, how they are set up, and whether they work."""
+"""Use cases of identity providers: add, update, remove and test."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from carrel.tenancy import queries as tenancy
 async def create(
     tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, wanted: ProviderCreate
 ) -> Provider:
-    """A provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
+    """Add a provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
     require(actor, "provider.update", Target())
     plugins.require_kind(Port.IDENTITY, wanted.kind, field="kind")
     domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
@@ -59,13 +59,13 @@ async def create(
 
 
 async def list_all(tx: AsyncSession, actor: Actor) -> list[Provider]:
-    """Every provider, by name. Raises: Forbidden."""
+    """All providers, by name. Raises: Forbidden."""
     require(actor, "provider.read", Target())
     return list((await tx.execute(select(Provider).order_by(Provider.name))).scalars())
 
 
 async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider.read") -> Provider:
-    """The provider of this id or name, locked when it shall change. Raises: Forbidden, NotFound."""
+    """The provider with this id or name, locked if it will be changed. Raises: Forbidden, NotFound."""
     require(actor, action, Target())
     wanted = select(Provider).where((Provider.id == ref) | (Provider.name == ref))
     if action != "provider.read":
@@ -79,7 +79,7 @@ async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider
 async def update(
     tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, wanted: ProviderUpdate
 ) -> Provider:
-    """Change what is present in `wanted`; switched off, it ends the sign-ins by it.
+    """Update the fields set in `wanted`; disabling a provider ends its sign-ins.
 
     Raises: Forbidden, NotFound, Invalid.
     """
@@ -106,7 +106,7 @@ async def update(
     after = _shown(provider)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
-    # What is sealed anew differs, though it is as it was.
+    # Re-encrypted secrets differ even if their values are unchanged.
     if named := sorted(wanted.settings.keys() & (secrets.keys() | provider.secrets.keys())):
         details["after"]["secrets"] = {
             name: "changed" if name in provider.secrets else "removed" for name in named
@@ -118,7 +118,7 @@ async def update(
 
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
-    """Remove a provider and end the sign-ins by it; accounts that came from it stay. Raises: Forbidden, NotFound."""
+    """Remove a provider and end its sign-ins; accounts created by it are kept. Raises: Forbidden, NotFound."""
     provider = await show(tx, actor, ref, "provider.update")
     before = _shown(provider)
     ended = await logins.end_by(tx, provider.method)
@@ -128,14 +128,14 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 def not_found(ref: str) -> NotFound:
-    """The error for a provider that is not there, or that is not in use."""
+    """The error for a missing or disabled provider."""
     return NotFound(
         "provider.not_found", f"There is no identity provider {ref}.", hint="See `carrel provider ls`."
     )
 
 
 def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
-    """Raises: Invalid for a rule that gives nothing, or more than the provider may."""
+    """Check a rule. Raises: Invalid if it grants nothing, or more than the provider may grant."""
     for number, rule in enumerate(rules):
         field = f"mapping.{number}"
         if not rule.project and not rule.role:
@@ -155,7 +155,7 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
 
 
 async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRule]) -> list[dict[str, Any]]:
-    """The rules with the ids of their projects. Raises: Invalid for a project that the domain lacks."""
+    """The rules with project ids. Raises: Invalid for a project that is not in the domain."""
     found = (await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))).all()
     ids = {row.name: row.id for row in found} | {row.id: row.id for row in found}
     kept = []
@@ -172,7 +172,7 @@ async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRul
 
 
 def _shown(provider: Provider) -> dict[str, Any]:
-    """What the audit trail says of a provider: all but its secrets."""
+    """A provider in the audit trail: without its secrets."""
     return {
         "active": provider.active,
         "domain": provider.domain_id,

@@ -9,7 +9,7 @@ from carrel.signin.providers.sign_on import Directories
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderServices(SignInServices):
-    """`providers`: connections to identity providers, one for each."""
+    """`providers`: the clients of the identity providers."""
 
     elsewhere: Directories
     providers: Adapters

@@ -1,4 +1,4 @@
-"""The settings of a provider: which its kind has, how they are checked, and how they are kept."""
+"""Settings of providers: schema, validation and storage."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -15,7 +15,7 @@ from carrel.tables.providers import Provider
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The JSON schema of the settings of a kind: its own first, then those that every kind has."""
+    """The JSON schema of a kind's settings: its own first, then the common ones."""
     schema = plugins.find(Port.IDENTITY, kind).schema()
     shared = SharedSettings.model_fields.keys()
     own = {name: one for name, one in schema["properties"].items() if name not in shared}
@@ -23,17 +23,17 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 
 def shared_of(row: Provider) -> SharedSettings:
-    """What Carrel itself goes by, whether or not the plug-in is there."""
+    """The common settings, which Carrel itself uses, independent of the plug-in."""
     return SharedSettings.model_validate(row.settings)
 
 
 def opened(seal: SecretBox, row: Provider, names: Iterable[str]) -> dict[str, str]:
-    """These of the secrets. Raises: Unavailable when one does not open."""
+    """The decrypted secrets. Raises: Unavailable when one cannot be decrypted."""
     return {name: seal.open(bytes.fromhex(row.secrets[name]), _purpose(row)).decode() for name in names}
 
 
 def keep(seal: SecretBox, row: Provider, values: Mapping[str, Any]) -> None:
-    """Give the row these settings, and no others. Raises: Invalid naming the first that is wrong; Unavailable."""
+    """Replace the settings of the row. Raises: Invalid naming the first invalid one; Unavailable."""
     plugin = plugins.find(Port.IDENTITY, row.kind)
     settings = cast(ProviderSettings, plugin.checked(values))
     connect = cast(Connect, plugin.make(settings))
@@ -55,7 +55,7 @@ def keep(seal: SecretBox, row: Provider, values: Mapping[str, Any]) -> None:
 def change(seal: SecretBox, row: Provider, given: Mapping[str, Any]) -> None:
     """Update the given settings; null resets one to its default.
 
-    Raises: Invalid, also when secrets would go to another server than they were given for; Unavailable.
+    Raises: Invalid, also when secrets would be sent to a server other than the one they were set for; Unavailable.
     """
     stay = row.secrets.keys() - given.keys()
     server = row.server
@@ -71,5 +71,5 @@ def change(seal: SecretBox, row: Provider, given: Mapping[str, Any]) -> None:
 
 
 def _purpose(row: Provider) -> str:
-    """What a provider's secrets are sealed for."""
+    """The encryption context of a provider's secrets."""
     return f"provider:{row.id}"

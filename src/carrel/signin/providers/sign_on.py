@@ -1,4 +1,4 @@
-"""Signing in by a provider: the way there and back of a browser, a waiting command line, and directories."""
+"""Sign-in by a provider: browser redirects, waiting command lines, and directories."""
 
 import asyncio
 import secrets
@@ -35,12 +35,12 @@ from carrel.tables.tenancy import User
 
 _LONG = timedelta(days=30)
 JOURNEY = timedelta(minutes=10)
-"""How long somebody may take at the provider."""
+"""Time limit at the provider."""
 _NEVER = datetime.fromtimestamp(0, UTC)
 LEAST_S = 0.5
-"""How long a directory's "no" takes at least."""
+"""Minimum duration of a rejection by a directory."""
 REMEMBERED_S = 300.0
-"""For how long every "no" takes as long as the slowest one did."""
+"""Window in which every rejection takes as long as the slowest one."""
 _WRONG = "wrong password"
 _HANDOVER = timedelta(minutes=2)
 _LEAVE, _HAND_OVER = "sso", "sso-handover"
@@ -48,7 +48,7 @@ _LEAVE, _HAND_OVER = "sso", "sso-handover"
 
 @dataclass(frozen=True)
 class SignOnServices:
-    """What signing in by a provider stands on."""
+    """Services for sign-in by a provider."""
 
     database: Database
     clock: Clock
@@ -59,7 +59,7 @@ class SignOnServices:
 
 @dataclass(frozen=True)
 class WaitingCommandLine:
-    """A command line that waits on the person's own machine. challenge: what its verifier must give."""
+    """A command line that waits on the user's machine. challenge: to be met by its verifier."""
 
     port: int
     challenge: str
@@ -67,7 +67,7 @@ class WaitingCommandLine:
 
 @dataclass(frozen=True)
 class SignOnState:
-    """Somebody's way to a provider and back, as it is kept. browser: digest of the browser's cookie."""
+    """The stored state of a sign-in by redirect. browser: digest of the browser's cookie."""
 
     provider_id: str
     nonce: str
@@ -79,7 +79,7 @@ class SignOnState:
 
 @dataclass(frozen=True)
 class AuthorizationRedirect:
-    """url: where the browser goes. state: what comes back with it."""
+    """url: redirect target. state: returned by the provider."""
 
     url: str
     state: str
@@ -88,9 +88,9 @@ class AuthorizationRedirect:
 async def start(
     ground: SignOnServices, name: str, wanted: StartQuery, *, browser: str
 ) -> AuthorizationRedirect:
-    """Where to send a browser. browser: what its cookie will say.
+    """The redirect to the provider. browser: value of the cookie to set.
 
-    Raises: NotFound; Unavailable when the provider does not answer.
+    Raises: NotFound; Unavailable when the provider does not respond.
     """
     async with ground.database.transaction() as tx:
         provider = await _in_use(tx, name)
@@ -98,7 +98,7 @@ async def start(
     departure = await ground.adapters.redirecting(provider).depart(
         state=state,
         redirect_uri=redirect_uri(ground.public_url, provider.name),
-        # A command line wants a keypair at once, which is given to who has proved it a short while ago.
+        # A command line immediately requests a keypair, which requires a recent authentication.
         max_age=CONFIRMED_FOR if wanted.fresh or wanted.port else _LONG,
     )
     content = {
@@ -115,9 +115,9 @@ async def start(
 
 
 async def journey_of(ground: SignOnServices, state: str, *, browser: str) -> SignOnState:
-    """The way that this state belongs to, which is good for this once.
+    """The stored state for this parameter; consumed by the call.
 
-    Raises: Unauthorized when it is over, was used, or began in another browser.
+    Raises: Unauthorized when it is expired, used, or belongs to another browser.
     """
     content = await _spend(ground, state, _LEAVE)
     if not secrets.compare_digest(content["browser"], digest(browser).hex()):
@@ -133,7 +133,7 @@ async def journey_of(ground: SignOnServices, state: str, *, browser: str) -> Sig
 async def finish(
     ground: SignOnServices, name: str, journey: SignOnState, said: CallbackQuery, client: Client
 ) -> ProvedIdentity:
-    """Who came back from the provider. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
+    """The user that the provider authenticated. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
     async with ground.database.transaction() as tx:
         provider = await _in_use(tx, name)
     if provider.id != journey.provider_id:
@@ -149,7 +149,7 @@ async def finish(
         await _note(ground, error.message, None, email="", method=provider.method, client=client)
         raise
     user = await _receive(ground, provider, claims, client)
-    # Coming is no proof: whoever sits down at a desk where somebody is signed in at the provider comes too.
+    # Not a re-authentication: an open session at the provider suffices for anybody at an unattended machine.
     proved_at = claims.proved_at or _NEVER
     return ProvedIdentity(
         user.id, user.email, _method(provider, claims), _in_use_still(provider.id), proved_at
@@ -157,7 +157,7 @@ async def finish(
 
 
 async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) -> str:
-    """The token for the cookie of who came back. Raises: Forbidden when they may not sign in."""
+    """The cookie token of the authenticated user. Raises: Forbidden when they may not sign in."""
     return await logins.open_for(
         ground.database,
         ground.clock,
@@ -172,7 +172,7 @@ async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) ->
 async def hand_over(
     ground: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine
 ) -> str:
-    """A code with which the waiting command line can sign in as who came back, once, in the next two minutes."""
+    """A code with which the waiting command line can sign in as the user, once, within two minutes."""
     code = secrets.token_urlsafe(32)
     content = {
         "user_id": who.user_id,
@@ -205,9 +205,9 @@ async def take_over(ground: SignOnServices, *, code: str, verifier: str, client:
 class Directories:
     """`signin.logins.service.Elsewhere`: the directories.
 
-    Neither an answer nor the time that it takes tells who has an account here: whoever it is that is asked for, every
-    directory hears a question, about nobody where it has no say about them; one that is away is said so to everybody.
-    A "no" takes LEAST_S, or longer where directories were that slow lately.
+    Neither responses nor their timing reveal accounts: every attempt queries every directory, with a placeholder where
+    it is not responsible for the user; an unavailable one is reported to everybody. A rejection takes LEAST_S, or
+    longer if directories were recently slower.
     """
 
     def __init__(self, ground: SignOnServices) -> None:
@@ -276,24 +276,24 @@ class Directories:
 
 
 def mark_of(state: str) -> str:
-    """A short name for a way, which gives nothing of its state away."""
+    """A short identifier of the state that does not reveal it."""
     return digest(f"mark:{state}").hex()[:16]
 
 
 def own_path(wanted: str) -> str:
-    """The wanted address when it is one of the page's own, else its start."""
+    """The requested address if it is on the page's origin, otherwise the start page."""
     plain = wanted.startswith("/") and not wanted.startswith(("//", "/api/")) and "\\" not in wanted
     return wanted if plain and wanted.isprintable() and " " not in wanted else "/"
 
 
 def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
-    """The address of the sign-in page that says why it did not work."""
+    """The address of the sign-in page with an error."""
     back = "" if return_to == "/" else f"&next={quote(return_to, safe='')}"
     return f"/signin?error={quote(error.code)}&provider={quote(name, safe='')}{back}"
 
 
 async def _in_use(tx: AsyncSession, name: str) -> Provider:
-    """The provider of this name that people are sent to. Raises: NotFound."""
+    """The enabled redirecting provider with this name. Raises: NotFound."""
     wanted = select(Provider).where(Provider.name == name, Provider.active)
     provider = (await tx.execute(wanted)).scalar()
     if provider is None or not redirects(provider.kind):
@@ -303,7 +303,7 @@ async def _in_use(tx: AsyncSession, name: str) -> Provider:
 
 def _in_use_still(provider_id: str) -> WhyNot:
     async def why_not(tx: AsyncSession) -> str:
-        # Locked, so that whoever switches it off ends this sign-in too, or is seen here.
+        # Locked, so that disabling it concurrently either ends this sign-in too or is seen here.
         wanted = select(Provider.id).where(Provider.id == provider_id, Provider.active)
         found = await tx.execute(wanted.with_for_update(read=True))
         return "" if found.first() else "the identity provider is not in use any more"
@@ -312,13 +312,15 @@ def _in_use_still(provider_id: str) -> WhyNot:
 
 
 async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
-    """The providers in use that are asked with passwords."""
+    """The enabled providers that verify passwords."""
     rows = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
     return [provider for provider in rows.scalars() if takes_passwords(provider.kind)]
 
 
 async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
-    """The directories that may know a login. A local password is tried at none that has no say about its owner."""
+    """The directories that may know a login. A local user's password is sent only to directories responsible for
+    them.
+    """
     if user is None or not found:
         return found
     linked = await tx.execute(select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id))
@@ -343,7 +345,7 @@ async def _receive(ground: SignOnServices, provider: Provider, claims: Claims, c
         except IntegrityError:
             if not again:
                 raise
-            # The same person came twice at once, for the first time: now they are known.
+            # Concurrent first sign-ins of the same user: the user exists now.
         except CarrelError as error:
             email, method = claims.email or "", _method(provider, claims)
             await _note(ground, error.message, None, email=email, method=method, client=client)
@@ -354,7 +356,7 @@ async def _receive(ground: SignOnServices, provider: Provider, claims: Claims, c
 async def _note(
     ground: SignOnServices, why: str, user: User | None, *, email: str, method: str, client: Client
 ) -> None:
-    """Somebody was not let in: the access log says why."""
+    """Record a denied sign-in with its reason."""
     async with ground.database.transaction() as tx:
         logins.record_refusal(tx, user, email=email, method=method, client=client, reason=why)
 
@@ -378,7 +380,7 @@ def _keep(
 
 
 async def _spend(ground: SignOnServices, token: str, purpose: str) -> dict[str, Any]:
-    """What was kept for a token, once. Raises: Unauthorized."""
+    """Consume the value stored for a token. Raises: Unauthorized."""
     async with ground.database.transaction() as tx:
         spent = await tx.execute(
             delete(Challenge)

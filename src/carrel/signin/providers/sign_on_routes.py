@@ -1,4 +1,4 @@
-"""/auth/providers: the way to an identity provider and back."""
+"""/auth/providers: redirects to an identity provider and back."""
 
 import secrets
 from typing import Annotated
@@ -38,7 +38,7 @@ async def start(
     name: Name,
     wanted: Annotated[StartQuery, Query()],
 ) -> Response:
-    """Send the browser to the provider to sign in; a page for browsers, not for scripts."""
+    """Redirect the browser to the provider for sign-in; for browsers, not for scripts."""
     browser = secrets.token_urlsafe(32)
     try:
         departure = await sign_on.start(ground_of(services), name, wanted, browser=browser)
@@ -73,7 +73,7 @@ async def callback(
     name: Name,
     said: Annotated[CallbackQuery, Query()],
 ) -> Response:
-    """Where the provider sends the browser back to: signs in and goes to the page; a page for browsers."""
+    """Redirect target of the provider: signs the user in and continues to the page; for browsers."""
     ground, cookie = ground_of(services), _cookie(said.state)
     try:
         journey = await sign_on.journey_of(ground, said.state, browser=request.cookies.get(cookie, ""))
@@ -97,7 +97,7 @@ async def callback(
 async def exchange(
     request: Request, services: ServicesOf[ProviderServices], response: Response, body: Exchange
 ) -> Me:
-    """Sign a command line in with the code that its browser brought; `pending` as after a password."""
+    """Sign a command line in with the code from its browser; `pending` as after a password."""
     client = client_of(request)
     token = await sign_on.take_over(
         ground_of(services), code=body.code, verifier=body.verifier, client=client
@@ -106,7 +106,7 @@ async def exchange(
 
 
 def ground_of(services: ProviderServices) -> SignOnServices:
-    """What a request of this installation stands on."""
+    """The sign-on services of a request."""
     return services.elsewhere.ground
 
 
@@ -140,5 +140,5 @@ def _go(address: str) -> RedirectResponse:
 
 
 def _cookie(state: str) -> str:
-    """A cookie for each way, so that two tabs do not get into each other's."""
+    """One cookie per redirect, so that two tabs do not interfere."""
     return f"carrel_sso_{sign_on.mark_of(state)}"
