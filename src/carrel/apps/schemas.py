@@ -1,4 +1,4 @@
-"""API types of the ways into a session."""
+"""API types of access to sessions: apps, terminals and commands."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ Columns = Annotated[int, Field(ge=1, le=MAX_COLUMNS)]
 
 
 class AppView(BaseModel):
-    """running: it responds."""
+    """running: the app responds."""
 
     name: str
     title: str
@@ -27,16 +27,17 @@ class AppList(BaseModel):
 
 
 class OpenedApp(BaseModel):
-    """url: works once, until expires_at; it then gives the browser a cookie of its own."""
+    """url: works once, until expires_at; it then sets a cookie for the app's origin."""
 
     url: str
     expires_at: datetime
 
 
 class AppToken(BaseModel):
-    """url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
-    X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
-    longer than the credentials that it was made with.
+    """url: the app's origin. token: for programs, sent as `Authorization: Bearer <token>`, or in X-Carrel-Authorization
+    if the app uses the Authorization header itself.
+
+    It is valid for this app until expires_at, and no longer than the credentials that created it.
     """
 
     url: str

@@ -60,7 +60,7 @@ async def issue_ticket(
 async def issue_token(
     tx: AsyncSession, actor: Actor, *, session: SessionId, app: str, now: datetime
 ) -> Issued:
-    """A token with which a program uses one app of one session: a grant as browsers have, sent in a header."""
+    """A token with which a program uses one app of one session: a grant sent in a header instead of a cookie."""
     issued = _issue(now + GRANT_LIFETIME, prefix=TOKEN_PREFIX)
     tx.add(_grant(actor, issued, session, app, ticket=False))
     return issued

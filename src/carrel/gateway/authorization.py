@@ -35,10 +35,7 @@ REMEMBERED_S = 10.0
 RECHECK_S = 2.0
 _MOST_REMEMBERED = 10_000
 _MOST_COOKIES = 50
-"""Most cookies of one name: a sibling origin may plant as many as a browser keeps, and must not hide the right one.
-
-
-"""
+"""Most cookies of one name: a sibling origin may plant as many as a browser keeps, and must not hide the valid one."""
 _LONGEST_TOKEN = 100
 _MAIN = select(Session, Container.address).join(
     Container, and_(Container.session_id == Session.id, Container.index == 0)
@@ -133,7 +130,7 @@ class Authorization:
         return denial
 
     async def _holding(self, tokens: Sequence[str]) -> Sequence[str]:
-        """The tokens that have a grant, by one query; a single one is returned unchecked."""
+        """The tokens with a grant, by one query; a single one is returned unchecked."""
         if len(tokens) < 2:
             return tokens
         try:

@@ -24,9 +24,9 @@ class BodyTooSlow(RequestPayloadError):
 
 
 class GuardedServer(web.Server):
-    """aiohttp's server, all of whose connections are guarded and counted together.
+    """aiohttp's server with limits on all its connections, which are counted together.
 
-    admit: puts something between a connection and what serves it; None: nothing.
+    admit: wraps the protocol of a connection; None: no wrapper.
     """
 
     def __init__(
@@ -141,8 +141,8 @@ class GuardedHandler(RequestHandler):
             self._loop.call_later(self._server.limits.linger_s, transport.abort)
 
     def _say(self, transport: asyncio.Transport, status: int) -> None:
-        """The final response on a connection; the caller closes it later, so that a client that is still sending
-        receives it.
+        """Send the final response on a connection; the caller closes it later, so that a client that is still
+        sending receives it.
         """
         if status:
             transport.write(refusal(status))

@@ -1,9 +1,9 @@
 """Filtering and rewriting of headers at the gateway.
 
-Removed towards an app: control plane credentials, hop-by-hop headers, and forwarding headers set by the client.
-Removed towards the browser: cookies for any other host than the app's.
+Removed towards an app: control plane credentials, hop-by-hop headers, and forwarding headers set by the client. Removed
+towards the browser: cookies for any other host than the app's.
 
-A jar is what the browser has in front of the names of one app's cookies, where apps share a host; see `app_routes.py`.
+A jar is the prefix of the names of one app's cookies in the browser, where apps share a host; see `app_routes.py`.
 """
 
 import base64
@@ -101,7 +101,7 @@ def first(headers: RawHeaders, wanted: bytes) -> bytes | None:
 
 
 def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
-    """Candidate credentials: app tokens, then the values of our cookie with that name.
+    """Candidate credentials: app tokens, then the values of Carrel's cookie with that name.
 
     A sibling origin may have planted another cookie of that name, hence all of them.
     """
@@ -120,7 +120,7 @@ def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:
 
 
 def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
-    """A Cookie header's value without our cookies; with a jar, only cookies in it."""
+    """A Cookie header's value without Carrel's cookies; with a jar, only cookies in it."""
     if not jar and _OUR_COOKIES not in value:
         return value
     parts = (part.strip() for part in value.split(b";"))
@@ -130,7 +130,7 @@ def app_cookies(value: bytes, jar: bytes = b"") -> bytes:
 
 
 def host_only(value: bytes, jar: bytes = b"") -> bytes | None:
-    """A Set-Cookie header's value without its Domain; None when it would set a cookie of ours.
+    """A Set-Cookie header's value without its Domain; None when it would set one of Carrel's cookies.
 
     With a jar, the cookie is prefixed and made HttpOnly, because scripts of other apps could read it.
     """
@@ -157,7 +157,7 @@ def is_ours(authorization: bytes) -> bool:
 
 
 def bearer(authorization: bytes) -> bytes:
-    """The token of a bearer's Authorization header; empty when it is another scheme."""
+    """The token of an Authorization header with the Bearer scheme; empty for other schemes."""
     scheme, _, token = authorization.strip().partition(b" ")
     return token.strip() if scheme.lower() == b"bearer" else b""
 

@@ -1,4 +1,4 @@
-"""Metrics of the gateway: requests, bytes, connections, and apps that do not answer."""
+"""Metrics of the gateway: requests, bytes, connections, and unresponsive apps."""
 
 from prometheus_client import Counter, Gauge, Histogram
 

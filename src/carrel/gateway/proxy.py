@@ -64,11 +64,11 @@ class Proxy:
         if not path.startswith("/") or request.method in _REFUSED_METHODS:
             return self._deny(pages.BAD_REQUEST)
         ticket = _ticket_in(path) if TICKET in path and request.method == "GET" else None
-        # 1. Which app?
+        # 1. Resolve the app.
         origin = await self._origins.find(request, afresh=ticket is not None)
         if isinstance(origin, Denial):
             return self._deny(origin)
-        # 2. May they?
+        # 2. Authorize the request.
         if ticket:
             return await self._swap(request, origin, ticket)
         tokens = crossing.grants_in(request.raw_headers, origin.grant)
@@ -83,7 +83,7 @@ class Proxy:
             return refused
         if (upgrading or request.method not in _SAFE) and not _from_own_page(request, origin):
             return self._deny(pages.OTHER_SITE)
-        # 3. Carry it.
+        # 3. Forward it.
         assert request.transport is not None
         with self._admission.passing(route, request.transport):
             return await self._forward(request, origin, route, upgrading=upgrading)

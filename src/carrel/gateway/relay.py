@@ -48,7 +48,7 @@ class RelayedBody(Enum):
 
 
 class Written(web.StreamResponse):
-    """Tells aiohttp that a response has been written to the connection already."""
+    """Tells aiohttp that the response is already written to the connection."""
 
     def __init__(self, status: int, *, keep_alive: bool) -> None:
         super().__init__(status=status)
@@ -115,9 +115,9 @@ class Relay:
         self.news = asyncio.Event()
         self._held = False
         self.bulky = False
-        """The rest is large: call `carry_bulk` to continue."""
+        """The remaining body is large: call `carry_bulk` to continue."""
 
-    # What the connection calls
+    # Called by the connection
 
     def feed(self, data: bytes) -> None:
         if self.switched:
@@ -146,12 +146,12 @@ class Relay:
             self._fail(Failure(broken=False, retriable=stale))
 
     def pause(self) -> None:
-        """The request's body is written by a task, which waits by itself."""
+        """The request's body is written by a task, which applies back pressure itself."""
 
     def resume(self) -> None:
         """See pause."""
 
-    # What the parser calls
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         if self._complete:
@@ -355,7 +355,7 @@ class Relay:
         self._upstream.abort()
 
     def go_on(self) -> None:
-        """The client has drained its buffer."""
+        """Resume: the client has drained its buffer."""
         if self._held and self._upstream.alive:
             self._held = False
             self._upstream.transport.resume_reading()

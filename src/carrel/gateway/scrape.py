@@ -17,7 +17,7 @@ from carrel.permissions.decide import widest
 from carrel.signin.logins.authenticator import Authenticator
 
 ACTION = "metrics.read"
-# When each series began would be as many series again.
+# The creation time of each series would double their number.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -58,7 +58,7 @@ class Scrape:
 
 @asynccontextmanager
 async def serving(scrape: Scrape, host: str, port: int) -> AsyncIterator[int]:
-    """GET /metrics, and nothing else, until the block ends; gives the port that it listens on."""
+    """Serve GET /metrics, and nothing else, until the block ends; yields the port that it listens on."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         if request.path != "/metrics" or request.method != "GET":

@@ -27,12 +27,12 @@ class GatewaySettings:
 
     @cached_property
     def scheme(self) -> str:
-        """As browsers see it: "http" or "https"."""
+        """The scheme of app URLs in browsers: "http" or "https"."""
         return urlsplit(self.apps_url).scheme
 
     @cached_property
     def public_scheme(self) -> str:
-        """Likewise, of apps that have a port of their own on the page's host."""
+        """The scheme of apps that use a port of the page's host."""
         return urlsplit(self.public_url).scheme
 
     @cached_property

@@ -35,7 +35,7 @@ class Tunnel:
             self._client.write(rest)
             metrics.TO_CLIENT.inc(len(rest))
         self._upstream.hand_to(self)
-        self._request.protocol.set_parser(self)  # type: ignore[arg-type]  # any parser does, not only its own
+        self._request.protocol.set_parser(self)  # type: ignore[arg-type]  # any parser works, not only aiohttp's
         try:
             while not self._over:
                 await self._news.wait()
@@ -75,7 +75,7 @@ class Tunnel:
         self._upstream.write(data)
         return False, b""
 
-    # From either
+    # Both directions
 
     def feed_eof(self) -> None:
         self._over = True

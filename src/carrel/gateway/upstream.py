@@ -64,7 +64,7 @@ class Upstream(asyncio.Protocol):
         """Abort it, discarding unsent data."""
         self.transport.abort()
 
-    # What the event loop calls
+    # Called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
