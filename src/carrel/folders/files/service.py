@@ -218,8 +218,8 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
 
 
 def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:
-    """Apply the operation to each path. A host failure ends it with a partial outcome. Raises: OSError if nothing was
-    done.
+    """Apply the operation to each path. A host failure ends it with a partial outcome. Raises: OSError if nothing
+    was done.
     """
     done: list[str] = []
     refused: list[tuple[str, CarrelError]] = []
