@@ -1,1 +1,1 @@
-"""Who did what, from where and by which credential. Written in the transaction of the change itself."""
+"""Audit trail: actions with actor, address and credential, written in the transaction of the change itself."""

@@ -1,11 +1,12 @@
-"""The chain of hashes over the sealed entries.
+"""The hash chain over the sealed entries.
 
 An entry's hash is the SHA-256 of one line of text (UTF-8, without an end of line):
 
-    <hash of the entry before, 64 hexadecimal digits> <position> <entry as JSON>
+    <hash of the previous entry, 64 hexadecimal digits> <position> <entry as JSON>
 
-Positions count from 1; before the first entry stand 64 zeros. The JSON is PostgreSQL's own text of a jsonb object of
-all other fields, the same bytes that an export holds. docs/explanation/audit-trail.md shows how to check it by hand.
+Positions start at 1; the first entry uses 64 zeros as the previous hash. The JSON is PostgreSQL's own text of a jsonb
+object of all other fields, byte for byte as in an export. docs/explanation/audit-trail.md shows how to check it by
+hand.
 """
 
 import hashlib
@@ -24,12 +25,12 @@ ENTRY = """jsonb_build_object(
     'owner_id', a.owner_id, 'project_id', a.project_id, 'domain_id', a.domain_id,
     'outcome', a.outcome, 'reason', a.reason, 'credential', a.credential, 'address', a.address,
     'request_id', a.request_id, 'details', a.details)::text"""
-"""The JSON of the entry `a`: every field but position and hash."""
+"""The JSON of the entry `a`: every field except position and hash."""
 
 
 @dataclass(frozen=True)
 class ChainLink:
-    """A place in the chain."""
+    """A position in the chain with its hash."""
 
     position: int
     hash: bytes
@@ -39,7 +40,7 @@ START = ChainLink(0, bytes(32))
 
 
 def link(before: ChainLink, entry: str) -> ChainLink:
-    """The place of an entry right behind another."""
+    """The link of the entry that follows another."""
     position = before.position + 1
     return ChainLink(position, hashlib.sha256(f"{before.hash.hex()} {position} {entry}".encode()).digest())
 
@@ -48,12 +49,12 @@ _HEAD = text("SELECT position, hash FROM audit WHERE position IS NOT NULL ORDER 
 
 
 async def begin(tx: AsyncSession) -> tuple[ChainLink, AuditAnchor | None]:
-    """What stands before the first entry that is kept, and the note of where retention cut, if ever."""
+    """The link before the first retained entry, and the record of the last retention cut, if any."""
     anchor = await tx.get(AuditAnchor, 1)
     return (ChainLink(anchor.position, anchor.hash) if anchor else START), anchor
 
 
 async def head(tx: AsyncSession) -> ChainLink:
-    """The last entry's place in the chain; START when there never was one."""
+    """The link of the last entry; START for an empty chain."""
     last = (await tx.execute(_HEAD)).first()
     return ChainLink(last.position, bytes(last.hash or b"")) if last else (await begin(tx))[0]

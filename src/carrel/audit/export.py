@@ -1,4 +1,4 @@
-"""The audit trail as a file."""
+"""Export of the audit trail as a file."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ _BLOCK = 1 << 16
 
 
 async def as_json_lines(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
-    """One object to a line: position, hash, the hash before, and the entry, byte for byte as it was sealed."""
+    """One object per line: position, hash, previous hash, and the entry, byte for byte as it was sealed."""
     block: list[str] = []
     size = 0
     async for found in entries:
@@ -55,7 +55,7 @@ def _json_line(found: Exported) -> str:
 
 
 async def as_csv(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
-    """A table with a head, safe to open in a spreadsheet: no cell is taken for a formula."""
+    """A table with a header, safe for spreadsheets: no cell is interpreted as a formula."""
     block = io.StringIO()
     writer = csv.writer(block)
     writer.writerow(_COLUMNS)

@@ -1,4 +1,4 @@
-"""The ASGI middleware that has refused requests recorded. Apart from `refusals`, which the gateway loads too."""
+"""ASGI middleware that records refused requests. Separate from `refusals`, which the gateway loads too."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class NoteRefusals:
-    """Wraps the application: has what it refuses noted before the answer leaves."""
+    """Wraps the application: records a refusal before its response is sent."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -36,7 +36,7 @@ async def _note(scope: Scope) -> None:
     state = scope.get("state", {})
     error, actor = state.get("error"), state.get("actor")
     action = _action(scope.get("route"))
-    # Steps of signing in leave rows of their own, whether anybody is known or not.
+    # Sign-in steps are recorded separately, for known and unknown users.
     if error is None or actor is None or action in (None, "auth.login"):
         return
     await services_of(scope, AuditServices).refusals.note(
@@ -50,5 +50,5 @@ def _action(route: BaseRoute | None) -> str | None:
 
 
 def _object(params: Mapping[str, object]) -> str:
-    """What the path means, as it was written: the last part of it that is open."""
+    """The object of the path, as sent by the client: its last path parameter."""
     return str(list(params.values())[-1]) if params else ""

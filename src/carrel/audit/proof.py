@@ -1,6 +1,6 @@
-"""The proof that nobody altered the audit trail: the chain looked through, part by part.
+"""Verification of the audit trail: checks the hash chain part by part.
 
-PostgreSQL computes and compares the hashes, so that a part costs this process nothing and no memory.
+PostgreSQL computes and compares the hashes, so that this process needs neither CPU time nor memory for it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _GUARDS_NEEDED = 2
 
 
 class FaultKind(StrEnum):
-    """What is wrong at a place in the chain."""
+    """Kind of fault at a position of the chain."""
 
     ALTERED = "altered"
     MISSING = "missing"
@@ -32,7 +32,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """position: the first that is wrong. entry_id: of the row there, None when there is none."""
+    """position: the first faulty one. entry_id: of the row there, None when there is none."""
 
     kind: FaultKind
     position: int
@@ -42,10 +42,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Check:
-    """A part of the chain, looked through. reached: go on after it. faults: at most 100, the first ones.
+    """The result of checking a part of the chain. reached: continue after it. faults: the first 100.
 
-    start: what stands before the first entry that is kept. cut_at: when retention cut there, None: never.
-    waiting: entries that are not sealed yet.
+    start: the link before the first retained entry. cut_at: time of the retention cut, None: never. waiting: number of
+    entries not sealed yet.
     """
 
     checked: int
@@ -70,7 +70,7 @@ _CUT_IS_NOTED = text("""
         AND details ->> 'position' = :position AND details ->> 'hash' = :hash
 """)
 
-# Each entry is compared with the stored hash of the one before, so that one that was altered is named alone.
+# Each entry is compared with the stored hash of the previous one, so that an altered entry is reported alone.
 _WALK = text(f"""
     WITH walked AS (
         SELECT a.id, a.position, coalesce(lag(a.position) OVER places, :before) AS before,
@@ -90,7 +90,7 @@ _WALK = text(f"""
 async def check(
     tx: AsyncSession, *, after: int, expected: ChainLink | None = None, batch: int = BATCH
 ) -> Check:
-    """Look through the entries behind a position. expected: a place noted earlier, that must still be there."""
+    """Check the entries after a position. expected: a link recorded earlier, which must still exist."""
     start, anchor = await chain.begin(tx)
     end = await chain.head(tx)
     seen = (await tx.execute(_BEFORE, {"position": after})).first()
@@ -140,7 +140,7 @@ def _faults(row: Row[Any]) -> Iterator[Fault]:
 
 
 async def _wrong_beginning(tx: AsyncSession, start: ChainLink) -> list[Fault]:
-    """What is wrong with the guard of the table, and with the note of where retention cut."""
+    """Faults of the table's trigger and of the record of the retention cut."""
     faults = []
     if (await tx.execute(_GUARDS)).scalar_one() != _GUARDS_NEEDED:
         faults.append(
@@ -169,7 +169,7 @@ async def _wrong_beginning(tx: AsyncSession, start: ChainLink) -> list[Fault]:
 
 
 async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, end: ChainLink) -> list[Fault]:
-    """What the chain says at a place that was noted earlier, when that is not what was noted."""
+    """The fault if the chain differs from the link recorded earlier."""
     position = expected.position
     if position > end.position:
         return [
@@ -192,7 +192,7 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
     found = (await tx.execute(_AT, {"position": position})).first()
     hash_there = bytes(found.hash or b"") if found else start.hash if position == start.position else None
     if hash_there is None or hash_there == expected.hash:
-        # A place without an entry was named by the walk.
+        # A position without an entry was reported by the walk.
         return []
     return [
         Fault(

@@ -1,4 +1,4 @@
-"""Reading the audit trail: one page, newest first, of what somebody may see."""
+"""Queries of the audit trail: one page, newest first, of the entries visible to the actor."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ _After = tuple[datetime, int] | None
 
 @dataclass(frozen=True)
 class EntryPage:
-    """Entries, newest first. next_cursor: None when these are the last."""
+    """Entries, newest first. next_cursor: None on the last page."""
 
     entries: Sequence[AuditEntry]
     next_cursor: str | None
@@ -49,7 +49,7 @@ class EntryPage:
 async def page(
     tx: AsyncSession, actor: Actor, wanted: AuditFilter, *, limit: int, cursor: str | None
 ) -> EntryPage:
-    """One page of the entries that fit and that the actor may see. Raises: Invalid."""
+    """One page of the matching entries that the actor may see. Raises: Invalid."""
     order = _SORT.order(None, cursor)
     keys = _keys(actor, "audit.read", wanted, after=order.after, limit=limit + 1)
     rows = list((await _planned(tx, _ordered(select(AuditEntry), keys))).scalars())
@@ -61,7 +61,7 @@ async def page(
 
 @dataclass(frozen=True)
 class Exported:
-    """text: the entry as it was sealed, JSON. before: the hash of the entry before it."""
+    """text: the sealed entry, JSON. before: the hash of the previous entry."""
 
     entry: AuditEntry
     text: str
@@ -69,8 +69,8 @@ class Exported:
 
 
 async def everything(database: Database, actor: Actor, wanted: AuditFilter) -> AsyncIterator[Exported]:
-    """All entries that fit and that the actor may see, newest first; few in memory at a time."""
-    # Pages, since one long statement would keep the database from cleaning up behind it.
+    """All matching entries that the actor may see, newest first, with few in memory at a time."""
+    # Paginated, because one long statement would block vacuum.
     before: Label[bytes | None] = literal_column(_HASH_BEFORE).label("before")
     after: _After = None
     while True:
@@ -95,8 +95,8 @@ _HASH_BEFORE = f"""CASE WHEN audit.position IS NOT NULL THEN coalesce(
 def _keys(actor: Actor, action: str, wanted: AuditFilter, *, after: _After, limit: int) -> _Select:
     """The keys (at, id) of the rows of one page.
 
-    Each place that the actor reaches is read by its own index and they are merged: one condition with OR between
-    them would have PostgreSQL read all that is in any of them, or walk the whole trail.
+    Each visibility condition is read by its own index and the results are merged: with one condition with OR,
+    PostgreSQL would read all rows that match any of them, or scan the whole trail.
     """
     conditions = _conditions(wanted)
     if after:
@@ -112,7 +112,9 @@ def _keys(actor: Actor, action: str, wanted: AuditFilter, *, after: _After, limi
 
 
 def _places(actor: Actor, action: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
-    """Conditions, each with an index of its own, for what was done to the actor's things, by them, and around them."""
+    """Visibility conditions, each with its own index: changes of the actor's objects, by the actor, and in their
+    scope.
+    """
     by, of = AuditEntry.actor_id, AuditEntry.owner_id
     if wanted.owner == "me":
         return [and_(mine == actor.user_id, reaches(actor, action, owner=mine)) for mine in (of, by)]
@@ -157,14 +159,14 @@ def _ordered(chosen: _Select, keys: _Select) -> _Select:
     )
 
 
-# Memory enough to remember each row that a search may find, and not only its page.
+# Enough memory for every row that a search may match, not only for its page.
 _SETTINGS = text("""
     SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', '32MB', true)
 """)
 
 
 async def _planned(tx: AsyncSession, statement: _Select) -> Result[Any]:
-    """The answer by a plan made for these very filters: what is rare and what is frequent differ by far."""
+    """The result with a plan for these exact filters, because their selectivity varies widely."""
     await tx.execute(_SETTINGS)
     found: Result[Any] = await tx.execute(statement)
     return found

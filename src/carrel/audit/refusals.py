@@ -1,7 +1,7 @@
-"""Noting what was refused: who wanted to change what, and why they may not or it could not be.
+"""Recording of refused requests: actor, action and reason.
 
-Requests that only read leave no row, except by a keypair or token that is not good. Who is refused over and over
-fills the table with nothing but a count.
+Read requests are not recorded, except with an invalid keypair or token. Repeated refusals add only a count to the
+table.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ NOTED = (403, 404, 409, 422)
 """HTTP statuses of refusals."""
 
 _Kind = tuple[str, str, str]
-"""Action, object and code: the same again says nothing new."""
+"""Action, object and code: repetitions add no information."""
 
 
 @dataclass
 class _Window:
-    """What one person was refused within WINDOW_S. more: what had no row of its own."""
+    """Refusals of one user within WINDOW_S. more: number without a row of their own."""
 
     actor: Actor
     written: set[_Kind] = field(default_factory=set)
@@ -40,10 +40,10 @@ class _Window:
 
 @dataclass(frozen=True)
 class Stranger:
-    """Somebody with a keypair or token that is not good.
+    """The client of a request with an invalid keypair or token.
 
-    credential: "keypair:<access key>" or "token:<id>" if known, otherwise only its kind: what somebody wrote there
-    may be a secret. email, target: of its owner.
+    credential: "keypair:<access key>" or "token:<id>" if known, otherwise only its kind, because the value may be a
+    secret. email, target: of its owner.
     """
 
     credential: str
@@ -54,20 +54,20 @@ class Stranger:
 
     @property
     def key(self) -> str:
-        """One and the same may have many addresses; who guesses, many names."""
+        """A credential may be used from many addresses; an attacker guesses many credentials from one."""
         return self.credential if ":" in self.credential else f"{self.credential} {self.address}"
 
 
 @dataclass
 class _Attempts:
-    """first: what has a row. more: how many have none."""
+    """first: the recorded attempt. more: number of unrecorded ones."""
 
     first: Stranger
     more: int = 0
 
 
 class Refusals:
-    """Records refusals; a flood of them is one row."""
+    """Records refusals; a flood of them results in one row."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -75,7 +75,7 @@ class Refusals:
         self._strangers: dict[str, _Attempts] = {}
 
     async def note_stranger(self, stranger: Stranger) -> None:
-        """A row in the access log for the first within WINDOW_S by one credential, or from one address.
+        """Add a row to the access log for the first attempt within WINDOW_S by a credential or from an address.
 
         Others are only counted, and so are all beyond MOST_STRANGERS.
         """
@@ -86,7 +86,7 @@ class Refusals:
             known.more += 1
             return
         if len(self._strangers) == MOST_STRANGERS:
-            # The last place is for everybody who has none of their own.
+            # The last counter is shared by all that have none of their own.
             crowd = Stranger("several", f"more than {MOST_STRANGERS} keypairs, tokens and addresses", "")
             self._strangers[""] = _Attempts(crowd, 1)
             return
@@ -98,9 +98,9 @@ class Refusals:
             log.warning("audit.stranger_not_noted", credential=stranger.credential)
 
     async def note(self, actor: Actor, action: str, object_id: str, error: CarrelError) -> None:
-        """A row for it, in a transaction of its own; only counted when there are many, or it is the same again.
+        """Add a row in a transaction of its own; repeated or too frequent refusals are only counted.
 
-        What is no refusal (a part that does not answer, say) is left out.
+        Other errors (an unavailable component, for example) are ignored.
         """
         if error.status not in NOTED:
             return
@@ -117,7 +117,7 @@ class Refusals:
             log.warning("audit.refusal_not_noted", actor=actor.user_id, action=action, code=error.code)
 
     async def run(self) -> None:
-        """Write down at the end of each window what was only counted, until cancelled."""
+        """Record the counted refusals at the end of each window, until cancelled."""
         try:
             while True:
                 await asyncio.sleep(WINDOW_S)
@@ -126,7 +126,7 @@ class Refusals:
             await self.close_window()
 
     async def close_window(self) -> None:
-        """One row for each person with refusals that have none; then everybody has a clean slate."""
+        """Write one row per user with counted refusals, then reset all counts."""
         windows, self._windows = self._windows, {}
         strangers, self._strangers = self._strangers, {}
         crowded = [window for window in windows.values() if window.more]

@@ -1,4 +1,4 @@
-"""Letting go of what is older than the installation wants to keep: from the oldest on, with a note of where."""
+"""Deletion of entries older than the retention period, from the oldest on, with a record of the cut."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from carrel.audit import service
 
 BATCH = 20_000
 
-# The first sealed entries, as far as all of them are old enough.
+# The first sealed entries, as long as all of them are old enough.
 _OLD = text("""
     WITH first AS (
         SELECT position, hash, at, bool_and(at < :before) OVER (ORDER BY position) AS old
@@ -27,12 +27,12 @@ _NOTE = text("""
 
 
 def oldest_kept(now: datetime, days: int) -> datetime:
-    """Before when entries may go. Whole days (UTC), so that there is one cut in a day at most."""
+    """The time before which entries may be deleted. Whole days (UTC), so that there is at most one cut per day."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days)
 
 
 async def cut(tx: AsyncSession, *, before: datetime, now: datetime) -> bool:
-    """Delete the first entries that are older, at most BATCH, and say so in the trail. True: there may be more."""
+    """Delete the oldest expired entries, at most BATCH, and record it in the trail. True: there may be more."""
     last = (await tx.execute(_OLD, {"before": before, "batch": BATCH})).first()
     if last is None:
         return False

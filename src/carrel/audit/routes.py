@@ -1,4 +1,4 @@
-"""/audit: the list, the file, and the proof."""
+"""/audit: list, export and verification."""
 
 from typing import Annotated, Any
 
@@ -39,7 +39,7 @@ _FILE: dict[int | str, dict[str, Any]] = {
 async def list_entries(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
 ) -> AuditList:
-    """Who did what, newest first: what you did and what was done to what is yours; administrators see their reach."""
+    """Entries, newest first: your actions and actions on your objects; administrators see their whole scope."""
     async with services.database.transaction() as tx:
         found = await queries.page(tx, actor, wanted, limit=wanted.limit, cursor=wanted.cursor)
     return AuditList(items=[_view(entry) for entry in found.entries], next_cursor=found.next_cursor)
@@ -56,7 +56,7 @@ async def list_entries(
 async def export_entries(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditExportQuery, Query()]
 ) -> StreamingResponse:
-    """Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
+    """All matching entries as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
     asked = wanted.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     async with services.database.transaction() as tx:
         service.record(tx, actor, "audit.export", "", details={**asked, "format": wanted.format})
@@ -78,7 +78,7 @@ async def export_entries(
 async def verify(
     services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
 ) -> AuditCheck:
-    """Look through a part of the chain for what was altered, is missing or was moved, and say exactly where."""
+    """Check a part of the chain for altered, missing or moved entries, and report their exact positions."""
     async with services.database.transaction() as tx:
         found = await service.verify(tx, actor, after=wanted.after, expected=_noted(wanted.expect))
     return _check(found)

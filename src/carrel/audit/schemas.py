@@ -27,7 +27,7 @@ Noted = Annotated[
 ]
 
 
-# Fewer letters go by no index, and a trail is long.
+# Shorter texts cannot use an index, and a trail is long.
 Part = Annotated[
     str,
     StringConstraints(min_length=3, max_length=100),
@@ -36,7 +36,7 @@ Part = Annotated[
 
 
 class AuditFilter(BaseModel):
-    """Which entries; all that are given must fit."""
+    """Filter of entries; all given conditions must match."""
 
     id: Annotated[int, Field(ge=1, lt=2**63), DECIMAL] | None = Field(
         default=None, description="this entry alone"
@@ -58,20 +58,20 @@ class AuditFilter(BaseModel):
 
 
 class AuditQuery(AuditFilter):
-    """Which entries to list, newest first."""
+    """Filter and page of the list, newest first."""
 
     limit: QueryInt = Field(default=50, ge=1, le=MAX_LIMIT)
     cursor: str | None = Field(default=None, max_length=MAX_CURSOR)
 
 
 class AuditExportQuery(AuditFilter):
-    """Which entries to save, and how."""
+    """Filter and format of the export."""
 
     format: Literal["csv", "jsonl"] = "jsonl"
 
 
 class AuditActor(BaseModel):
-    """id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself."""
+    """id: null for an unknown user (a sign-in with an unknown e-mail), and for Carrel itself."""
 
     id: str | None
     email: str
@@ -84,11 +84,11 @@ class AuditObject(BaseModel):
 
 
 class AuditEntryView(BaseModel):
-    """Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+    """An action on an object. outcome: done or refused; reason: code and sentence of the refusal.
 
-    owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
-    sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
-    place in the chain, null for the moment until it is sealed.
+    owner_id, project_id, domain_id: of the object. credential: cookie, keypair:KEY or token:ID; for a sign-in its
+    method. details: what changed, as before and after, or other facts. position and hash: in the chain, null until the
+    entry is sealed.
     """
 
     id: int
@@ -115,14 +115,14 @@ class AuditList(BaseModel):
 
 
 class AuditLink(BaseModel):
-    """A place in the chain. hash: in hexadecimal."""
+    """A position in the chain. hash: in hexadecimal."""
 
     position: int
     hash: str
 
 
 class AuditFault(BaseModel):
-    """position: the first that is wrong. entry_id: of the row there; null when there is none."""
+    """position: the first faulty one. entry_id: of the row there; null when there is none."""
 
     kind: FaultKind
     position: int
@@ -131,7 +131,7 @@ class AuditFault(BaseModel):
 
 
 class AuditVerifyQuery(BaseModel):
-    """Which part of the chain to look through."""
+    """The part of the chain to check."""
 
     after: QueryInt = Field(
         default=0, ge=0, lt=2**62, description="go on behind this position, `reached` of the last part"
@@ -142,11 +142,11 @@ class AuditVerifyQuery(BaseModel):
 
 
 class AuditCheck(BaseModel):
-    """A part of the chain, looked through: ask again with after=reached until done.
+    """The result of checking a part of the chain: repeat with after=reached until done.
 
-    checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
-    before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
-    part. waiting: entries that are not sealed yet.
+    checked: entries in this part. head: the last entry; store it elsewhere to compare later. start: the link before the
+    first retained entry; cut_at: time of the retention cut, if any. faults: the first 100 of this part. waiting:
+    entries not sealed yet.
     """
 
     checked: int

@@ -1,4 +1,4 @@
-"""Giving entries their place in the chain, in the order in which they were committed for good."""
+"""Sealing: entries get their position in the chain in commit order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ BATCH = 1000
 
 @dataclass(frozen=True)
 class SealedEntry:
-    """The place of one entry."""
+    """The position and hash of one entry."""
 
     entry_id: int
     link: ChainLink
@@ -22,9 +22,9 @@ class SealedEntry:
 
 @dataclass(frozen=True)
 class Unsealed:
-    """What waits for a place, oldest first, at most BATCH. head: behind which it goes.
+    """Entries waiting for a position, oldest first, at most BATCH. head: the link that they follow.
 
-    held: more is written, but an older transaction still runs that may yet commit something before it.
+    held: more entries exist, but an older transaction is still running that may commit an earlier one.
     """
 
     head: ChainLink
@@ -36,7 +36,7 @@ class Unsealed:
         return len(self.entries) == BATCH
 
 
-# A row whose transaction lies in the future came with a dump of another server: it is as settled as can be.
+# A row with a future transaction id came with a dump of another server: it is committed.
 _UNSEALED = text(f"""
     SELECT a.id, {ENTRY} AS entry, a.xid < pg_snapshot_xmin(now.seen) OR a.xid >= pg_snapshot_xmax(now.seen) AS settled
     FROM audit a, (SELECT pg_current_snapshot() AS seen) now
@@ -55,8 +55,8 @@ _SEAL = text("""
 
 
 async def load(tx: AsyncSession) -> Unsealed:
-    """What can be sealed now."""
-    # The head first: what is sealed in between fits it no more, and is dropped.
+    """The entries that can be sealed now."""
+    # Read the head first: after a concurrent sealing it no longer matches, and this batch is dropped.
     head = await chain.head(tx)
     rows = (await tx.execute(_UNSEALED)).all()
     settled = [(row.id, row.entry) for row in rows if row.settled]
@@ -64,7 +64,7 @@ async def load(tx: AsyncSession) -> Unsealed:
 
 
 def decide(unsealed: Unsealed) -> list[SealedEntry]:
-    """The place of each entry, one behind the other."""
+    """The position and hash of each entry, in sequence."""
     seals: list[SealedEntry] = []
     before = unsealed.head
     for entry_id, entry in unsealed.entries:
@@ -74,7 +74,7 @@ def decide(unsealed: Unsealed) -> list[SealedEntry]:
 
 
 async def apply(tx: AsyncSession, unsealed: Unsealed, seals: Sequence[SealedEntry]) -> bool:
-    """Write the places down, all or none. False: somebody else was faster."""
+    """Write the positions, all or none. False: another process was faster."""
     if await chain.head(tx) != unsealed.head:
         return False
     bound = {

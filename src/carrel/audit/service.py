@@ -11,7 +11,7 @@ from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.audit import AuditEntry
 
 TOPIC = "audit"
-"""Announced, by the database itself, at each commit that wrote entries."""
+"""Notified by a database trigger at each commit that wrote entries."""
 NOBODY = Target()
 _LONGEST = 254
 _LONGEST_REASON = 500
@@ -29,7 +29,7 @@ def record(
 ) -> None:
     """Add "actor did action to object" to this transaction.
 
-    name: the object's, as people know it. target: whose it is; None: the actor's own.
+    name: the object's display name. target: its owner, project and domain; None: the actor's own.
     details: what changed, as {"before": {...}, "after": {...}}, or other facts; never a secret.
     """
     tx.add(
@@ -46,8 +46,8 @@ def record_refusal(
     reason: str,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Add "actor wanted to do action to object, and may not" to this transaction. reason: code and sentence."""
-    # What somebody wrote into a path may hold what no text here can have.
+    """Add "actor was refused action on object" to this transaction. reason: code and sentence."""
+    # A path from a client may contain characters that the database cannot store.
     written = object_id.replace("\0", "")
     tx.add(_entry(actor, action, written, details=details, outcome="refused", reason=reason))
 
@@ -93,7 +93,7 @@ def record_login(
     reason: str = "",
     address: str,
 ) -> None:
-    """Add a sign-in, successful ("done") or not ("refused"), to this transaction. target: who it was for."""
+    """Add a sign-in, successful ("done") or not ("refused"), to this transaction. target: the user."""
     tx.add(
         AuditEntry(
             actor_id=target.owner_id,
@@ -122,7 +122,7 @@ def record_own(
     target: Target = NOBODY,
     details: Mapping[str, object],
 ) -> None:
-    """Add what Carrel did by itself to this transaction."""
+    """Add an action of Carrel itself to this transaction."""
     tx.add(
         AuditEntry(
             action=action,
@@ -141,7 +141,7 @@ def record_own(
 
 
 async def verify(tx: AsyncSession, actor: Actor, *, after: int, expected: ChainLink | None) -> Check:
-    """A part of the chain, looked through. after: the position behind which it begins. Raises: Forbidden."""
+    """The result of checking a part of the chain. after: the position after which it begins. Raises: Forbidden."""
     require(actor, "audit.verify", NOBODY)
     return await proof.check(tx, after=after, expected=expected)
 

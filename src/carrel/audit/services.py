@@ -1,4 +1,4 @@
-"""What the recording of refused requests works with."""
+"""Services for recording refused requests."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,6 @@ from carrel.http.services import Services
 
 @dataclass(frozen=True, kw_only=True)
 class AuditServices(Services):
-    """`refusals`: records what was refused, and not too often."""
+    """`refusals`: records refusals with a rate limit."""
 
     refusals: Refusals
