@@ -1,1 +1,1 @@
-"""The rows of every noun, with the states they go through. Nothing here decides; every room may read it."""
+"""Tables of all packages, with state machines. No decisions; every package may read them."""

@@ -1,4 +1,4 @@
-"""Grants and ports. A grant is known by the SHA-256 of a random token; the token itself is never stored."""
+"""Grants and ports. A grant is identified by the SHA-256 of a random token; the token itself is never stored."""
 
 from datetime import datetime
 
@@ -10,10 +10,9 @@ from carrel.db.tables import Table
 
 
 class AppGrant(Table):
-    """The right to use one app of one session: first as a ticket, once and for seconds; then by one browser,
-    for hours.
+    """The right to use one app of one session: first as a ticket, once and for seconds; then by one browser, for hours.
 
-    credential, login_id: what opened the app, as the actor had it. The grant holds no longer than that.
+    credential, login_id: of the actor who opened the app. The grant is valid no longer than these.
     """
 
     __tablename__ = "app_grants"
@@ -25,7 +24,7 @@ class AppGrant(Table):
     app: Mapped[str] = mapped_column(String(64))
     user_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     credential: Mapped[str]
-    # Ends with the sign-in, whose id stays when its cookie changes.
+    # Ends with the sign-in, whose id does not change with its cookie.
     login_id: Mapped[bytes | None] = mapped_column(
         LargeBinary, ForeignKey("logins.id", onupdate="CASCADE", ondelete="CASCADE"), index=True
     )
@@ -33,7 +32,7 @@ class AppGrant(Table):
 
 
 class AppPort(Table):
-    """The app that was last given this port. The row stays when nobody needs it; another app takes it over."""
+    """The app that last used this port. The row stays when the port is unused; another app takes it over."""
 
     __tablename__ = "app_ports"
     __table_args__ = (UniqueConstraint("session_id", "app", name="uq_app_ports_session_id_app"),)

@@ -1,7 +1,7 @@
 """The audit trail.
 
-Rows are written once. A trigger refuses what would alter them: only sealing (which sets position and hash,
-once) and retention (which deletes from the oldest on, and notes where) get by.
+Rows are written once. A trigger rejects changes, except by sealing (which sets position and hash, once) and retention
+(which deletes the oldest rows, and records the cut).
 """
 
 from datetime import datetime
@@ -16,11 +16,13 @@ from carrel.tables.events import Xid8
 
 
 class AuditEntry(Table):
-    """actor_id None: nobody we know. owner_id, project_id, domain_id: whose the object is, for who may read
-    the row. object_kind: the part of the action before its dot. outcome: "done" or "refused"; reason: the code
-    and sentence of what refused it.
+    """actor_id None: unknown user. owner_id, project_id, domain_id: of the object, which determine who may read the
+    row.
+
+    object_kind: the part of the action before its dot. outcome: "done" or "refused"; reason: code and sentence of the
+    refusal.
     details: {"before": ..., "after": ...} of what changed, or other facts; never a secret.
-    position, hash: None until the row is sealed; hash chains to the row before.
+    position, hash: None until the row is sealed; hash chains to the previous row.
     """
 
     __tablename__ = "audit"
@@ -66,7 +68,7 @@ class AuditEntry(Table):
 
 
 class AuditAnchor(Table):
-    """One row: where the chain begins, when retention has cut off what came before."""
+    """One row: the start of the chain after a retention cut."""
 
     __tablename__ = "audit_anchor"
 

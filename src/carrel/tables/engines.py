@@ -12,11 +12,11 @@ from carrel.core.ids import EngineId
 from carrel.db.tables import Table
 
 TOPIC = "engines"
-"""Announced when an engine was added, changed or removed."""
+"""Notified when an engine is added, changed or removed."""
 
 
 class EngineState(StrEnum):
-    """UNKNOWN: not looked at yet. DOWN: it does not answer, or not in time; its nodes take no sessions."""
+    """UNKNOWN: not checked yet. DOWN: no response in time; its nodes accept no sessions."""
 
     UNKNOWN = "UNKNOWN"
     READY = "READY"
@@ -27,9 +27,9 @@ _STATES = ", ".join(f"'{state}'" for state in EngineState)
 
 
 class EngineRow(Table):
-    """kind: of the plug-in. settings: what its model says, without secrets. secrets: those as JSON, sealed.
+    """kind: of the plug-in. settings: by its model, without secrets. secrets: as JSON, sealed.
 
-    last_error: why it is DOWN, a sentence. state_since: since when it is in its state.
+    last_error: why it is DOWN, a sentence. state_since: time of the last state change.
     """
 
     __tablename__ = "engines"

@@ -25,7 +25,7 @@ class Xid8(UserDefinedType[int]):
 
 
 class Event(Table):
-    """audience: whom it reaches besides those who may see whose it is, as `service.Audience` says."""
+    """audience: recipients besides those who may see the object, as `service.Audience` has it."""
 
     __tablename__ = "events"
     __table_args__ = (Index("ix_events_xid_id", "xid", "id"), Index("ix_events_at", "at"))

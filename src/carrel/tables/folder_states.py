@@ -1,4 +1,4 @@
-"""The states of a folder and their moves.
+"""States of a folder and their transitions.
 
 CREATING --> READY <--> TRASHED --> DELETING --> (gone)
 COPYING  --> READY        MOVING <--> READY
@@ -11,8 +11,10 @@ from carrel.core.lifecycle import Lifecycle
 
 
 class FolderState(StrEnum):
-    """CREATING: its directory is being made. COPYING: it is being filled with a copy. MOVING: to another storage host;
-    it cannot be written. FAILED: it could not be made; it can only be deleted. DELETING: for good, and not back.
+    """CREATING: its directory is being created. COPYING: it is being filled with a copy.
+
+    MOVING: to another storage host; read-only. FAILED: creation failed; it can only be deleted. DELETING: permanently,
+    irreversible.
     """
 
     CREATING = "CREATING"
@@ -28,7 +30,7 @@ _F = FolderState
 
 
 def remedy(state: FolderState) -> str:
-    """What somebody can do who wants to use or change a folder in this state."""
+    """A hint for a user who wants to use or change a folder in this state."""
     return _REMEDIES.get(state, "Wait until it is ready.")
 
 
@@ -49,4 +51,4 @@ LIFECYCLE = Lifecycle(
     },
     deadlines={},
 )
-"""A folder that is deleted for good has no row any more."""
+"""A permanently deleted folder has no row."""

@@ -1,4 +1,4 @@
-"""Folders, whom they are shared with, what is being done with them, and which sessions mount them."""
+"""Folders, shares, tasks and mounts in sessions."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -32,7 +32,7 @@ from carrel.db.tables import Table
 from carrel.tables.folder_states import FolderState
 
 TASKS = "vfolder_tasks"
-"""Announced when there is something to be done with a folder."""
+"""Notified when there is work on a folder."""
 
 
 class UsageMode(StrEnum):
@@ -42,7 +42,7 @@ class UsageMode(StrEnum):
 
 
 class Permission(StrEnum):
-    """What somebody may do with the files of a folder; each holds the ones before it."""
+    """Permission on the files of a folder; each includes the ones before it."""
 
     READ = "ro"
     WRITE = "rw"
@@ -55,8 +55,9 @@ class ShareState(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """CLONE: copy a folder into a new one. MOVE: to another storage host. REMOVE: delete a folder for good. COPY: files
-    within or between folders. CLEAN: delete what was removed from a folder.
+    """CLONE: copy a folder into a new one. MOVE: to another storage host. REMOVE: delete a folder permanently.
+
+    COPY: files within or between folders. CLEAN: free the space of files removed from a folder.
     """
 
     CLONE = "clone"
@@ -80,10 +81,10 @@ def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
 
 
 class VFolder(Table):
-    """A personal folder has an owner, a folder of a project has the project; domain_id: theirs.
+    """A personal folder has an owner, a project folder has a project; domain_id: theirs.
 
-    permission: what members of the project may do at most, and how it is mounted at most. reason: why it failed.
-    used_bytes, files: as last measured, with what was written by measured_at.
+    permission: most that members of the project may do, and mode of its mounts at most. reason: why it failed.
+    used_bytes, files: as last measured, including writes until measured_at.
     """
 
     __tablename__ = "vfolders"
@@ -127,7 +128,7 @@ class VFolder(Table):
     project_id: Mapped[ProjectId | None] = mapped_column(String, ForeignKey("projects.id"), index=True)
     domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
     scope: Mapped[str] = mapped_column(String(20), index=True)
-    """The quota scope in which the storage keeps it: "user-ID" or "project-ID"."""
+    """The quota scope under which the storage keeps it: "user-ID" or "project-ID"."""
     usage_mode: Mapped[UsageMode] = mapped_column(String(10), server_default=UsageMode.GENERAL)
     permission: Mapped[Permission] = mapped_column(String(10), server_default=Permission.WRITE)
     state: Mapped[FolderState] = mapped_column(String(10))
@@ -136,17 +137,17 @@ class VFolder(Table):
     files: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     measured_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
     touched_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
-    """When the API last changed a file in it; measured again when that is later than measured_at."""
+    """When the API last changed a file in it; measured again when this is later than measured_at."""
     idempotency_key: Mapped[str | None] = mapped_column(String(100))
     created_by: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     owned_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
-    """Since when it belongs to whom it belongs."""
+    """Start of the current ownership."""
     trashed_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
 class FolderShare(Table):
-    """Somebody else who has a folder, or a project whose people have it. A project accepts by being named."""
+    """A share with a user, or with a project's members. Projects need not accept."""
 
     __tablename__ = "vfolder_shares"
     __table_args__ = (
@@ -173,7 +174,7 @@ class FolderShare(Table):
 
 
 class FolderTask(Table):
-    """Something that takes long, done by the leader; begun again from the start after a crash.
+    """A long-running operation of the leader; restarted from the beginning after a crash.
 
     arguments: by kind, see `folders.tasks`. total_*: None while unknown. problem: why it failed.
     """
@@ -209,9 +210,9 @@ class FolderTask(Table):
 
 
 class FolderMount(Table):
-    """A folder in a session, from when the session is asked for until it has ended (released_at).
+    """A mount of a folder in a session, from the session's creation until its end (released_at).
 
-    owner_id: whose session it is. path: where in the session. subpath: which directory of the folder; "": all of it.
+    owner_id: of the session. path: in the session. subpath: directory of the folder; "": all of it.
     """
 
     __tablename__ = "vfolder_mounts"

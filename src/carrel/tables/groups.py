@@ -1,4 +1,4 @@
-"""Resource groups, who may use them, and the weights of their fair share."""
+"""Resource groups, their access lists, and fair share weights."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from carrel.scheduling.snapshot import QueueOrder, Strategy
 
 
 class NodeLoss(StrEnum):
-    """What becomes of sessions whose node is gone for longer than `node_loss_s`."""
+    """Handling of sessions whose node has been gone for longer than `node_loss_s`."""
 
     END = "end"
     RESCHEDULE = "reschedule"
@@ -30,11 +30,11 @@ def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
 
 
 class ResourceGroup(Table):
-    """public: whoever's domain may use it may; else only those in `resource_group_access`.
+    """public: open to users of every domain that permits it; otherwise only to `resource_group_access`.
 
-    session_kinds: which it takes. slot_priority: slots by which nodes are compared, the first decides; empty: by
-    the slot that is scarcest. pending_timeout_s: who waits longer is cancelled; None: never. patience_s: how long
-    others may overtake one who waits. half_life_s: after which past use counts half, for the fair share.
+    session_kinds: accepted kinds. slot_priority: slots by which nodes are compared, in order; empty: by the scarcest
+    slot. pending_timeout_s: pending sessions are cancelled after this; None: never. patience_s: how long others may
+    overtake a pending session. half_life_s: decay of past usage for the fair share.
     """
 
     __tablename__ = "resource_groups"
@@ -80,7 +80,7 @@ class GroupAccess(Table):
 
 
 class FairShareWeight(Table):
-    """How much somebody is entitled to, beside the others of the same place. Not named: 1."""
+    """Weight of a claimant relative to others at the same level. Not listed: 1."""
 
     __tablename__ = "fair_share_weights"
     __table_args__ = (_one_of("kind", ScopeKind), CheckConstraint("weight > 0", name="weight"))

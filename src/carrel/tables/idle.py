@@ -1,4 +1,4 @@
-"""When somebody last used a session."""
+"""Last use of sessions."""
 
 from datetime import datetime
 
@@ -10,10 +10,11 @@ from carrel.db.tables import Table
 
 
 class SessionActivity(Table):
-    """Absent: nothing of it is known. active_at: last traffic of an app, a terminal or a command, to about half a
-    minute. kept_at: when somebody last said that it is in use. exempt: it never counts as idle.
+    """Without a row: unknown. active_at: last traffic of an app, a terminal or a command, to about half a minute.
 
-    Beside the session's own row, which is wide, indexed and locked by who moves it.
+    kept_at: when a user last confirmed that it is in use. exempt: it never counts as idle.
+
+    Separate from the session's row, which is wide, indexed and locked by state transitions.
     """
 
     __tablename__ = "session_activity"

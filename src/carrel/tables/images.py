@@ -1,4 +1,4 @@
-"""Images that sessions can be started from by name."""
+"""Images from which sessions can be started by name."""
 
 from typing import Any
 

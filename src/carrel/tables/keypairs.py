@@ -1,4 +1,4 @@
-"""What scripts prove themselves with, and SSH keys."""
+"""Credentials of scripts, and SSH keys."""
 
 from datetime import datetime
 
@@ -32,7 +32,7 @@ class Keypair(Table):
 
 
 class Token(Table):
-    """A personal token, shown once. scopes: names of actions, or of what they are about with ".*"."""
+    """A personal token, shown once. scopes: names of actions, or a kind with ".*"."""
 
     __tablename__ = "tokens"
     __table_args__ = (Index("uq_tokens_token_hash", "token_hash", unique=True),)
@@ -48,7 +48,7 @@ class Token(Table):
 
 
 class SshKey(Table):
-    """A public key of somebody's, in the format of authorized_keys. fingerprint: SHA256:..."""
+    """A user's public key, in the format of authorized_keys. fingerprint: SHA256:..."""
 
     __tablename__ = "ssh_keys"
     __table_args__ = (Index("uq_ssh_keys_user_id_fingerprint", "user_id", "fingerprint", unique=True),)

@@ -1,4 +1,4 @@
-"""Resource policies. Ceilings of domains and projects are columns of their own rows."""
+"""Resource policies. Ceilings of domains and projects are columns of their own tables."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from carrel.db.tables import Table
 from carrel.tables.policies import UNLIMITED
 
 TOPIC = "limits"
-"""Announced when a limit was changed, or given to somebody."""
+"""Notified when a limit is changed or assigned."""
 
 
 class PolicyKind(StrEnum):
@@ -23,14 +23,15 @@ class PolicyKind(StrEnum):
 
 
 DEFAULT_POLICIES = {kind: PolicyId(f"default-{kind}") for kind in PolicyKind}
-"""What everybody has until somebody says otherwise; made by the migration, and never deleted."""
+"""The default policy; created by the migration, and never deleted."""
 
 _KINDS = ", ".join(f"'{kind}'" for kind in PolicyKind)
 
 
 class ResourcePolicy(Table):
-    """limits: as `limits.schemas` writes them for the kind, and `tables.policies` reads them; every limit is there,
-    "unlimited" or a number."""
+    """limits: written by `limits.schemas` for the kind, read by `tables.policies`; every limit is present,
+    "unlimited" or a number.
+    """
 
     __tablename__ = "resource_policies"
     __table_args__ = (
@@ -51,4 +52,4 @@ HAS_IDLE_RULE = or_(
     ResourcePolicy.limits["idle_use"].as_string() != UNLIMITED,
 )
 FOLDER_BYTES = "limits -> 'folder_bytes'"
-"""In a statement of text, for `tables.policies.most`."""
+"""As an SQL fragment, for `tables.policies.most`."""

@@ -1,4 +1,4 @@
-"""Tables of signing in. Tokens are known by their SHA-256 alone; what must be read again is sealed."""
+"""Tables of sign-in. Tokens are stored as SHA-256 only; values that must be read again are sealed."""
 
 from datetime import datetime
 
@@ -10,10 +10,10 @@ from carrel.db.tables import Table
 
 
 class LoginAttempts(Table):
-    """Attempts to sign in since the last that succeeded, whether there is such a user or not.
+    """Sign-in attempts since the last success, for known and unknown users.
 
     subject_hash: SHA-256 of "email:" and the e-mail in lower case, or of "address:" and the client's.
-    at: of the newest attempt that was looked at.
+    at: of the newest attempt that was verified.
     """
 
     __tablename__ = "login_attempts"
@@ -25,15 +25,14 @@ class LoginAttempts(Table):
 
 
 class Login(Table):
-    """A signed-in browser. id: stays as it is while the token changes; public_id: what lists show.
+    """A signed-in browser. id: stable when the token changes; public_id: shown in lists.
 
     token_hash: SHA-256 of the cookie's token. renewal_due, offered, former_hash, former_until: see `renewals`.
 
-    method: how they proved it: "password", "password+totp", "passkey", "<kind>:<provider>".
-    pending: "factor" while the second step is missing; None: it is done. What the person must do besides
-    before the sign-in counts ("password": a forced change, "enrol": a second factor that the site demands)
-    follows from the user and the site, and is stored nowhere.
-    confirmed_at: when they last proved that it is them.
+    method: of authentication: "password", "password+totp", "passkey", "<kind>:<provider>".
+    pending: "factor" while the second step is missing; None: it is done. Further requirements ("password": a forced
+    change, "enrol": a second factor that the site requires) follow from the user and the site, and are not stored.
+    confirmed_at: time of the last authentication.
     """
 
     __tablename__ = "logins"
@@ -63,7 +62,7 @@ class Login(Table):
 
 
 class FormerPassword(Table):
-    """Hashes of passwords that somebody had, so that they do not come back."""
+    """Hashes of a user's former passwords, to prevent reuse."""
 
     __tablename__ = "former_passwords"
 
@@ -74,9 +73,9 @@ class FormerPassword(Table):
 
 
 class Totp(Table):
-    """A time-based one-time-password device. secret: sealed. confirmed_at None: not yet proved once.
+    """A time-based one-time-password device. secret: sealed. confirmed_at None: not yet verified by a code.
 
-    last_step: the newest time step that was used, so that a code is good only once.
+    last_step: the newest used time step, so that a code is valid only once.
     """
 
     __tablename__ = "totps"
@@ -90,7 +89,7 @@ class Totp(Table):
 
 
 class RecoveryCode(Table):
-    """One use each. code_hash: SHA-256; a code has 80 random bits."""
+    """Valid once. code_hash: SHA-256; a code has 80 random bits."""
 
     __tablename__ = "recovery_codes"
 
@@ -101,7 +100,7 @@ class RecoveryCode(Table):
 
 
 class Passkey(Table):
-    """A WebAuthn credential. public_key: COSE, as the authenticator gave it."""
+    """A WebAuthn credential. public_key: COSE, as sent by the authenticator."""
 
     __tablename__ = "passkeys"
 
@@ -116,8 +115,9 @@ class Passkey(Table):
 
 
 class Challenge(Table):
-    """Something that was sent out and must come back once, soon: a WebAuthn challenge, the state of a
-    single sign-on. content: sealed JSON; empty when nothing must be known of it.
+    """A one-time value with a short expiry: a WebAuthn challenge, or the state of a single sign-on.
+
+    content: sealed JSON; empty when nothing needs to be stored.
     """
 
     __tablename__ = "challenges"
@@ -131,7 +131,7 @@ class Challenge(Table):
 
 
 class OneTimeLink(Table):
-    """A link for one person, good once: purpose "password" sets a new one, "verify" proves the e-mail."""
+    """A user's link, valid once: purpose "password" sets a new password, "verify" verifies the e-mail."""
 
     __tablename__ = "one_time_links"
     __table_args__ = (Index("ix_one_time_links_expires_at", "expires_at"),)

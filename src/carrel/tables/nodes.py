@@ -1,4 +1,4 @@
-"""Nodes, and the ledger: which container holds which slots where, since when and until when."""
+"""Nodes, and allocations: slots held by containers on nodes, with start and end."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -28,7 +28,7 @@ class NodeState(StrEnum):
 
 
 class Draining(StrEnum):
-    """What becomes of the sessions that run on a node which is to be empty. Those not yet running go elsewhere."""
+    """Handling of running sessions on a node that is being drained. Sessions not yet running are placed elsewhere."""
 
     WAIT = "wait"
     END = "end"
@@ -39,14 +39,14 @@ _DRAINING = ", ".join(f"'{how}'" for how in Draining)
 
 
 class Node(Table):
-    """slots: what the machine has; `service.offered` says what sessions may use of it.
+    """slots: capacity of the machine; `service.offered` computes the part available to sessions.
 
-    devices: accelerators, as `accelerators.port.Device` has them, each with `slots`: those that are taken from it, and
-    the thousandths of it that one of each takes. images: references that are there already.
-    cordoned: nothing new is placed on it. draining: how it is being emptied. reserved: slots kept for the system.
-    cpu_overcommit: how many CPU are offered for one. down_since: since when the engine answers without naming it.
-    forgotten_at: when an administrator said that it never comes back; past sessions name it, nothing else does.
-    engine_id: null when its engine was removed, and the node with it. engine_version: its engine's, for people.
+    devices: accelerators, as in `accelerators.port.Device`, each with `slots`: the slots that it provides, with the
+    thousandths of it that one unit takes. images: references present on the node.
+    cordoned: no new placements. draining: mode of its drain. reserved: slots kept for the system. cpu_overcommit: CPUs
+    offered per physical one. down_since: since when the engine responds without listing it. forgotten_at: when an
+    administrator declared it permanently gone; only past sessions refer to it. engine_id: null when its engine was
+    removed, and the node with it. engine_version: its engine's, for display.
     """
 
     __tablename__ = "nodes"
@@ -82,16 +82,16 @@ class Node(Table):
 
 
 IS_KNOWN = Node.forgotten_at.is_(None)
-"""A condition for the nodes that there are."""
+"""A condition for existing nodes."""
 
 
 class Allocation(Table):
-    """One slot of one container on one node, from SCHEDULED until the engine says that it is gone.
+    """One slot of one container on one node, from SCHEDULED until the engine confirms that the container is gone.
 
-    session_id: the container's, kept here as every sum by user, project or domain goes over it. devices: device ->
-    amount, in thousandths of it, where the slot is an accelerator's.
+    session_id: denormalized from the container, because every sum by user, project or domain uses it. devices: device
+    -> amount, in thousandths of it, for accelerator slots.
 
-    Usage is always a sum over the rows whose released_at is null; nothing counts separately.
+    Usage is always a sum over the rows whose released_at is null; there are no separate counters.
     """
 
     __tablename__ = "allocations"

@@ -1,4 +1,4 @@
-"""What the three kinds of resource policies say, once a row's JSON has been read. None: unlimited."""
+"""The three kinds of resource policies, parsed from a row's JSON. None: unlimited."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 UNLIMITED: Literal["unlimited"] = "unlimited"
 Slots = Mapping[str, int | None]
-"""By slot; "*" is for those that are not named, and without it there is none of them."""
+"""By slot; "*" applies to slots that are not listed; without it, they are not permitted."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class UseLimit:
 
 @dataclass(frozen=True, kw_only=True)
 class KeypairPolicy:
-    """What holds for what is done by one keypair, or without any. Its fields: see `limits.schemas.KeypairLimits`."""
+    """Limits for one keypair, or for use without a keypair. Its fields: see `limits.schemas.KeypairLimits`."""
 
     slots: Slots
     sessions: int | None
@@ -36,7 +36,7 @@ class KeypairPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class UserPolicy:
-    """What holds for one person, by whichever keypair."""
+    """Limits for one user, with any keypair."""
 
     slots: Slots
     sessions: int | None
@@ -46,18 +46,18 @@ class UserPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectPolicy:
-    """What holds for the folders of one project."""
+    """Limits for the folders of one project."""
 
     folders: int | None
     folder_bytes: int | None
 
 
 FolderPolicy = UserPolicy | ProjectPolicy
-"""What holds for the folders of a person or a project."""
+"""Folder limits of a user or a project."""
 
 
 def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
-    """limits: of a row of the kind."""
+    """limits: of a row of this kind."""
     use, hosts = limits["idle_use"], limits["storage_hosts"]
     return KeypairPolicy(
         slots=_slots(limits["slots"]),
@@ -74,7 +74,7 @@ def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
 
 
 def user_policy(limits: Mapping[str, Any]) -> UserPolicy:
-    """limits: of a row of the kind."""
+    """limits: of a row of this kind."""
     return UserPolicy(
         slots=_slots(limits["slots"]),
         sessions=most(limits["sessions"]),
@@ -84,7 +84,7 @@ def user_policy(limits: Mapping[str, Any]) -> UserPolicy:
 
 
 def project_policy(limits: Mapping[str, Any]) -> ProjectPolicy:
-    """limits: of a row of the kind."""
+    """limits: of a row of this kind."""
     return ProjectPolicy(folders=most(limits["folders"]), folder_bytes=most(limits["folder_bytes"]))
 
 
@@ -94,7 +94,7 @@ def folder_policy(kind: str, limits: Mapping[str, Any]) -> FolderPolicy:
 
 
 def most(limit: int | str) -> int | None:
-    """One limit as it is kept."""
+    """One stored limit."""
     return None if limit == UNLIMITED else int(limit)
 
 

@@ -1,4 +1,4 @@
-"""Identity providers, and which of our users is whom at them."""
+"""Identity providers, and the external identities of users."""
 
 from datetime import datetime
 from typing import Any
@@ -21,9 +21,10 @@ from carrel.permissions.actions import Role
 
 
 class Provider(Table):
-    """kind: of the plug-in. settings: what its model says, without secrets. secrets: those by name, each sealed, in
-    hexadecimal. server: where it is, for lists. domain_id: where people who come first are made.
-    mapping: what groups at the provider give here, as `schemas.GroupRule` says, projects by their id.
+    """kind: of the plug-in. settings: by its model, without secrets. secrets: by name, each sealed, in hexadecimal.
+
+    server: its address, for lists. domain_id: where new users are created. mapping: grants of groups at the provider,
+    as in `schemas.GroupRule`, with project ids.
     """
 
     __tablename__ = "providers"
@@ -41,15 +42,14 @@ class Provider(Table):
 
     @property
     def method(self) -> str:
-        """How sign-ins by it begin, as `Login.method` says."""
+        """Prefix of the method of its sign-ins, see `Login.method`."""
         return f"{self.kind}:{self.name}"
 
 
 class ExternalIdentity(Table):
-    """Who a user is at a provider. subject: theirs, never reassigned.
+    """The identity of a user at a provider. subject: at the provider, never reassigned.
 
-    projects, role: what the groups gave at the last sign-in, so that it can be taken away again; what
-    administrators gave by hand is in neither.
+    projects, role: granted by groups at the last sign-in, so that they can be revoked; manual grants are in neither.
     """
 
     __tablename__ = "external_identities"

@@ -1,8 +1,8 @@
-"""The lifecycle of a session. Everything that names a state comes from this table.
+"""The lifecycle of a session: the single definition of its states.
 
-TERMINATING knows where it ends (the row's `outcome`): TERMINATED, CANCELLED before it ever ran, or ERROR; or PENDING,
-when it leaves its node to start again elsewhere. A session that could not be started goes back to PENDING until it has
-been tried often enough.
+TERMINATING has a target state (the row's `outcome`): TERMINATED, CANCELLED if it never ran, or ERROR; or PENDING, when
+the session leaves its node to restart elsewhere. A session that failed to start returns to PENDING, up to a number of
+attempts.
 """
 
 from datetime import timedelta
@@ -52,8 +52,10 @@ LAUNCHING = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING})
 
 
 class ContainerState(StrEnum):
-    """Of one container of a session. PENDING: without a node. EXITED: it ended, or disappeared, and is not started
-    again; what is left of it is still to be removed. GONE: nothing of it is left on the engine, and it holds no slots.
+    """State of one container of a session. PENDING: without a node.
+
+    EXITED: it ended or disappeared, and is not restarted; its remains are still to be removed. GONE: nothing of it is
+    left on the engine, and it holds no slots.
     """
 
     PENDING = "PENDING"
@@ -75,7 +77,7 @@ CONTAINER_LIFECYCLE = Lifecycle(
         _C.STARTING: frozenset({_C.RUNNING, _C.PENDING, _C.GONE}),
         _C.RUNNING: frozenset({_C.STARTING, _C.EXITED, _C.PENDING, _C.GONE}),
         _C.EXITED: frozenset({_C.GONE}),
-        # A session that leaves its nodes starts again elsewhere, with the same containers.
+        # A session that leaves its nodes restarts elsewhere, with the same containers.
         _C.GONE: frozenset({_C.PENDING}),
     },
     deadlines={},
@@ -83,7 +85,7 @@ CONTAINER_LIFECYCLE = Lifecycle(
 
 
 class ContainerRole(StrEnum):
-    """main: where terminals, commands, logs and apps are unless another is named."""
+    """main: the default container of terminals, commands, logs and apps."""
 
     MAIN = "main"
     SUB = "sub"

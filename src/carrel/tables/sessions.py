@@ -1,4 +1,4 @@
-"""Sessions, their containers, their history, and the kept logs."""
+"""Sessions, their containers, their history, and stored logs."""
 
 from datetime import datetime
 from typing import Any
@@ -34,16 +34,16 @@ _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
 class Session(Table):
-    """slots: of each of its containers. outcome: where TERMINATING will end, or where it has ended. warnings: words
-    such as "out_of_memory", each at most once.
+    """slots: of each of its containers. outcome: target state of TERMINATING, or the final state.
 
-    access_key: the keypair that asked for it; None: its owner did on the page, or with a token. priority: 0..100,
-    the highest goes first. wanted_node: where an administrator wants it, and nowhere else. avoided_nodes: where it
-    failed to start. time_limit_s: how long it may run. idle_ends_at: when it ends for being idle, once that was said.
+    warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
+    requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
+    an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when it
+    ends for being idle, once announced.
 
-    spec: what was asked, as it was admitted: a `sessions.spec.SessionSpec` as JSON. It stays; what is listed, joined,
-    sorted by, changed later, or read in each pass of the scheduler has a column of its own beside it. Only those who
-    ask for it load it (`sessions.queries.with_specs`).
+    spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
+    joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
+    demand only (`sessions.queries.with_specs`).
     """
 
     __tablename__ = "sessions"
@@ -105,19 +105,19 @@ class Session(Table):
     ended_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
 
 
-# Written out, so that the plan can use the index of the live ones.
+# A literal, so that the planner can use the partial index of live sessions.
 IS_LIVE: ColumnElement[bool] = Session.state.in_(
     bindparam("live_states", sorted(map(str, LIFECYCLE.live)), expanding=True, literal_execute=True)
 )
-"""A condition for the sessions that have not ended."""
+"""A condition for sessions that have not ended."""
 
 
 class Container(Table):
-    """What the engine runs of a session. `derive` makes the session's state from the states of all of them.
+    """A container of a session. `derive` computes the session's state from the states of all its containers.
 
-    One that starts again, on its node or elsewhere, is the same container. index: 0 is the main one. node_id: where it
-    is, or was last; None while it waits. address: where it answers while it is RUNNING. exit_code: of its main
-    process, once it is EXITED. started_at: since when it has its files. ended_at: when it was seen to have ended.
+    A restarted container keeps its row, on its node or elsewhere. index: 0 is the main one. node_id: current or last
+    node; None while it is pending. address: where it is reachable while RUNNING. exit_code: of its main process, once
+    it is EXITED. started_at: creation of its file system. ended_at: when its end was observed.
     """
 
     __tablename__ = "containers"
@@ -143,12 +143,12 @@ class Container(Table):
 
     @property
     def name(self) -> str:
-        """As people name it within its session: main, sub1, sub2 ..."""
+        """Its name within the session: main, sub1, sub2 ..."""
         return self.role if self.role == ContainerRole.MAIN else f"{self.role}{self.index}"
 
 
 class HistoryEntry(Table):
-    """A transition, or a note (from_state = to_state). cause: one word; reason: a sentence."""
+    """A transition, or a note (from_state = to_state). cause: a code; reason: a sentence."""
 
     __tablename__ = "session_history"
 
@@ -163,7 +163,7 @@ class HistoryEntry(Table):
 
 
 class KeptLog(Table):
-    """The end of the log of a container that is gone. content: zlib of the last 1 MiB."""
+    """The end of the log of a removed container. content: zlib of the last 1 MiB."""
 
     __tablename__ = "container_logs"
 

@@ -1,4 +1,4 @@
-"""What administrators have set, in one row, over the defaults of `schemas.SiteSettings`; and letters to be sent."""
+"""Site settings in one row, which override the defaults of `schemas.SiteSettings`; and the mail queue."""
 
 from datetime import datetime
 from typing import Any
@@ -11,10 +11,10 @@ from carrel.db.tables import Table
 
 
 class SiteRow(Table):
-    """values: as `SiteSettings` writes them, secrets left out. mail_password: sealed.
+    """values: by `SiteSettings`, without secrets. mail_password: sealed.
 
-    mail_error: why mail could not be sent the last time; None when it could. label: marks the installation's containers
-    in the engine, where nothing else is set.
+    mail_error: why the last mail could not be sent; None when it could. label: default label of the installation's
+    containers in the engine.
     """
 
     __tablename__ = "site"
@@ -29,9 +29,9 @@ class SiteRow(Table):
 
 
 class QueuedLetter(Table):
-    """A letter that the mail server has not taken yet. letter: sealed, since links in it are secrets.
+    """A mail that the mail server has not accepted yet. letter: sealed, because links in it are secrets.
 
-    next_at: when it is tried. expires_at: from when on nobody needs it any more.
+    next_at: time of the next attempt. expires_at: when it becomes obsolete.
     """
 
     __tablename__ = "outbox"

@@ -1,4 +1,4 @@
-"""What is kept of kinds of slots."""
+"""The table of slot kinds."""
 
 from sqlalchemy import ARRAY, BigInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
@@ -8,7 +8,7 @@ from carrel.db.tables import Table
 
 
 class SlotKindRow(Table):
-    """A `core.slots.SlotKind` that a node has declared, whether or not one has it still: past sessions may name it."""
+    """A `core.slots.SlotKind` declared by a node, kept without such a node: past sessions may refer to it."""
 
     __tablename__ = "slot_kinds"
 

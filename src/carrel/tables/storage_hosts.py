@@ -1,4 +1,4 @@
-"""Storage hosts and who may use them."""
+"""Storage hosts and their access lists."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,15 +10,15 @@ from carrel.core.ids import StorageHostId
 from carrel.db.tables import Table
 
 TOPIC = "storage_hosts"
-"""Announced when a host was added, changed or removed."""
+"""Notified when a host is added, changed or removed."""
 
 
 POSIX = "posix"
-"""The kind of storage that a host has where nobody says another."""
+"""The default storage kind of a host."""
 
 
 class HostState(StrEnum):
-    """UNKNOWN: not looked at yet. UNAVAILABLE: it does not answer in time. UNUSABLE: a person must look."""
+    """UNKNOWN: not checked yet. UNAVAILABLE: no response in time. UNUSABLE: an administrator must intervene."""
 
     UNKNOWN = "unknown"
     OK = "ok"
@@ -37,11 +37,11 @@ def _one_of(column: str, kind: type[StrEnum]) -> CheckConstraint:
 
 
 class StorageHost(Table):
-    """backend: the kind of its plug-in. root: a directory on the machine of the control plane, where containers'
-    machines have it too. settings: what its kind has besides, sealed; None: nothing.
+    """backend: kind of its plug-in. root: a directory on the control plane's machine, at the same path on all nodes.
 
-    active: it takes new folders. public: whoever's domain may use it may; else only those in
-    `storage_host_access`. total_bytes, free_bytes, state, problem: as last seen, at checked_at.
+    settings: further settings of its kind, sealed; None: none. active: accepts new folders. public: open to users of
+    every domain that permits it; otherwise only to `storage_host_access`. total_bytes, free_bytes, state, problem: as
+    of checked_at.
     """
 
     __tablename__ = "storage_hosts"

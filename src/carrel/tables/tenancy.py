@@ -1,4 +1,4 @@
-"""Tables of people and the places they belong to."""
+"""Tables of users, projects and domains."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -25,9 +25,9 @@ from carrel.permissions.actions import Role
 
 
 class UserState(StrEnum):
-    """UNVERIFIED: signed up, and has not yet followed the link in the mail.
+    """UNVERIFIED: signed up, with a pending verification mail.
 
-    PURGED: nothing of the person is left but the id, which past sessions name as their owner.
+    PURGED: all personal data is deleted; past sessions still refer to the id as their owner.
     """
 
     ACTIVE = "active"
@@ -41,11 +41,10 @@ _STATES = ", ".join(f"'{state}'" for state in UserState)
 
 
 class Domain(Table):
-    """ceilings: slot -> most that its sessions may hold together; what is not named is not limited.
+    """ceilings: slot -> most that its sessions may hold together; slots that are not listed are unlimited.
 
-    resource_groups, registries, storage_hosts: names of those it may use; None: all. removed_at: since when it is
-    there only for the past: purged users, archived projects and past sessions name it, nobody finds it, and its name
-    is free.
+    resource_groups, registries, storage_hosts: permitted names; None: all. removed_at: when it was removed; purged
+    users, archived projects and past sessions still refer to it, it is hidden, and its name is free.
     """
 
     __tablename__ = "domains"
@@ -71,7 +70,7 @@ class Domain(Table):
 
 
 class Project(Table):
-    """archived_at: since when it takes no new sessions; its people and its past stay."""
+    """archived_at: since when it accepts no new sessions; members and history stay."""
 
     __tablename__ = "projects"
     __table_args__ = (Index("uq_projects_domain_id_name", "domain_id", "name", unique=True),)
@@ -89,10 +88,12 @@ class Project(Table):
 
 
 class User(Table):
-    """password_hash None: signs in by a provider or a passkey alone. role: never PROJECT_ADMIN, which
-    memberships say. signed_up: made the account themselves. addresses: networks (CIDR) to sign in from; empty: any.
-    preferences: language, theme and the like, the page's business. keypair_policy_id: of what they do without a
-    keypair, and of new keypairs.
+    """password_hash None: signs in by a provider or a passkey only. role: never PROJECT_ADMIN, which is a membership
+    role.
+
+    signed_up: created the account themselves. addresses: networks (CIDR) to sign in from; empty: any. preferences:
+    language, theme and the like, used by the page only. keypair_policy_id: for use without a keypair, and for new
+    keypairs.
     """
 
     __tablename__ = "users"

@@ -1,4 +1,4 @@
-"""Unfinished uploads. How much of one has arrived is the size of its file in the folder's stage, and nowhere else."""
+"""Unfinished uploads. The size of the file in the folder's stage is the only record of the bytes received."""
 
 from datetime import datetime
 
@@ -13,10 +13,10 @@ _CLASHES = ", ".join(f"'{one}'" for one in Clash)
 
 
 class Upload(Table):
-    """length: bytes in all; None while the client has not said. partial: a piece of a later upload, without a path.
+    """length: total bytes; None while unknown. partial: a part of a later upload, without a path.
 
-    parts: the partial uploads that it was put together from. done_path: where the file is; None while it is none. What
-    is done is kept until it expires, for clients that did not get the last answer.
+    parts: the partial uploads that it was concatenated from. done_path: of the finished file; None before. Finished
+    uploads are kept until they expire, for clients that missed the last response.
     """
 
     __tablename__ = "uploads"
@@ -34,6 +34,6 @@ class Upload(Table):
     done_path: Mapped[str | None]
     clash: Mapped[Clash] = mapped_column(String(10))
     metadata_text: Mapped[str] = mapped_column(server_default="")
-    """The Upload-Metadata header as the client wrote it."""
+    """The Upload-Metadata header as sent by the client."""
     created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
     expires_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), index=True)

@@ -1,4 +1,4 @@
-"""Samples of what running containers use."""
+"""Usage samples of running containers."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from carrel.db.tables import Table
 
 
 class Sample(Table):
-    """cpu_millis: mean since the sample before. Unlogged: losing a minute of pictures in a crash is fine.
+    """cpu_millis: mean since the previous sample. Unlogged: a crash may lose a minute of charts.
 
     accelerator_percent, accelerator_mem_percent: of the busiest of its devices; None: not measured.
     """
