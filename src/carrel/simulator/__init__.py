@@ -1,1 +1,1 @@
-"""Traces of sessions, real ones and made ones, replayed on an installation: what a policy would have done. Pure."""
+"""Simulator: replays recorded or synthetic traces of sessions on an installation to evaluate a policy. Pure."""

@@ -1,10 +1,10 @@
-"""How evenly something is spread over those who share it."""
+"""Fairness of a distribution over its claimants."""
 
 from collections.abc import Iterable
 
 
 def jain(values: Iterable[float]) -> float:
-    """Jain's index: 1 when all have the same, 1/n when one of n has everything. Nobody, or nothing: 1.
+    """Jain's index: 1 when all shares are equal, 1/n when one of n has everything. No claimants, or a total of 0: 1.
 
     Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness", DEC-TR-301, 1984.
     """

@@ -1,4 +1,4 @@
-"""What a trace is replayed on: nodes, resource groups with their weights, and ceilings."""
+"""The simulated installation: nodes, resource groups with weights, and ceilings."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,16 +16,16 @@ from carrel.scheduling.snapshot import (
 )
 
 KINDS = ("domain", "project", "user")
-"""Who has weights and ceilings, in the order of a session's path."""
+"""Kinds of scopes with weights and ceilings, in the order of a session's path."""
 ANYBODY = "*"
-"""Stands for everybody of a kind who is not named."""
+"""Key for every id of a kind that is not listed."""
 
 
 @dataclass(frozen=True)
 class SimulatedInstallation:
-    """weights: by group, then by (kind, id). ceilings: by (kind, id). pending: how long somebody waits at most.
+    """weights: by group, then by (kind, id). ceilings: by (kind, id). pending: maximum pending time.
 
-    names: of domains, projects and groups, by id, where they are known.
+    names: of domains, projects and groups, by id, where known.
     """
 
     nodes: tuple[NodeSnapshot, ...]
@@ -36,7 +36,7 @@ class SimulatedInstallation:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def start(self, paths: Iterable[tuple[str, str, str]], now: datetime) -> Snapshot:
-        """Before anybody has come. paths: of all who will."""
+        """The state before the first arrival. paths: of all sessions."""
         known = sorted(set(paths))
         levels = {path[:length] for path in known for length in (1, 2, 3)}
         groups = tuple(
@@ -61,7 +61,7 @@ class SimulatedInstallation:
         )
 
     def weight(self, group: GroupId, path: tuple[str, ...]) -> float:
-        """Of a domain, of a project or of a user, as the path is long. Not named: 1."""
+        """Weight of a domain, project or user, depending on the length of the path. Not listed: 1."""
         return self.weights.get(group, {}).get((KINDS[len(path) - 1], path[-1]), 1.0)
 
     def _ceiling(self, kind: str, name: str) -> Slots:

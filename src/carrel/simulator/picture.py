@@ -1,4 +1,4 @@
-"""A report as a picture (SVG): use of each kind of slot over time, how many waited, and the waits of each project."""
+"""A report as an SVG chart: usage of each slot kind over time, number of pending sessions, and waits per project."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -9,13 +9,13 @@ from carrel.simulator.report import ProjectReport, Report
 _WIDTH, _LEFT, _RIGHT = 900, 110, 30
 _PLOT = _WIDTH - _LEFT - _RIGHT
 _TALL, _GAP, _BAR = 170, 70, 26
-# Told apart by those who see colours differently too. Source: M. Okabe, K. Ito, "Color Universal Design", 2008.
+# Distinguishable with colour blindness. Source: M. Okabe, K. Ito, "Color Universal Design", 2008.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLE = "text{font:13px system-ui,sans-serif;fill:#222}.t{font-weight:600;font-size:15px}.s{fill:#666;font-size:12px}"
 
 
 def picture(report: Report, title: str) -> str:
-    """The text of an SVG file, that needs nothing but itself."""
+    """The text of a self-contained SVG file."""
     top = 100
     parts = [_text(20, 30, title, "t"), _text(20, 50, _summary(report), "s")]
     parts += _use(report, top)
@@ -101,6 +101,6 @@ def _line(series: Sequence[float], most: float, top: int, colour: str) -> str:
 
 
 def _text(x: int, y: int, text: str, style: str = "") -> str:
-    """style e: ends at x."""
+    """style e: right-aligned at x."""
     how = ' text-anchor="end"' if style == "e" else f' class="{style}"' if style else ""
     return f'<text x="{x}" y="{y}"{how}>{escape(text)}</text>'

@@ -1,4 +1,4 @@
-"""What a replay comes to: waits, use of each kind of slot over time, and how fairly the projects fared."""
+"""Metrics of a replay: waits, usage of each slot kind over time, and fairness over projects."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _Changes = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Waits:
-    """In seconds, of those who started. p95: 95 of 100 waited no longer."""
+    """In seconds, of started sessions. p95: 95th percentile."""
 
     mean_s: float
     median_s: float
@@ -32,8 +32,11 @@ class Waits:
 
 @dataclass(frozen=True)
 class ProjectReport:
-    """slot_seconds: what its sessions held, for how long. share: the part of the installation that it held on average
-    while it had sessions waiting, in the slot of which it held most, by its weight; None when it never waited."""
+    """slot_seconds: allocated slots times duration.
+
+    share: mean part of the installation that it held while it had pending sessions, in its dominant slot, divided by
+    its weight; None when it was never pending.
+    """
 
     project: str
     name: str
@@ -48,7 +51,7 @@ class ProjectReport:
 
 @dataclass(frozen=True)
 class Use:
-    """Of a kind of slot, as parts of what there is. series: means over stretches of equal length."""
+    """Usage of a slot kind as a fraction of capacity. series: means over intervals of equal length."""
 
     capacity: int
     mean: float
@@ -57,7 +60,7 @@ class Use:
 
 @dataclass(frozen=True)
 class QueueLength:
-    """How many waited."""
+    """Number of pending sessions."""
 
     mean: float
     max: int
@@ -66,8 +69,11 @@ class QueueLength:
 
 @dataclass(frozen=True)
 class Fairness:
-    """Jain's index over the projects. use: of the part of the installation that they held over all the time, in the
-    slot of which they held most, by their weight; shares: of their `share`; waits: of their mean waits."""
+    """Jain's index over the projects.
+
+    use: of the part of the installation that they held over the whole time, in their dominant slot, divided by their
+    weight; shares: of their `share`; waits: of their mean waits.
+    """
 
     use: float
     shares: float
@@ -76,7 +82,7 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Report:
-    """makespan_s: from the first arrival to the last end. reasons: why those who did not start waited, counted."""
+    """makespan_s: from the first arrival to the last end. reasons: of sessions that did not start, with counts."""
 
     begins: datetime
     makespan_s: float
@@ -92,7 +98,7 @@ class Report:
 
 
 def report(replay: Replay) -> Report:
-    """The figures of a replay of at least one session. Projects come in the order of their names."""
+    """The metrics of a replay of at least one session. Projects are sorted by name."""
     stays = replay.stays
     begins = min(stay.arrival.at for stay in stays)
     sweep = _Sweep(begins, stays, devices.units(replay.installation.nodes))
@@ -130,7 +136,7 @@ def report(replay: Replay) -> Report:
 
 
 class _Sweep:
-    """Everything that changes over time, on one grid of instants. Seconds from the first arrival on."""
+    """Time series on one grid of instants. Seconds from the first arrival."""
 
     def __init__(self, begins: datetime, stays: Sequence[Stay], units: Units) -> None:
         self._begins = begins
@@ -144,7 +150,7 @@ class _Sweep:
         return (at - self._begins).total_seconds()
 
     def steps(self, changes: _Changes) -> _Floats:
-        """The value from each instant of the grid to the next."""
+        """The value from each instant of the grid to the next one."""
         deltas = np.zeros(len(self._grid))
         if changes:
             at, by = np.array(changes).T
@@ -155,7 +161,7 @@ class _Sweep:
         return float(steps @ self._lengths)
 
     def means(self, steps: _Floats, edges: _Floats) -> list[float]:
-        """Between each edge and the next."""
+        """The mean of each interval between two edges."""
         if self.end_s == 0:
             return [0.0] * (len(edges) - 1)
         so_far = np.concatenate([[0.0], np.cumsum(steps * self._lengths)])
@@ -165,7 +171,7 @@ class _Sweep:
         ]
 
     def held(self, stays: Iterable[Stay], slot: str) -> _Floats:
-        """How much of a measure they hold."""
+        """The amount of a measure held over time."""
         changes: _Changes = []
         for stay in stays:
             amount = measured(stay.arrival.slots, self._units).get(slot, 0) * len(stay.parts)
@@ -174,7 +180,7 @@ class _Sweep:
         return self.steps(changes)
 
     def waiting(self, stays: Iterable[Stay]) -> _Floats:
-        """How many of them wait."""
+        """The number of pending sessions over time."""
         changes: _Changes = []
         for stay in stays:
             changes += [
@@ -185,7 +191,7 @@ class _Sweep:
 
 
 def measured(slots: Slots, units: Units) -> dict[str, int]:
-    """Slots as they are measured: those of one family together, in thousandths of devices, by the family's name."""
+    """Slots in comparable units: those of one family combined, in thousandths of devices, by the family's name."""
     amounts: dict[str, int] = {}
     for slot, amount in slots.items():
         family, unit = units.get(slot, (slot, 1))
@@ -194,7 +200,10 @@ def measured(slots: Slots, units: Units) -> dict[str, int]:
 
 
 def _capacity(installation: SimulatedInstallation) -> dict[str, int]:
-    """Of the open nodes. The slots of a family are ways to ask for the same, so that of the largest unit counts."""
+    """Capacity of the open nodes.
+
+    The slots of a family are alternative requests for the same devices, so only the one with the largest unit counts.
+    """
     units = devices.units(installation.nodes)
     total: Counter[str] = Counter()
     for node in installation.nodes:
@@ -218,7 +227,7 @@ def _project(
     weight = installation.weight(stays[0].arrival.group, path)
     share = None
     if waited_s > 0:
-        # Where no node is open nobody holds anything.
+        # Without an open node nothing is held.
         parts = [steps / capacity[slot] for slot, steps in held.items()] or [np.zeros(len(waiting))]
         share = sweep.integral(np.maximum.reduce(parts) * waiting) / waited_s / weight
     return ProjectReport(
@@ -235,7 +244,7 @@ def _project(
 
 
 def _waits(stays: Iterable[Stay]) -> Waits | None:
-    """None when nobody started."""
+    """None when no session started."""
     waits = np.array([stay.waited.total_seconds() for stay in stays if stay.fate is Fate.RAN])
     if not len(waits):
         return None

@@ -1,7 +1,7 @@
-"""A trace replayed in virtual time, by the same plan that places real sessions.
+"""Replay of a trace in virtual time, with the same planner that places real sessions.
 
-Time goes from one event to the next: somebody comes, ends, or has waited as long as the group lets them. All that
-happens at one instant happens, and then one plan is made; why somebody waits is asked only when they leave.
+Time advances from one event to the next: a session arrives, ends, or reaches the pending limit of its group. All events
+of one instant are applied before one plan is made; the reason for waiting is computed only when a session leaves.
 """
 
 import heapq
@@ -28,11 +28,11 @@ from carrel.simulator.installation import SimulatedInstallation
 from carrel.simulator.traces import TraceEntry
 
 Watch = Callable[[int, int], None]
-"""Told now and then how many of how many have come to their end."""
+"""Progress callback: finished sessions, total sessions."""
 
 
 class Fate(StrEnum):
-    """What became of a session."""
+    """Outcome of a session."""
 
     RAN = "ran"
     GAVE_UP = "gave_up"
@@ -41,9 +41,9 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """A session in the replay. until: when it ended, or gave up; of who never started, when the replay ended.
+    """A session in the replay. until: when it ended or gave up; if it never started, the end of the replay.
 
-    parts: where it ran. reason: why it waited, when it never started or gave up.
+    parts: its placements. reason: why it waited, if it never started or gave up.
     """
 
     arrival: TraceEntry
@@ -55,7 +55,7 @@ class Stay:
 
     @property
     def waited(self) -> timedelta:
-        """From its arrival until it started, or left."""
+        """Time from arrival until start or departure."""
         return (self.started or self.until) - self.arrival.at
 
 
@@ -71,9 +71,9 @@ class Replay:
 def simulate(
     arrivals: Iterable[TraceEntry], installation: SimulatedInstallation, *, watch: Watch | None = None
 ) -> Replay:
-    """What would have become of these sessions. Same trace and installation, same replay.
+    """Replay these sessions. Deterministic: same trace and installation, same replay.
 
-    Raises: Invalid for times that no calendar has.
+    Raises: Invalid for times outside the calendar.
     """
     in_order = sorted(arrivals, key=lambda one: one.at)
     try:
@@ -104,7 +104,7 @@ class _Replaying:
             leaves = bool(self._leaves) and self._leaves[0][0] == now
             reasons = self._reasons() if leaves else {}
             self._cluster.now = now
-            # 1. who ends makes room, who comes asks for it, who has waited too long does not any more
+            # 1. ends free capacity, arrivals join the queue, sessions past the pending limit leave
             ended = self._end(now)
             came = self._come(now)
             self._leave(now, reasons)
@@ -127,7 +127,7 @@ class _Replaying:
         return min(times, default=None)
 
     def _end(self, now: datetime) -> bool:
-        """Whether anybody did."""
+        """True if a session ended."""
         ended = False
         while self._ends and self._ends[0][0] <= now:
             self._cluster.give_back(heapq.heappop(self._ends)[2])
@@ -156,11 +156,11 @@ class _Replaying:
         return came
 
     def _blocked_as_before(self, before: datetime, came: list[PendingSession]) -> bool:
-        """A plan would place nobody, when since the one before it some came and nothing else happened.
+        """True if a plan would place nothing, because only arrivals happened since the previous plan.
 
-        None of them could start even if nobody else waited. What is kept is kept for the same ones, for the others
-        are asked in the same order, and none has since waited past the patience of their group. (Shares of the past
-        change with time; several groups may be asked by turns in another order, if it is not by arrival.)
+        None of them could start even on its own. Reservations are kept for the same sessions, the order of the others
+        is unchanged, and none has exceeded the patience of its group since. (Past usage decays with time; the order
+        over several groups may change, unless it is by arrival.)
         """
         orders = {group.order for group in self._installation.groups}
         if orders != {QueueOrder.FIFO} and (
@@ -192,7 +192,7 @@ class _Replaying:
             self._start(place, now)
 
     def _reasons(self) -> dict[SessionId, str]:
-        """Why each waits since the last instant: a plan made twice refuses the same for the same reasons."""
+        """Why each session is pending since the last instant: repeating a plan gives the same reasons."""
         if not self._waiting:
             return {}
         refusals = plan(self._cluster.snapshot(self._waiting.values())).refusals

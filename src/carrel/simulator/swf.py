@@ -1,7 +1,7 @@
-"""The Standard Workload Format, in which logs of large machines are published.
+"""The Standard Workload Format, used by published logs of large machines.
 
-Source: D. Feitelson, "The Standard Workload Format", version 2.2. A line is a job of 18 numbers, -1 where a number
-is not known; lines that begin with ; are the header. A user is a user here, a group a project, a processor a core.
+Source: D. Feitelson, "The Standard Workload Format", version 2.2. A line is a job of 18 numbers, -1 for unknown; lines
+that begin with ; are the header. An SWF user maps to a user, a group to a project, a processor to a core.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,14 +30,14 @@ _JOB, _SUBMIT, _RUN, _ALLOCATED, _MEM_USED, _REQUESTED, _LIMIT, _MEM_ASKED, _STA
     12,
 )
 _PARTS = (2, 3, 4)
-"""Of a job that was interrupted: each of its runs. The whole of it has a line of its own."""
+"""Status codes of the partial runs of an interrupted job. The whole job has a line of its own."""
 
 
 def read_swf(lines: Iterable[str], *, container_cores: int | None = None) -> Iterator[TraceEntry]:
-    """The jobs that ran, in their order.
+    """The jobs that ran, in file order.
 
-    container_cores: jobs with more cores than this are split into containers of so many, which may be on different
-    nodes; what does not divide is rounded up. None: each job is one container, and must fit on one node.
+    container_cores: jobs with more cores are split into containers of this size, which may be on different nodes,
+    rounded up. None: each job is one container, and must fit on one node.
     Raises: Invalid, naming the line.
     """
     start = _EPOCH

@@ -1,4 +1,4 @@
-"""Traces: who asked for what, when, and for how long it ran. One JSON object to a line, in order of arrival."""
+"""Traces: requested sessions with arrival, owner and duration. One JSON object per line, in order of arrival."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +16,9 @@ Path = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """A session that was asked for. slots: of each of its `count` containers. path: (domain, project, user).
+    """A requested session. slots: of each of its `count` containers. path: (domain, project, user).
 
-    runs: how long it holds its slots once it has them. limit: its time limit.
+    runs: how long it holds its slots. limit: its time limit.
     """
 
     id: SessionId
@@ -34,7 +34,7 @@ class TraceEntry:
 
 
 def line(one: TraceEntry) -> str:
-    """As a line of a trace, without its end. What is as usual is left out."""
+    """A line of a trace, without line end. Default values are omitted."""
     domain, project, user = one.path
     written: dict[str, object] = {
         "id": one.id,
@@ -56,7 +56,7 @@ def line(one: TraceEntry) -> str:
 
 
 def read(lines: Iterable[str]) -> Iterator[TraceEntry]:
-    """What the lines say, in their order. Empty lines are passed over. Raises: Invalid, naming the line."""
+    """The entries, in file order. Empty lines are skipped. Raises: Invalid, naming the line."""
     seen: set[str] = set()
     for number, text in enumerate(lines, start=1):
         if not text.strip():
@@ -74,7 +74,7 @@ def read(lines: Iterable[str]) -> Iterator[TraceEntry]:
 
 
 def unreadable(number: int, what: str) -> Invalid:
-    """What is said of a line that makes no sense. what: such as "has no at"."""
+    """The error for an invalid line. what: such as "has no at"."""
     return Invalid(
         "trace.unreadable",
         f"Line {number} of the trace {what}.",
