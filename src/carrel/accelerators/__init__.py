@@ -1,1 +1,3 @@
-"""Accelerators: what a machine has of them, and how a container gets some. Nothing here runs containers."""
+"""Accelerators: discovery on a machine, and attachment to containers. Running containers is not part of this
+package.
+"""

@@ -1,8 +1,8 @@
-"""What every kind of accelerator does, as one suite.
+"""Conformance suite of accelerator plug-ins.
 
-A test module subclasses `AcceleratorConformance` and gives a fixture `make`: a function that makes the accelerators of
-one machine, which has two devices at least, anew at each call. The methods are collected by pytest, which this module
-does not import.
+A test module subclasses `AcceleratorConformance` and provides a fixture `make`: a function that returns new
+accelerators of a machine with at least two devices at each call. pytest collects the methods; this module does not
+import it.
 """
 
 import re
@@ -21,7 +21,7 @@ _STRANGER = "a device of somebody else"
 
 
 class AcceleratorConformance:
-    """The port's docstrings, each line as a test."""
+    """The port's docstrings as tests."""
 
     # discover
 
@@ -121,13 +121,13 @@ def _devices(accelerators: Accelerators) -> list[Device]:
 
 
 def _amounts(kind: SlotKind, there: int) -> list[int]:
-    """Amounts of a kind that a container can have where there is so much of it: the least, the most, whole devices."""
+    """Valid amounts of a kind for a container, given the available amount: minimum, maximum, whole devices."""
     some = {kind.quantum, 1, 2, WHOLE - kind.quantum, WHOLE, WHOLE + kind.quantum, there, *kind.allowed}
     return sorted(amount for amount in some if 0 < amount <= there and kind.allows(amount))
 
 
 def _combinations(accelerators: Accelerators) -> Iterator[dict[str, int]]:
-    """What containers may hold: amounts of each kind, from each device on that has so much behind it."""
+    """Possible holdings of containers: amounts of each kind, starting at each device with enough capacity after it."""
     devices = _devices(accelerators)
     for kind in accelerators.kinds():
         ids = [device.id for device in devices if device.family == kind.family]
@@ -139,7 +139,7 @@ def _combinations(accelerators: Accelerators) -> Iterator[dict[str, int]]:
 
 
 def _parts(attachment: Attachment) -> frozenset[object]:
-    """What a container is given, piece by piece; a list in a variable too."""
+    """The parts of an attachment; lists in environment variables are split."""
     return frozenset(
         [
             *((name, one) for name, value in attachment.env.items() for one in value.split(",")),
@@ -153,7 +153,7 @@ def _parts(attachment: Attachment) -> frozenset[object]:
 
 
 def _require_sound(attachment: Attachment) -> None:
-    """The engines can give it."""
+    """Check that engines can apply the attachment."""
     _require_env(attachment.env)
     for node in attachment.nodes:
         assert node.path.startswith("/dev/"), node

@@ -1,4 +1,4 @@
-"""Accelerators that are not there, to try scheduling with: devices in two sets, units, an environment variable."""
+"""Simulated accelerators for trying out scheduling: devices in two sets, units, an environment variable."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ _UNIT = "fake.unit-1g"
 
 
 class FakeAcceleratorSettings(BaseModel):
-    """How many of each there are."""
+    """The numbers of devices and units."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -26,9 +26,9 @@ class FakeAcceleratorSettings(BaseModel):
 
 
 class FakeAccelerators:
-    """So many devices of the family "fake": fake0, fake1, ... The first half of them is one set, the rest another.
+    """Simulated devices of the family "fake": fake0, fake1, ... The first half is one set, the rest another.
 
-    And so many units: unit0, unit1, ..., each a device that a container has alone, as an instance of MIG is.
+    In addition units: unit0, unit1, ..., each a device used by one container exclusively, like a MIG instance.
     """
 
     def __init__(self, count: int, units: int = 0) -> None:

@@ -1,11 +1,11 @@
 """The accelerator port: one kind of accelerator on this machine, in three methods.
 
-Which container gets which device is the scheduler's to decide; the engine asks here what there is, and what a
-container needs that was given some. How containers ask for devices is declared as data (`carrel.core.slots.SlotKind`):
-nothing else knows a vendor.
+The scheduler decides which container gets which device; the engine uses this port to discover devices and to get what a
+container needs for its devices. How containers request devices is declared as data (`carrel.core.slots.SlotKind`):
+nothing else depends on a vendor.
 
 A plug-in is an entry point of the group `carrel.accelerators`, a `carrel.plugins.Plugin` that makes an `Accelerators`.
-Every plug-in that is installed is asked; one whose hardware is absent discovers nothing.
+Every installed plug-in is queried; without its hardware it discovers nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One accelerator of a machine. id: stays the same over restarts: a UUID, a serial number or a PCI address.
+    """One accelerator of a machine. id: stable over restarts: a UUID, a serial number or a PCI address.
 
-    family: whose slots take from it. set: devices with the same number are near each other (NUMA node, NVLink).
+    family: of the slots that it provides. set: devices with the same number are near each other (NUMA node, NVLink).
     """
 
     id: str
@@ -32,7 +32,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class DeviceNode:
-    """A device file of the machine, at the same path inside. permissions: of "rwm"; m makes nodes of its number."""
+    """A device file of the machine, at the same path in the container. permissions: a subset of "rwm"; m: mknod."""
 
     path: str
     permissions: str = "rw"
@@ -49,7 +49,7 @@ class MachinePath:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit of processes. name: as in `ulimit`'s manual, such as memlock. -1: unlimited."""
+    """A resource limit of processes. name: as in `ulimit`'s manual, such as memlock. -1: unlimited."""
 
     name: str
     soft: int
@@ -58,12 +58,12 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """What a container gets with its devices. An engine gives all of it or refuses; see `engines.port`.
+    """What a container needs for its devices. An engine applies all of it or refuses; see `engines.port`.
 
-    groups: supplementary, by the machine's number. capabilities: without CAP_, such as SYS_NICE; in the bounding set,
-    for the session's user has none in effect. cdi: qualified names such as nvidia.com/gpu=GPU-1234. runtime: of the
-    engine, such as nvidia; empty: its own. resources: for Kubernetes, name -> amount, in place of all the rest that
-    the vendor's device plug-in does there.
+    groups: supplementary, by GID of the machine. capabilities: without CAP_, such as SYS_NICE; added to the bounding
+    set, because the session's user has no effective ones. cdi: qualified names such as nvidia.com/gpu=GPU-1234.
+    runtime: of the engine, such as nvidia; empty: its default. resources: for Kubernetes, name -> amount, instead of
+    all other fields, which the vendor's device plug-in applies there.
     """
 
     env: Mapping[str, str] = field(default_factory=dict)
@@ -78,27 +78,27 @@ class Attachment:
 
 
 NOTHING = Attachment()
-"""What a container without accelerators gets."""
+"""Attachment of a container without accelerators."""
 
 
 class Accelerators(Protocol):
     """One kind of accelerator of this machine."""
 
     def discover(self) -> Sequence[Device]:
-        """What there is now; empty when there is none. Cheap: asked every few seconds."""
+        """The current devices; empty when there are none. Cheap: called every few seconds."""
         ...
 
     def kinds(self) -> Sequence[SlotKind]:
-        """How the devices that it discovers may be asked for: the slots of their families."""
+        """The slot kinds of the families of its devices: how containers may request them."""
         ...
 
     def attach(self, held: Mapping[str, int]) -> Attachment:
-        """What a container needs that holds these. held: device -> thousandths; those of others are passed over."""
+        """What a container with these devices needs. held: device -> thousandths; unknown devices are ignored."""
         ...
 
 
 def slots_of(devices: Iterable[Device], kinds: Iterable[SlotKind]) -> dict[str, int]:
-    """The slots that these devices make: of each kind of their families, as many as fit."""
+    """The slots that these devices provide: for each kind of their families, as many as fit."""
     families = [device.family for device in devices]
     return {
         kind.name: families.count(kind.family) * WHOLE // kind.thousandths
@@ -108,7 +108,7 @@ def slots_of(devices: Iterable[Device], kinds: Iterable[SlotKind]) -> dict[str, 
 
 
 def attach(accelerators: Iterable[Accelerators], held: Mapping[str, int]) -> Attachment:
-    """What a container needs of all of them. Raises: ValueError when two need different runtimes."""
+    """The combined attachment of a container. Raises: ValueError when two parts need different runtimes."""
     parts = [one.attach(held) for one in accelerators]
     runtimes = sorted({part.runtime for part in parts if part.runtime})
     if len(runtimes) > 1:
@@ -127,7 +127,7 @@ def attach(accelerators: Iterable[Accelerators], held: Mapping[str, int]) -> Att
 
 
 def whole_and_shares(family: str, title: str = "", *, quantum: int = 1) -> tuple[SlotKind, SlotKind]:
-    """The usual two kinds: FAMILY.device counts devices, FAMILY.shares has thousandths, multiples of `quantum`."""
+    """The two usual kinds: FAMILY.device counts devices, FAMILY.shares has thousandths, in multiples of `quantum`."""
     return (
         SlotKind(f"{family}.device", family, SlotType.COUNT, title=title),
         SlotKind(f"{family}.shares", family, SlotType.SHARES, quantum, title=title),

@@ -1,1 +1,1 @@
-"""The catalogue of images: names for references, and what Carrel knows about each."""
+"""The image catalogue: names for references, and metadata of each image."""

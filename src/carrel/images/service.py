@@ -30,7 +30,7 @@ async def register(
     apps: Sequence[Mapping[str, Any]],
     min_slots: Mapping[str, int],
 ) -> None:
-    """Put an image into the catalogue, or bring its entry up to date."""
+    """Add an image to the catalogue, or update its entry."""
     values = {
         "reference": reference,
         "title": title,
@@ -54,14 +54,14 @@ async def catalogue(tx: AsyncSession) -> list[Image]:
 
 
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
-    """The images from registries that the actor's domain may use, by name; for a superadmin all."""
+    """The images from registries that the actor's domain permits, by name; all of them for a superadmin."""
     found = await catalogue(tx)
     allowed = None if sees_everything(actor) else await _registries(tx, actor.domain_id)
     return [image for image in found if _may_use(allowed, registry_of(image.reference))]
 
 
 async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
-    """Raises: Forbidden when the domain may not use images from the registry of this reference."""
+    """Check the registry of an image reference. Raises: Forbidden when the domain does not permit it."""
     registry, allowed = registry_of(reference), await _registries(tx, domain)
     if not _may_use(allowed, registry):
         others = (
@@ -85,7 +85,7 @@ async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
 
 
 async def find(tx: AsyncSession, name_or_reference: str) -> Image | None:
-    """The catalogue's entry for a name or a full reference."""
+    """The catalogue entry for a name or a full reference."""
     found = await tx.execute(
         select(Image).where(or_(Image.name == name_or_reference, Image.reference == name_or_reference))
     )
