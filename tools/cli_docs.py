@@ -1,7 +1,7 @@
-"""Write docs/reference/cli.md from the table of commands, or compare it.
+"""Write docs/reference/cli.md from the table of commands, or check it.
 
 python tools/cli_docs.py            write it
-python tools/cli_docs.py --check    exit code 1 when it is not what would be written
+python tools/cli_docs.py --check    exit code 1 if it is out of date
 """
 
 import argparse
@@ -122,7 +122,7 @@ def _section(command: Command) -> str:
 
 
 def _usage(parser: Arguments) -> str:
-    """The positional arguments, as they are typed."""
+    """The positional arguments, as on the command line."""
     positionals = [action for action in parser._actions if not action.option_strings]
     return "".join(f" {_shown(action)}{_repeats(action)}" for action in positionals)
 

@@ -1,7 +1,7 @@
 """Write a migration from the difference between the models and a fresh, migrated database.
 
 Usage: .venv/bin/python tools/make_migration.py "what changes"
-With --check: fails when there is a difference, writes nothing.
+With --check: fails if there is a difference, writes nothing.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Write the asynchronous twin of the SDK, clients/python/src/carrel_client/sdk/aio.py, from the synchronous one.
+"""Write the asynchronous variant of the SDK, clients/python/src/carrel_client/sdk/aio.py, from the synchronous one.
 
 python tools/python_async.py            write it
-python tools/python_async.py --check    exit code 1 when it is not what would be written
+python tools/python_async.py --check    exit code 1 if it is out of date
 """
 
 import ast
@@ -104,7 +104,7 @@ def twin(node: ast.ClassDef) -> str:
 
 
 def method(owner: str, node: ast.FunctionDef) -> str:
-    """The twin of one method or property."""
+    """The asynchronous variant of one method or property."""
     gives = ast.unparse(node.returns) if node.returns else "None"
     wrapped = f"Async{gives}" if gives in OBJECTS else gives
     about = f'        """{ast.get_docstring(node, clean=False)}"""\n'
@@ -136,7 +136,7 @@ def method(owner: str, node: ast.FunctionDef) -> str:
 
 
 def passed(arguments: ast.arguments) -> str:
-    """The arguments, handed on."""
+    """The arguments as passed on to the call."""
     words = [each.arg for each in arguments.args[1:]]
     words += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
     return ", ".join(words + [f"{each.arg}={each.arg}" for each in arguments.kwonlyargs])

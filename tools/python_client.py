@@ -1,7 +1,7 @@
-"""Write the wire types and the methods of the Python client from openapi.json, or compare them with it.
+"""Write the API types and the methods of the Python client from openapi.json, or check them.
 
 python tools/python_client.py            write models.py and operations.py of clients/python/src/carrel_client
-python tools/python_client.py --check    exit code 1 when those files are not what would be written
+python tools/python_client.py --check    exit code 1 if those files are out of date
 """
 
 import argparse
@@ -104,7 +104,7 @@ def render(document: Schema) -> str:
 
 
 def _definition(name: str, schema: Schema, *, partial: bool) -> str:
-    """partial: this is sent by clients, which may leave out what has a default; the server leaves nothing out."""
+    """partial: a request type: clients may omit fields with defaults; responses contain all fields."""
     if "enum" in schema:
         return f"\n\n{name} = {_alternatives(schema['enum'])}\n"
     if isinstance(schema.get("additionalProperties"), Mapping) and (partial or "properties" not in schema):
@@ -124,7 +124,7 @@ def _definition(name: str, schema: Schema, *, partial: bool) -> str:
 
 
 def operations(document: Schema) -> str:
-    """The text of the module of methods."""
+    """The text of the operations module."""
     groups: dict[str, list[str]] = {}
     for path, methods in sorted(document["paths"].items()):
         for method, operation in methods.items():
@@ -151,7 +151,7 @@ def _class(group: str) -> str:
 
 
 def _method(document: Schema, path: str, method: str, name: str, operation: Schema) -> str:
-    """One method; empty for what takes or answers with something else than JSON, or with headers alone."""
+    """One method; empty for operations without JSON bodies or responses, or with headers only."""
     if method in ("HEAD", "OPTIONS"):
         return ""
     content = _answer(operation)
@@ -193,21 +193,21 @@ def _method(document: Schema, path: str, method: str, name: str, operation: Sche
 
 
 def _answer(operation: Schema) -> Schema:
-    """The content of the answer when all went well; empty when it has none."""
+    """The content of a successful response; empty if it has none."""
     found = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
-    # What only sends a browser elsewhere is as little for programs as a page.
+    # Redirects of a browser are as useless to programs as a page.
     good = (found or [{"content": {"text/html": {}}}])[0]
     content: Schema = good.get("content", {})
     return content
 
 
 def _fields(document: Schema, operation: Schema) -> list[tuple[str, str, bool]]:
-    """Name, type and whether it is needed, of each field of the request's body."""
+    """Name, type and whether it is required, of each field of the request body."""
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if not content:
         return []
     schema = content["schema"]
-    schema = next(iter(schema.get("anyOf", ())), schema)  # a body that may be left out
+    schema = next(iter(schema.get("anyOf", ())), schema)  # an optional body
     while "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].removeprefix(_REF)]
     needed = schema.get("required", ())
@@ -224,8 +224,8 @@ def _name(name: str) -> str:
 
 
 def _typed(schema: Schema) -> str:
-    """The type of an argument or an answer, with wire types in their module."""
-    # Inside these classes "list" is a method.
+    """The type of an argument or a response, with API types qualified by their module."""
+    # In these classes "list" is a method.
     plain = annotation(schema).replace("list[", "Sequence[")
     return re.sub(r"\b[A-Z]\w*\b(?!\()", _in_models, plain)
 
@@ -246,7 +246,7 @@ def _optional(schema: Schema) -> str:
 
 
 def annotation(schema: Schema) -> str:
-    """The Python type of a schema. Raises: ValueError for what no wire type of ours uses."""
+    """The Python type of a schema. Raises: ValueError for schemas that no API type uses."""
     if "$ref" in schema:
         return str(schema["$ref"]).removeprefix(_REF)
     if "enum" in schema:
@@ -275,7 +275,7 @@ def _alternatives(values: list[object]) -> str:
 
 
 def _values(schema: Schema) -> str:
-    """The type of the values of an object that is used as a mapping."""
+    """The value type of an object that is used as a mapping."""
     patterns = schema.get("patternProperties")
     if patterns:
         return " | ".join(dict.fromkeys(map(annotation, patterns.values())))
@@ -284,7 +284,7 @@ def _values(schema: Schema) -> str:
 
 
 def _bodies(document: Schema) -> set[str]:
-    """The schemas that are request bodies themselves."""
+    """The schemas that are used as request bodies directly."""
     operations = [operation for path in document["paths"].values() for operation in path.values()]
     return {name for operation in operations for name in _references(operation.get("requestBody", {}))}
 
@@ -300,7 +300,7 @@ def _reachable(schemas: Mapping[str, Schema], names: set[str]) -> set[str]:
 
 
 def _references(value: object) -> Iterator[str]:
-    """The names of all schemas that a piece of the document refers to."""
+    """The names of all schemas that a part of the document refers to."""
     if isinstance(value, Mapping):
         if "$ref" in value:
             yield str(value["$ref"]).removeprefix(_REF)

@@ -1,8 +1,8 @@
-"""Write what the docs and the page know of operations, actions and the SDK; with --check, fail when they differ.
+"""Write the tables of operations, actions and the SDK in the docs and the page; with --check, fail when they differ.
 
 python tools/reference.py            write the tables of docs/reference/{api,permissions,sdk,session-states}.md,
                                      docs/reference/seccomp.json and web/src/api/actions.ts
-python tools/reference.py --check    exit code 1 when those files are not what would be written
+python tools/reference.py --check    exit code 1 if those files are out of date
 """
 
 import inspect
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
 
 
 def between(text: str, table: str) -> str:
-    """The text with what stands between its marks replaced."""
+    """The text with the part between its markers replaced."""
     head, rest = text.split(BEGIN)
     return f"{head}{BEGIN}\n\n{table}\n{END}{rest.split(END)[1]}"
 
@@ -99,7 +99,7 @@ def classes() -> str:
         each for each in found if not issubclass(each, Exception) and not each.__name__.startswith("Async")
     ]
     carrel = carrel_client.Carrel
-    # What is reached from a Carrel only, and has no name in the package.
+    # Classes that are reached from a Carrel only, and not exported by the package.
     objects += [
         inspect.getmodule(each).__dict__[name]
         for each, name in ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))
@@ -151,7 +151,7 @@ def _method(name: str, function: FunctionType) -> list[str]:
 
 
 def typescript() -> str:
-    """The table for the page: who reaches what, and the sentence for people."""
+    """The table for the page: scope of each role, and the sentence for users."""
     lines = "".join(_line(action) for action in ACTIONS.values())
     return f"""// Written by tools/reference.py from the one table of actions.
 

@@ -1,4 +1,4 @@
-"""Print the files and functions that outgrew our habits. Never fails: split where the idea splits.
+"""Print the files and functions that exceed the recommended sizes. Never fails: split where the idea splits.
 
 Run: python tools/sizes.py
 """
@@ -36,7 +36,7 @@ def tracked_files() -> Iterator[str]:
 
 
 def long_functions(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first line and length of each function over the habit; its docstring does not count."""
+    """Name, first line and length of each function over the recommended size; its docstring does not count."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1 - docstring_lines(node)

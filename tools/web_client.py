@@ -1,9 +1,9 @@
 """Write the page's API client from openapi.json; with --check, fail when the committed one differs.
 
     python tools/web_client.py            write web/src/api/generated
-    python tools/web_client.py --check    exit code 1 when that is not what would be written
+    python tools/web_client.py --check    exit code 1 if it is out of date
 
-Needs npm on PATH and the packages in web/node_modules; `./carrel test` sees to both.
+Needs npm on PATH and the packages in web/node_modules; `./carrel test` provides both.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def generate(target: Path) -> None:
 
 
 def differences(compared: "filecmp.dircmp[str]", folder: str = "") -> Iterator[str]:
-    """Files on one side only, and files whose content differs (sizes and times alone prove nothing)."""
+    """Files on one side only, and files whose content differs (not by size and time, which are unreliable)."""
     for name in [*compared.left_only, *compared.right_only]:
         yield folder + name
     _, differing, unreadable = filecmp.cmpfiles(

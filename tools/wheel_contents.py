@@ -1,6 +1,6 @@
-"""Build hook: what a wheel carries besides Python: the built page and the starter image's recipe.
+"""Build hook: adds the non-Python content of a wheel: the built page and the starter image's recipe.
 
-A checkout uses both where they lie, so an editable installation needs neither and this does nothing for it.
+A checkout uses both in place, so this does nothing for an editable installation.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ _RECIPE = "images/starter"
 
 
 class WheelContents(BuildHookInterface):  # type: ignore[type-arg]
-    """Refuses to build a distribution that could not serve its page."""
+    """Refuses to build a distribution without the page."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":

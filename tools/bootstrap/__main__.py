@@ -1,7 +1,7 @@
-"""The first command: make this checkout able to run, then hand over to the real `carrel`.
+"""The first command: prepares this checkout, then executes the real `carrel`.
 
-Only the standard library, and Python 3.9, since nothing is installed yet. When all is up to date it looks at
-a few checksums and is gone.
+Standard library only, and Python 3.9, because nothing is installed yet. If everything is up to date, it only compares a
+few checksums.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Part(Protocol):
-    """Something that must be there. sentence: what `make` installs, for people."""
+    """A required component. sentence: what `make` installs, for users."""
 
     @property
     def sentence(self) -> str: ...
 
     def is_new(self) -> bool:
-        """True when it was never there: then the person is asked first."""
+        """True if it was never installed: then the user is asked first."""
         ...
 
     def is_current(self) -> bool: ...
@@ -40,15 +40,15 @@ class Part(Protocol):
 
 def main(arguments: list[str]) -> int:
     command = arguments[0] if arguments else "--help"
-    # 1. What needs no installation: help, and refusing what cannot be understood.
+    # 1. Commands without installation: help, and rejecting invalid ones.
     commands.check(ROOT, command, arguments[1:])
     if not (ROOT / ".venv").exists() and (code := commands.answer_from_sources(ROOT, arguments)) is not None:
         return code
-    # 2. What the command needs.
+    # 2. Components that the command needs.
     parts = wanted_parts(command, arguments)
     if not all(part.is_current() for part in parts):
         with alone():
-            # Somebody else may have done it while we waited for our turn.
+            # Another process may have installed them while this one waited for the lock.
             missing = [part for part in parts if not part.is_current()]
             agree(missing, arguments)
             for part in missing:
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
 
 
 def wanted_parts(command: str, arguments: Sequence[str]) -> list[Part]:
-    """In the order in which they must be made."""
+    """In installation order."""
     environment = Environment(ROOT, with_tests=command in ("test", "bench"))
     parts: list[Part] = [environment]
     if command in ("up", "serve", "bench") or (command == "test" and tests_need_page(arguments)):
@@ -68,7 +68,7 @@ def wanted_parts(command: str, arguments: Sequence[str]) -> list[Part]:
 
 
 def tests_need_page(arguments: Sequence[str]) -> bool:
-    """False when `--only` names just parts that do without it."""
+    """False if `--only` names only parts that do not use the page."""
     words = " ".join(arguments).replace("=", " ").split()
     if "--only" not in words[:-1]:
         return True
@@ -77,9 +77,9 @@ def tests_need_page(arguments: Sequence[str]) -> bool:
 
 
 def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
-    """Say what will be installed and ask; what was agreed to once is only said.
+    """Show what will be installed and ask; what was confirmed before is only shown.
 
-    Raises: SetupError, exit code 2, when nobody is there to ask or they say no.
+    Raises: SetupError, exit code 2, without a terminal or when the user declines.
     """
     if not missing:
         return
@@ -100,7 +100,7 @@ def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Only one first command at a time in a checkout; a second waits."""
+    """Lock the checkout: a second first command waits."""
     folder = ROOT / ".tools"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -114,11 +114,11 @@ def alone() -> Iterator[None]:
 
 
 def hand_over(command: str, arguments: Sequence[str]) -> int:
-    """Become the real command; returns only when it cannot be started."""
+    """Execute the real command; returns only if it cannot be started."""
     programs = ROOT / ".venv" / "bin"
     python = str(programs / "python")
     if command == "test":
-        # The checks call npm, so they need the Node that was found or brought.
+        # The checks call npm, so they need the Node.js that was found or installed.
         words = [python, str(ROOT / "tools" / "checks"), *arguments[1:]]
         os.execve(python, words, Page(ROOT).variables())
     if command == "bench":

@@ -1,4 +1,4 @@
-"""Command lines that are answered before anything is installed: help, and what cannot be understood."""
+"""Command lines handled before anything is installed: help and invalid commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FURTHER = "Further commands (./carrel --help) are there once it is set up.\n"
 
 
 def check(root: Path, command: str, arguments: Sequence[str]) -> None:
-    """Print the help that is asked for, or refuse an option. Raises: SystemExit, having said it."""
+    """Print the requested help, or reject an invalid option. Raises: SystemExit after printing."""
     if command in _OPERATOR:
         _module(root / "src" / "carrel" / "server" / "grammar.py").parse([command, *arguments])
     elif command == "test":
@@ -32,9 +32,9 @@ def check(root: Path, command: str, arguments: Sequence[str]) -> None:
 
 
 def answer_from_sources(root: Path, arguments: Sequence[str]) -> int | None:
-    """The exit code of help, or of a command that there is not, answered by the client's own code; else None.
+    """The exit code of help or of an unknown command, handled by the client's code; otherwise None.
 
-    The client needs nothing but Python, of which it needs a newer one than we do.
+    The client needs only Python, but a newer version than this file.
     """
     asks_for_help = not arguments or arguments[0] in ("-h", "--help", "help")
     if asks_for_help and len(arguments) < 2:
@@ -61,7 +61,7 @@ def answer_from_sources(root: Path, arguments: Sequence[str]) -> int | None:
 
 
 def _module(file: Path) -> ModuleType:
-    """A file of the checkout as a module, without its package."""
+    """Load a file of the checkout as a module, without its package."""
     spec = importlib.util.spec_from_file_location(f"carrel_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None

@@ -15,7 +15,7 @@ _APT = ["apt-get", "-qy", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retri
 class Authorities:
     """ca-certificates: without it no https address can be trusted. apt itself works over http.
 
-    Authorities of one's own in /usr/local/share/ca-certificates become trusted by its installation.
+    Its installation also trusts local authorities in /usr/local/share/ca-certificates.
     """
 
     sentence = "ca-certificates from Debian by apt"

@@ -1,4 +1,4 @@
-"""Pinned files from the Python package index, checked and unpacked without pip."""
+"""Pinned files from the Python package index, verified and unpacked without pip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TIMEOUT_S = 60
 
 
 def index_url() -> str:
-    """The package index that this machine is told to use."""
+    """The package index configured on this machine."""
     return (os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("PIP_INDEX_URL") or _INDEX).rstrip("/")
 
 
@@ -37,7 +37,7 @@ def uses_another_index() -> bool:
 
 
 def authorities() -> Path | None:
-    """The file of certificate authorities to trust; None when this machine has none at all."""
+    """The file of trusted certificate authorities; None if this machine has none."""
     named = [os.environ.get(name, "") for name in _BUNDLE_VARIABLES]
     for path in [*named, *_SYSTEM_BUNDLES]:
         if path and Path(path).is_file():
@@ -46,10 +46,10 @@ def authorities() -> Path | None:
 
 
 def unpack(wheel: Wheel, target: Path) -> Path:
-    """The folder `target` holding the unpacked wheel.
+    """The folder `target` with the unpacked wheel.
 
-    It appears whole or not at all: everything happens in a folder beside it, renamed at the end.
-    Raises: SetupError when it cannot be had or is not the pinned file.
+    It is created atomically: everything is unpacked in a temporary folder, which is renamed at the end.
+    Raises: SetupError when the download fails or is not the pinned file.
     """
     if target.is_dir():
         return target
@@ -92,7 +92,7 @@ def _fetch(wheel: Wheel, target: Path) -> None:
 
 
 def _address(wheel: Wheel, context: ssl.SSLContext) -> str:
-    """Where the index keeps the file: on PyPI another host, on a mirror perhaps a relative path."""
+    """The file's URL in the index: on PyPI another host, on a mirror possibly a relative path."""
     page = f"{index_url()}/{wheel.project}/"
     with urllib.request.urlopen(page, timeout=_TIMEOUT_S, context=context) as response:
         text: str = response.read().decode("utf-8", "replace")
@@ -109,7 +109,7 @@ def _without_password(url: str) -> str:
 
 
 def _make_programs_executable(folder: Path) -> None:
-    """Unpacking by zipfile drops the permission bits; programs lie in folders that say so."""
+    """Restore permission bits, which zipfile drops; folder names identify programs."""
     for path in folder.rglob("*"):
         if path.is_file() and path.parent.name in ("bin", "scripts"):
             path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The Python environment in .venv, as uv.lock describes it."""
+"""The Python environment in .venv, as locked in uv.lock."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SOURCES = ("uv.lock", "pyproject.toml")
 
 
 class Environment:
-    """.venv with what the server needs and, when `with_tests`, what its tests need too."""
+    """.venv with the server's dependencies and, if `with_tests`, those of its tests."""
 
     def __init__(self, root: Path, *, with_tests: bool) -> None:
         self._root = root
         self._folder = root / ".venv"
         self._stamp = self._folder / ".carrel-stamp"
-        # Once there, the tools for tests stay: taking them away would surprise who develops here.
+        # Once installed, test tools stay: removing them would surprise developers.
         self._with_tests = with_tests or (self._folder / "bin" / "pytest").exists()
 
     @property
@@ -40,7 +40,7 @@ class Environment:
             return False
 
     def make(self) -> None:
-        """Bring .venv up to date. Interrupted: the next call starts it afresh, from uv's cache."""
+        """Bring .venv up to date. Interrupted: the next call recreates it, from uv's cache."""
         unfinished = self._root / ".tools" / "venv-unfinished"
         if unfinished.exists():
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -55,7 +55,7 @@ class Environment:
         unfinished.unlink()
 
     def _install_from_another_index(self) -> None:
-        """uv.lock names files on pypi.org: export its pins and hashes, and ask the other index for those."""
+        """uv.lock names files on pypi.org: export its pins and hashes, and install them from the other index."""
         listed = self._root / ".tools" / "requirements.txt"
         self._uv(
             "reading uv.lock",
@@ -103,7 +103,7 @@ class Environment:
             "VIRTUAL_ENV": str(self._folder),
         }
         if not self._folder.exists() and sys.version_info >= (3, 11):
-            # The real path: we may be running from the very .venv that was just removed.
+            # The real path: this process may run from the .venv that was just removed.
             variables.setdefault("UV_PYTHON", os.path.realpath(sys.executable))
         bundle = authorities()
         if bundle is not None:
@@ -118,7 +118,7 @@ class Environment:
 
 
 def _uv_program(root: Path) -> Path:
-    """The pinned uv, downloaded on first use; where PyPI has none for this platform, the machine's own."""
+    """The pinned uv, downloaded on first use; if PyPI has none for this platform, the installed one."""
     wheel = pins.uv()
     if wheel is None:
         own = shutil.which("uv")

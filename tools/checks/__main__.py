@@ -1,6 +1,6 @@
-"""`./carrel test`: every check of the project, and one line at the end that sums them up.
+"""`./carrel test`: every check of the project, and a summary line at the end.
 
-Exit code: 0 when all passed, 1 when something failed, 2 when something is missing and nobody agreed to install it.
+Exit code: 0 when all passed, 1 when something failed, 2 when a requirement is missing and nobody agreed to install it.
 """
 
 import os
@@ -20,9 +20,9 @@ from options import FOLDERS, ROOT, parse
 from carrel.core.errors import Unavailable
 
 STATE = ROOT / ".tools" / "checks"
-# What restarts daemons mostly waits, and measures shares of a core: it runs one at a time and goes first where others
-# want the same core. They wait, too, for databases and clocks: three at a time keep two cores busy. Browsers have
-# the machine for themselves: two, each with an installation of its own, keep both cores busy.
+# Tests that restart daemons mostly wait and measure shares of a core: they run serially, before others use the same
+# core. The others also wait, for databases and clocks: three at a time keep two cores busy. Browser tests run
+# without others: two at a time, each with an installation of its own, keep both cores busy.
 CONTAINERS = ("conformance", "crash")
 BROWSER = ("e2e",)
 
@@ -31,7 +31,7 @@ BROWSER = ("e2e",)
 class Tally:
     passed: int = 0
     skipped: list[str] = field(default_factory=list)
-    """Of each its name and why."""
+    """Names of checks, with reasons."""
     failed: list[str] = field(default_factory=list)
 
 
@@ -42,13 +42,13 @@ def main() -> int:
         os.environ.update(compiled_code())
     tally = Tally()
     folders = [name for name in options.parts if name in FOLDERS]
-    # 1. What may need a question comes before what takes long.
+    # 1. Questions before long-running steps.
     try:
         found = prepare(folders, consent=Asker(yes=options.yes), state=STATE)
     except Unavailable as error:
         say(f"{error.message}\n{error.hint}")
         return 2
-    # 2. The quick checks, all of them even when one fails.
+    # 2. Fast checks, all of them even when one fails.
     with ThreadPoolExecutor() as beside:
         page = beside.submit(web, tally) if "web" in options.parts else None
         for part, check in (("lint", lint), ("generated", generated), ("sizes", sizes)):
@@ -56,7 +56,7 @@ def main() -> int:
                 check(tally)
         if page:
             page.result()
-    # 3. The tests.
+    # 3. Tests.
     environment = {**os.environ, **found}
     if options.pytest:
         run_pytest(folders, options.pytest, environment, tally)
@@ -71,7 +71,7 @@ def main() -> int:
             behind.result()
         journeys = [name for name in folders if name in BROWSER]
         run_pytest(journeys, ["-n", "2", "--dist", "worksteal"], environment, tally)
-    # 4. One line.
+    # 4. Summary.
     for name in tally.skipped:
         print(f"skipped {name}")
     for name in tally.failed:
@@ -82,9 +82,9 @@ def main() -> int:
 
 
 def compiled_code() -> dict[str, str]:
-    """Variables with which Python keeps compiled modules, also where it is told to write none beside the sources.
+    """Variables that make Python cache compiled modules, even if it must not write them beside the sources.
 
-    Without them each of the many servers that the tests start spends seconds of a core on compiling what it loads.
+    Without the cache, each of the many servers that the tests start spends seconds of CPU time on compiling.
     """
     return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(STATE / "python")}
 
@@ -105,7 +105,7 @@ def lint(tally: Tally) -> None:
 
 
 def generated(tally: Tally) -> None:
-    """Files made from others must be what would be made now."""
+    """Check that generated files are up to date."""
     made = (
         "openapi",
         "python_client",
@@ -121,7 +121,7 @@ def generated(tally: Tally) -> None:
 
 
 def web(tally: Tally) -> None:
-    """The page was built before we got here, from these very sources."""
+    """The page was already built from these sources."""
     step(tally, "web: types, style, catalogues", ["npm", "run", "check"], folder=ROOT / "web")
     step(tally, "web: vitest", ["npm", "test"], folder=ROOT / "web")
 
@@ -131,7 +131,7 @@ def sizes(tally: Tally) -> None:
 
 
 def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT) -> None:
-    """What it says is shown when it has ended, so that it does not mix with another's."""
+    """Run a step; its output is shown when it has ended, so that outputs do not mix."""
     began = time.monotonic()
     done = subprocess.run(
         command,
@@ -160,9 +160,9 @@ def run_pytest(
     log: Path | None = None,
     before: Sequence[str] = (),
 ) -> None:
-    """log: where its output goes until it has ended, so that it does not mix with another's.
+    """log: receives the output until the end, so that outputs do not mix.
 
-    before: a command that runs it.
+    before: a command that runs pytest.
     """
     if not folders:
         return
@@ -170,7 +170,7 @@ def run_pytest(
     report = STATE / f"junit-{folders[0]}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    # A test that hangs shows where before the whole run is stopped from outside.
+    # A test that hangs dumps its stack before the run is stopped from outside.
     options = [f"--junitxml={report}", "-o", "faulthandler_timeout=240", "--durations=10"]
     names_paths = any((ROOT / word.split("::")[0]).exists() for word in extra)
     paths = [] if names_paths else [f"tests/{name}" for name in folders]

@@ -1,4 +1,4 @@
-"""What the tests need on the machine beyond the Python environment, installed by apt after consent."""
+"""System requirements of the tests beyond the Python environment, installed by apt after consent."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from carrel.server.bootstrap.engine import find_or_install_engine
 from carrel.server.bootstrap.packages import NEEDS_CONSENT, as_root, has_apt, install, install_line
 
 _WITHOUT_CONTAINERS = ("unit", "store", "simulation")
-# The program that shows it is there, and the package that brings it.
+# A program that shows that a package is installed, and the package.
 _FOR_CONTAINERS = [
     ("busybox", "busybox-static"),
     ("iptables", "iptables"),
@@ -26,20 +26,20 @@ _FONTS = ("/usr/share/fonts", "fonts-noto-cjk")
 _POSTGRESQL = ("/usr/lib/postgresql", "postgresql")
 _WEBDAV = [("litmus", "litmus"), ("rclone", "rclone"), ("mount.davfs", "davfs2")]
 _IN_DOCUMENTS = [("curl", "curl"), ("jq", "jq")]
-"""Programs that documented commands use."""
+"""Programs used by documented commands."""
 _MONITORING = "prometheus"
 _PROXIES = ("nginx", "caddy")
 _UNITS = Path("/etc/systemd/system")
-"""Where a link to nothing keeps systemd from starting the server that a package brings."""
+"""A symlink to /dev/null here prevents systemd from starting the server of a package."""
 _DIRECTORY = "slapd"
 _NO_DIRECTORY = Path("/etc/ldap/noslapd")
-"""While it is there, slapd's package starts no server."""
+"""While this file exists, slapd's package starts no server."""
 _CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 _ROOT_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Asker:
-    """Says yes when told so beforehand, asks at a terminal, and says no elsewhere."""
+    """Confirms if told so beforehand, asks at a terminal, and declines otherwise."""
 
     def __init__(self, *, yes: bool) -> None:
         self._yes = yes
@@ -51,9 +51,9 @@ class Asker:
 
 
 def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[str, str]:
-    """Have what these folders of tests need; the environment variables that lead the tests to it.
+    """Install the requirements of these test folders; returns environment variables for the tests.
 
-    Raises: Unavailable, with the command that would help.
+    Raises: Unavailable, with the command to install them.
     """
     missing = _missing_packages(folders)
     if missing:
@@ -72,7 +72,7 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
 
 
 def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
-    """The same consent, and once it is given the packages' own servers are kept from starting."""
+    """Ask for consent; during the installation, the packages' own servers are prevented from starting."""
 
     def asked(question: str) -> bool:
         agreed = consent(question)
@@ -88,7 +88,7 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
 
 
 def _keep_postgresql_from_starting() -> None:
-    """Only the programs are wanted: Debian's package would make a cluster and start it."""
+    """Only the programs are needed: Debian's package would create and start a cluster."""
     script = (
         f"mkdir -p {_CLUSTERS.parent} && touch {_CLUSTERS} && "
         f"(grep -q '^create_main_cluster' {_CLUSTERS} || echo 'create_main_cluster = false' >> {_CLUSTERS})"

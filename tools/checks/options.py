@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-# The quick ones first. Proofs that are run by hand (tests/fresh) hold no test_*.py.
+# Fast ones first. Proofs that are run by hand (tests/fresh) contain no test_*.py.
 _ORDER = ("unit", "store", "simulation", "conformance", "http", "crash", "e2e")
 FOLDERS = tuple(
     sorted(
