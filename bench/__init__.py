@@ -1,1 +1,1 @@
-"""Benchmarks: one file for each thing measured, `measure()` gives its lines of the table."""
+"""Benchmarks: one file per measured property; its `measure()` returns lines of the table."""

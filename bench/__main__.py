@@ -1,7 +1,7 @@
 """`./carrel bench [NAME...] [-o json] [--yes]`: measure, and print one table of ratios.
 
-What a ratio compares is measured by turns in one run, on the same machine in the same state; the figures are
-medians. Nothing here is a test: the machine decides how large the figures are.
+Both sides of a ratio are measured alternately in one run, on the same machine in the same state; the figures are
+medians. Nothing here is a test: absolute figures depend on the machine.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from tools.checks.machine import Asker
 
 
 async def _measured(name: str) -> list[Line]:
-    """Also whoever is told to end cleans up first."""
+    """Run one benchmark; SIGTERM cancels it, so that its cleanup runs."""
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -34,7 +34,7 @@ async def _measured(name: str) -> list[Line]:
 
 
 def first_error(error: BaseException) -> BaseException:
-    """What went wrong first, before what went wrong in cleaning up after it."""
+    """The first error, rather than errors of the cleanup after it."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

@@ -1,4 +1,4 @@
-"""A session whose app is a process of ours, and the right to open it."""
+"""A session whose app is a process of the benchmark, with a grant to open it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,7 +29,7 @@ _SESSION = """
 
 @dataclass(frozen=True)
 class App:
-    """port: the app's own. host, cookie: what the gateway wants to see."""
+    """port: the app's own. host, cookie: headers that the gateway requires."""
 
     port: int
     host: str
@@ -38,7 +38,7 @@ class App:
 
 @asynccontextmanager
 async def app(own: Plane) -> AsyncIterator[App]:
-    """An app that the gateway of this plane forwards to."""
+    """An app that the gateway of this plane proxies."""
     async with helper("bench.app_upstream") as port:
         session = SessionId(new_id())
         templates = [{"name": "web", "title": "Web", "protocol": "http", "port": port}]

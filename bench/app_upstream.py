@@ -1,4 +1,4 @@
-"""An app as sessions have it: a small answer, 1 GiB, a WebSocket that echoes. `app_upstream.py PORT`."""
+"""A typical app: a small response, 1 GiB, a WebSocket that echoes. `app_upstream.py PORT`."""
 
 import sys
 from contextlib import suppress
@@ -17,7 +17,7 @@ async def small(request: web.Request) -> web.Response:
 async def big(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Length": str(_BIG)})
     await response.prepare(request)
-    # Those who download leave when they have seen enough.
+    # Download clients disconnect at the end of the measurement.
     with suppress(ConnectionError):
         for _ in range(_BIG // len(_PIECE)):
             await response.write(_PIECE)

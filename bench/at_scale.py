@@ -1,6 +1,6 @@
-"""Lists of people and of the audit trail with 100,000 users and 5,000,000 entries, against a small database.
+"""Lists of users and of the audit trail with 100,000 users and 5,000,000 entries, against a small database.
 
-Both hold what fills the same pages; both are asked by turns, each by one connection.
+Both contain enough rows to fill the same pages; they are measured alternately, each over one connection.
 """
 
 import sys
@@ -138,7 +138,7 @@ async def _compared(asked: _Asked, small: tuple[Plane, _Ask], large: tuple[Plane
 
 
 async def _asking(own: Plane) -> tuple[Plane, _Ask]:
-    """What makes the bytes of a request, after each was answered once."""
+    """The raw requests, each of which has been sent once."""
     basic = {"superadmin": own.basic}
     for who, email in (("domain admin", "person0@example.org"), ("user", "person2@example.org")):
         async with own.database.transaction() as tx:
@@ -160,7 +160,7 @@ async def _asking(own: Plane) -> tuple[Plane, _Ask]:
 
 
 def _fill(own: Plane, size: _Size) -> None:
-    """Rows first and indexes after them, which takes a tenth of the time."""
+    """Insert rows before creating indexes, which takes a tenth of the time."""
     with psycopg.connect(own.database.url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")
         connection.execute("SET maintenance_work_mem = '512MB'")

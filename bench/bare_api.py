@@ -1,6 +1,6 @@
-"""The least that FastAPI can do: one endpoint that returns the bytes of a file. `bare_api.py FILE plain|guarded PORT`.
+"""A minimal FastAPI application: one endpoint that returns the bytes of a file. `bare_api.py FILE plain|guarded PORT`.
 
-guarded: with the limits on requests and connections of the API. `/cpu`: the seconds of CPU time taken so far.
+guarded: with the limits on requests and connections of the API. `/cpu`: the seconds of CPU time used so far.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The plainest pass-through that aiohttp makes: no host names, no cookies, no rights. `bare_proxy.py TO PORT`."""
+"""A minimal aiohttp proxy: no host names, no cookies, no authorization. `bare_proxy.py TO PORT`."""
 
 import sys
 

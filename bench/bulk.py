@@ -1,4 +1,4 @@
-"""Ten people who download without end. `bulk.py PORT HOST COOKIE PATH`; the port of its own comes last."""
+"""Ten clients that download continuously. `bulk.py PORT HOST COOKIE PATH`; its own port comes last."""
 
 import asyncio
 import sys
@@ -9,7 +9,7 @@ _COUNT = 10
 
 
 class Sink(asyncio.Protocol):
-    """Asks once, and throws away what comes; asks again when it is all there."""
+    """Sends a request and discards the response; repeats when it is complete."""
 
     def __init__(self, asked: bytes) -> None:
         self._asked = asked
@@ -24,7 +24,7 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     for _ in range(_COUNT):
         await loop.create_connection(lambda: Sink(asked), "127.0.0.1", int(port))
-    # Says that it is at work.
+    # Signals readiness.
     server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", int(sys.argv[5]))
     await server.serve_forever()
 

@@ -1,4 +1,4 @@
-"""How long `carrel session ls` takes, against a Python that does nothing."""
+"""Duration of `carrel session ls`, against a Python process that does nothing."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The same containers by the engine's API alone: create, start, look; what no control plane can be quicker than."""
+"""The same containers by the engine's API alone: create, start, inspect; the floor for any control plane."""
 
 import asyncio
 import secrets
@@ -15,7 +15,7 @@ from carrel.engines.port import ContainerSpec
 
 
 class Bare:
-    """Makes containers as Carrel configures them, on a network of its own."""
+    """Creates containers as Carrel configures them, on a separate network."""
 
     def __init__(self, url: str, image: str) -> None:
         self._url = url
@@ -33,7 +33,7 @@ class Bare:
     async def __aexit__(
         self, kind: type | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Also what a measurement that failed left: a network with containers in it cannot be deleted.
+        # Includes leftovers of a failed measurement: a network with containers cannot be deleted.
         async with AsyncExitStack() as cleanup:
             cleanup.push_async_callback(self._docker.close)
             cleanup.push_async_callback(self._network.delete)
@@ -41,7 +41,7 @@ class Bare:
                 cleanup.push_async_callback(self._gone, name)
 
     async def start(self, slots: Mapping[str, int] = SMALL) -> tuple[str, float]:
-        """The container's name, and the seconds from the first call to its running."""
+        """The container's name, and the seconds from the first call until it runs."""
         name = secrets.token_hex(6)
         spec = ContainerSpec(id=name, image=self._image, slots=slots)
         body = configuration(
@@ -77,7 +77,7 @@ class Bare:
                 raise
 
     async def together(self, count: int, concurrency: int) -> tuple[float, list[str]]:
-        """Seconds for that many, with at most so many at once."""
+        """Seconds for this many containers with limited concurrency."""
         room = asyncio.Semaphore(concurrency)
 
         async def one() -> str:
@@ -85,8 +85,6 @@ class Bare:
                 return (await self.start())[0]
 
         began = time.perf_counter()
-        async with (
-            asyncio.TaskGroup() as group
-        ):  # which ends them all when one fails, before they are cleaned up
+        async with asyncio.TaskGroup() as group:  # a failure cancels all of them before the cleanup
             made = [group.create_task(one()) for _ in range(count)]
         return time.perf_counter() - began, [each.result() for each in made]

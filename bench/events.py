@@ -1,4 +1,4 @@
-"""From a commit to its event on the page: the frame of server-sent events, received."""
+"""Latency from a commit to its event on the page: the received frame of server-sent events."""
 
 import time
 

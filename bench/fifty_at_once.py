@@ -1,4 +1,4 @@
-"""50 sessions asked for at once, against 50 containers by the engine's API with the same concurrency."""
+"""50 sessions requested at once, against 50 containers by the engine's API with the same concurrency."""
 
 import asyncio
 import time

@@ -42,9 +42,9 @@ Work = Callable[[], Awaitable[float]]
 
 @dataclass(frozen=True)
 class Ground:
-    """source: a file of 1 GiB. many: a directory of small ones. files: of the folder, on the same disk.
+    """source: a file of 1 GiB. many: a directory of small files. files: of the folder, on the same disk.
 
-    folder: its id. ours, theirs: URLs of its API and of nginx.
+    folder: its id. ours, theirs: URLs of Carrel's API and of nginx.
     """
 
     own: Plane
@@ -106,7 +106,7 @@ async def _nginx(root: Path) -> AsyncIterator[str]:
         await _answering(port)
         yield f"http://127.0.0.1:{port}"
     finally:
-        with suppress(ProcessLookupError):  # it was ended with us
+        with suppress(ProcessLookupError):  # already terminated with the process group
             process.terminate()
         await process.wait()
 
@@ -179,7 +179,7 @@ async def _large(ground: Ground) -> list[Line]:
 async def _small(ground: Ground) -> list[Line]:
     names = [f"{number:05}" for number in range(_SMALL)]
     config = ground.disk / "config"
-    # One curl keeps its connections, as clients of both kinds do.
+    # One curl reuses its connections, as clients of both servers do.
     curl = f"curl -sS --no-progress-meter --parallel --parallel-max {_AT_ONCE} -K {config}"
 
     def put(base: str, auth: str) -> str:
@@ -204,7 +204,7 @@ async def _small(ground: Ground) -> list[Line]:
             "up nginx": lambda: _run(put(theirs, "")),
             "down": lambda: _run(get(ours, user)),
             "down nginx": lambda: _run(get(theirs, "")),
-            # Nothing is deleted meanwhile: ext4 without a journal then takes a millisecond to make a file.
+            # No deletions meanwhile: ext4 without a journal then takes a millisecond to create a file.
             "cp": lambda: _run(f"cp -r {ground.many} {ground.disk}/copies"),
             "tree up": lambda: _run(f"{carrel} upload bench:tree {ground.many}/ -q"),
             "page up": lambda: uploaded(
@@ -315,7 +315,7 @@ def _auth(ground: Ground) -> str:
 
 
 async def _by_turns(works: dict[str, Work], rounds: int = _ROUNDS) -> dict[str, float]:
-    """Seconds, medians; the first turn only warms up when there are several."""
+    """Median seconds of alternating runs; with several, the first one is a warm-up."""
     took: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(rounds + (rounds > 1)):
         for name, work in works.items():
@@ -333,5 +333,5 @@ async def _run(command: str) -> float:
 
 
 def _resident(ground: Ground) -> int:
-    """Of the process that serves the API."""
+    """Resident memory of the API server process."""
     return int(psutil.Process(ground.own.supervisor).memory_info().rss)

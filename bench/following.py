@@ -1,4 +1,4 @@
-"""The event stream as a page reads it: when each session came to a state, by our own clock."""
+"""Event stream as read by a page: when each session reached a state, by this process's clock."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ class Follower:
 
 @asynccontextmanager
 async def following(own: Plane) -> AsyncIterator[Follower]:
-    """Events from now on."""
+    """Follow events from now on."""
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(own.url).port, limit=1 << 20)
     writer.write(request(own.url + "/api/v1/events?follow=true", Authorization=own.basic))
     await reader.readuntil(b"event: hello")

@@ -1,4 +1,4 @@
-"""The apps' gateway against a bare pass-through by aiohttp, and against no proxy at all."""
+"""The apps' gateway against a minimal aiohttp proxy, and against no proxy at all."""
 
 import time
 
@@ -51,7 +51,7 @@ async def _big(ports: dict[str, int], upstream: App) -> Line:
     rates: dict[str, list[float]] = {name: [] for name in ports}
     for _ in range(_BIG_ROUNDS):
         for name, port in ports.items():
-            # No time at all: one answer, in seconds.
+            # Zero duration: a single response, in seconds.
             found = await load(_asking("/big", upstream), port, seconds=0, connections=1)
             rates[name].append(1024 / found.latencies[0])
     ours, bare, direct = (median(rates[name]) for name in ("gateway", "bare", "direct"))

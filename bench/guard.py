@@ -1,4 +1,4 @@
-"""What the limits on requests and connections cost a request: CPU time of a bare FastAPI endpoint with and without."""
+"""Cost of the limits on requests and connections: CPU time of a minimal FastAPI endpoint with and without them."""
 
 import httpx2
 
@@ -53,7 +53,7 @@ async def measure() -> list[Line]:
 
 
 async def _cpu_of_a_request(port: int) -> float:
-    """Seconds of the server's CPU time."""
+    """Seconds of the server's CPU time per request."""
     url = f"http://127.0.0.1:{port}"
     async with httpx2.AsyncClient(base_url=url) as client:
         before = float((await client.get("/cpu")).text)

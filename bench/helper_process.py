@@ -1,4 +1,4 @@
-"""A server beside the control plane, in a process of its own."""
+"""A server beside the control plane, in a separate process."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def helper(module: str, *arguments: str) -> AsyncIterator[int]:
-    """Run `python -m MODULE ARGUMENTS PORT` until the block ends; gives the port once it is open."""
+    """Run `python -m MODULE ARGUMENTS PORT` until the block ends; yields the port once it is open."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

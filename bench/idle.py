@@ -1,4 +1,4 @@
-"""What a control plane that nobody uses takes of the machine: supervisor, fork server, API, gateway and PostgreSQL."""
+"""Resource usage of an idle control plane: supervisor, fork server, API, gateway and PostgreSQL."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The API's p99 while ten people download through the gateway, against its p99 at rest."""
+"""The API's p99 while ten clients download through the gateway, against its p99 at rest."""
 
 from bench.app_session import app
 from bench.helper_process import helper

@@ -1,4 +1,4 @@
-"""Load on an HTTP server from few bytes of Python: raw keep-alive connections that ask the same again."""
+"""HTTP load generator with low overhead: raw keep-alive connections that repeat one request."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Load:
-    """rate: answers per second. latencies: seconds, sorted."""
+    """rate: responses per second. latencies: seconds, sorted."""
 
     rate: float
     latencies: Sequence[float]
@@ -34,7 +34,7 @@ def request(url: str, **headers: str) -> bytes:
 
 
 class _Asker(asyncio.Protocol):
-    """Asks, and asks again when the answer is whole. Answers need a Content-Length and a 200."""
+    """Sends a request, and repeats it when the response is complete. Responses need a Content-Length and a 200."""
 
     def __init__(self, asked: bytes, until: float, latencies: list[float], pause_s: float) -> None:
         self._asked = asked
@@ -46,7 +46,7 @@ class _Asker(asyncio.Protocol):
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are not of asyncio's classes.
+        # uvloop's transports do not inherit from asyncio's classes.
         self._transport = cast(asyncio.Transport, transport)
         self._ask()
 
@@ -86,7 +86,7 @@ class _Asker(asyncio.Protocol):
 
 
 async def load(asked: bytes, port: int, *, seconds: float, connections: int, pause_s: float = 0.0) -> Load:
-    """Ask from several connections for a while; each waits for its answer, and then pauses."""
+    """Send requests over several connections for a while; each waits for its response, and then pauses."""
     loop = asyncio.get_running_loop()
     latencies: list[float] = []
     began = time.perf_counter()

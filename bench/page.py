@@ -1,4 +1,4 @@
-"""The page in a browser, as a person who uploads a directory uses it."""
+"""The page in a browser, used to upload a directory."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from playwright.async_api import async_playwright
 
 _CHROMIUM = "/usr/bin/chromium-headless-shell"
 _LOOK_S = 0.1
-"""Each look reads a directory of all that came, on the same cores."""
+"""Polling interval: each poll reads the directory of received files, on the same cores."""
 _LONGEST_S = 600
 _NOTE_WHEN_CHOSEN = (
     """addEventListener("change", () => { window.chosenAt = Date.now() }, { capture: true })"""
@@ -19,7 +19,7 @@ _NOTE_WHEN_CHOSEN = (
 async def uploaded(
     url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]
 ) -> float:
-    """Seconds from when the directory is chosen on the folder's page until it is over."""
+    """Seconds from choosing the directory on the folder's page until the upload is complete."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
         try:
@@ -33,7 +33,7 @@ async def uploaded(
             await chooser.wait_for(state="attached")
             choosing = asyncio.create_task(chooser.set_input_files(directory))
             async with asyncio.timeout(_LONGEST_S):
-                while not until():  # noqa: ASYNC110 - a directory tells nobody
+                while not until():  # noqa: ASYNC110 - a directory sends no notifications
                     await asyncio.sleep(_LOOK_S)
             over = time.time()
             await choosing

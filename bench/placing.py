@@ -1,6 +1,6 @@
-"""From the commit of a request to the commit of its placement, and how many placements a second are committed.
+"""Latency from the commit of a request to the commit of its placement, and committed placements per second.
 
-The real controllers on a real PostgreSQL; the engine is the fake one, so that nothing but deciding is measured.
+Real controllers on a real PostgreSQL; the engine is the fake one, so that only scheduling is measured.
 """
 
 import asyncio
@@ -105,7 +105,7 @@ async def _place() -> AsyncIterator[_Place]:
 
 
 async def _alone(place: _Place) -> list[float]:
-    """With all controllers at work, as in a running installation."""
+    """One request at a time with all controllers running, as in a real installation."""
     took: list[float] = []
     async with (
         compose.controllers(
@@ -123,7 +123,7 @@ async def _alone(place: _Place) -> list[float]:
                 if told.payload == "sessions.SCHEDULED":
                     break
             took.append(time.perf_counter() - committed)
-            # Let the launch of it end: the next one meets an idle system.
+            # Wait for its launch to end, so that the next one starts on an idle system.
             await asyncio.sleep(0.15)
     return took
 

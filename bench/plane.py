@@ -1,4 +1,4 @@
-"""A control plane of our own to measure: real processes, own data directory, ports and label; gone afterwards."""
+"""A temporary control plane for benchmarks: real processes, with its own data directory, ports and label."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from carrel.db.embedded import Embedded
 from carrel.db.migrate import migrate
 from carrel.engines.docker import DockerEngine
 from carrel.images import service as images
-from carrel.server import metadata as metadata  # every table, since they refer to one another
+from carrel.server import metadata as metadata  # all tables, because of foreign keys
 from carrel.server.settings import Settings
 from carrel.signin.keypairs import service as keypairs
 from carrel.tenancy import service as tenancy
@@ -38,7 +38,7 @@ _READY_S = 60.0
 
 @dataclass(frozen=True)
 class Plane:
-    """url: of the API. auth: the administrator's keypair. password: what EMAIL signs in with.
+    """url: of the API. auth: the administrator's keypair. password: of EMAIL.
 
     image: a tiny one that the daemon has.
     """
@@ -55,7 +55,7 @@ class Plane:
 
     @property
     def basic(self) -> str:
-        """The Authorization header."""
+        """The HTTP Basic Authorization header."""
         return str(httpx2.BasicAuth(*self.auth)._auth_header)
 
     @property
@@ -68,7 +68,7 @@ class Plane:
 
 @asynccontextmanager
 async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
-    """Supervisor, API, gateway and PostgreSQL. Without controllers nothing is started or looked after."""
+    """Supervisor, API, gateway and PostgreSQL. Without controllers no sessions are started or reaped."""
     image = await ensure_tiny_image()
     data_dir = _fresh_dir()
     embedded = Embedded(data_dir / "postgres")
@@ -80,7 +80,7 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         installation="bench-" + secrets.token_hex(3),
     )
     database = Database(settings.database_url)
-    # Each is cleaned up whatever becomes of the others, and of the measurement.
+    # Each is cleaned up even if another cleanup or the measurement fails.
     async with AsyncExitStack() as cleanup:
         cleanup.callback(shutil.rmtree, data_dir, ignore_errors=True)
         cleanup.push_async_callback(_purge, settings)
@@ -107,7 +107,7 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
 
 
 def created(answer: httpx2.Response) -> str:
-    """The id of what a request made. Raises: RuntimeError, with what the server says, when it made nothing."""
+    """The id of the created object. Raises: RuntimeError with the server's error."""
     if not answer.is_success:
         raise RuntimeError(
             f"{answer.request.method} {answer.request.url.path}: {answer.status_code} {answer.text}"
@@ -130,7 +130,7 @@ async def _purge(settings: Settings) -> None:
 
 
 def _fresh_dir() -> Path:
-    """That PostgreSQL's own user can enter."""
+    """A temporary directory that PostgreSQL's user can enter."""
     folder = Path(tempfile.mkdtemp(prefix="carrel-bench-"))
     folder.chmod(0o711)
     return folder
@@ -143,7 +143,7 @@ async def _found(database: Database, image: str, password: str) -> tuple[str, st
         assert user is not None
         actor = await tenancy.actor_of(tx, user, credential="bench", address="")
         pair = await keypairs.create(tx, SystemClock(), actor)
-        # A bench asks more in a second than anybody in a quarter of an hour.
+        # A benchmark sends more requests per second than a user in a quarter of an hour.
         await tx.execute(text("UPDATE keypairs SET rate_limit = 1000000000"))
         await images.register(
             tx,
@@ -167,7 +167,7 @@ def _start(settings: Settings, *, controllers: bool) -> subprocess.Popen[bytes]:
     if controllers:
         command = [sys.executable, "-m", "carrel.server.supervise", str(settings.data_dir)]
     else:
-        # In one group, as under the supervisor, which the kernel's scheduler takes as one.
+        # One process group, as under the supervisor: the kernel schedules it as one unit.
         run = f"{shlex.quote(sys.executable)} -m carrel.server.role"
         command = ["sh", "-c", f"{run} gateway & exec {run} api"]
     with (settings.data_dir / "processes.log").open("ab") as log:
@@ -193,7 +193,7 @@ async def _until_ready(own: Plane) -> None:
 
 
 def free_ports() -> int:
-    """A port whose successor is free too: the API's and the gateway's."""
+    """A free port whose successor is free too: for the API and the gateway."""
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))

@@ -1,6 +1,6 @@
-"""How fast plans are made: CPU time of one plan on a snapshot in memory, by numbers of nodes and of those who wait.
+"""Speed of planning: CPU time of one plan on an in-memory snapshot, by number of nodes and of pending sessions.
 
-A plan is one thread that waits for nothing, so that its CPU time says what a wall clock says on an idle machine.
+A plan is single-threaded and never blocks, so its CPU time equals its wall-clock time on an idle machine.
 """
 
 import gc
@@ -42,7 +42,7 @@ async def measure() -> list[Line]:
 
 
 def _thousand() -> Iterator[Line]:
-    """A plan of a usual size, for each strategy and order."""
+    """A plan of typical size, for each strategy and order."""
     for shapes in (_PRESETS, _DIFFERENT):
         for strategy in Strategy:
             took = {
@@ -61,7 +61,7 @@ def _thousand() -> Iterator[Line]:
 
 
 def _many() -> Iterator[Line]:
-    """Placements a second when everything is large."""
+    """Placements per second at large scale."""
     cases = [(_PRESETS, strategy, QueueOrder.FIFO) for strategy in Strategy]
     cases += [(_DIFFERENT, strategy, QueueOrder.FIFO) for strategy in Strategy]
     others = [order for order in QueueOrder if order is not QueueOrder.FIFO]
@@ -80,14 +80,14 @@ def _many() -> Iterator[Line]:
 
 
 def _curve() -> Iterator[Line]:
-    """Cost of one placement by nodes and by those who wait; nodes are large enough for everybody."""
+    """Cost of one placement by nodes and by pending sessions; nodes have room for all."""
     kinds = [(strategy, _PRESETS) for strategy in Strategy]
     for strategy, shapes in [*kinds, (Strategy.CONCENTRATED, _DIFFERENT)]:
         cost: dict[int, float] = {}
         for waiting in _WAITING:
             for nodes in _NODES:
                 snapshot = _snapshot(nodes, waiting, shapes, strategy, QueueOrder.FIFO, large=True)
-                # The nodes themselves are read once, whoever waits.
+                # Reading the nodes has a fixed cost, independent of the pending sessions.
                 idle = _took(replace(snapshot, waiting=snapshot.waiting[:1]), times=3)
                 cost[nodes] = (_took(snapshot) - idle) / waiting
                 yield Line(
@@ -107,7 +107,7 @@ def _curve() -> Iterator[Line]:
 
 
 def _misfits() -> Iterator[Line]:
-    """Many who ask for the same that nobody has."""
+    """Many sessions with the same request that no node can satisfy."""
     for strategy in Strategy:
         one, all_of_them = (_misfit(count, strategy) for count in (1, 100_000))
         with _looked() as single:
@@ -126,7 +126,7 @@ def _misfits() -> Iterator[Line]:
 
 @contextmanager
 def _looked() -> Iterator[list[ranking.Asked]]:
-    """Each time nodes are searched for room."""
+    """Record every search for a node."""
     looked: list[ranking.Asked] = []
 
     def counting(best: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -169,7 +169,7 @@ def _snapshot(
     large: bool = False,
     busy: bool = False,
 ) -> Snapshot:
-    """shapes: how many different ones there may be. large: room for everybody. busy: half of all is in use."""
+    """shapes: most distinct requests. large: room for all sessions. busy: half of the capacity is in use."""
     random = Random(1)
     times = max(waiting // nodes, 1) if large else 1
     capacity = {"cpu": 64_000 * times, "mem": (256 << 30) * times}

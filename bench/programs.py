@@ -1,4 +1,4 @@
-"""The programs that ours are compared with, installed by apt after consent."""
+"""Reference programs of the benchmarks, installed by apt after consent."""
 
 import os
 import shutil
@@ -18,11 +18,13 @@ _PACKAGES = {
         "chromium-headless-shell": "chromium-headless-shell",
     },
 }
-"""By the name of the bench: which programs it starts, and which package brings each."""
+"""By benchmark: the programs that it runs, and the package of each."""
 
 
 def require(names: Collection[str], *, consent: Consent) -> None:
-    """Return when all of these benches find their programs. Raises: Unavailable, with the command that would help."""
+    """Check that the programs of these benchmarks are installed. Raises: Unavailable, with the command to install
+    them.
+    """
     missing = [
         package
         for name in names
@@ -33,6 +35,6 @@ def require(names: Collection[str], *, consent: Consent) -> None:
         return
     install(missing, purpose="what the benchmark compares with", consent=consent, say=say)
     if "nginx-light" in missing:
-        # The package starts a server of its own, which nobody asked for.
+        # The package starts a server of its own, which is not needed.
         script = "service nginx stop; update-rc.d nginx disable"
         subprocess.run([*(as_root() or []), "sh", "-c", script], check=False, capture_output=True)

@@ -1,4 +1,4 @@
-"""From RUNNING to a prompt in the page's terminal, against the engine's exec alone."""
+"""Latency from RUNNING to a prompt in the page's terminal, against the engine's exec alone."""
 
 import json
 import time

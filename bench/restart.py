@@ -1,6 +1,7 @@
-"""From kill -9 of the API, of the gateway and of PostgreSQL to the first good answer, against a bare process start.
+"""From kill -9 of the API, of the gateway and of PostgreSQL to the first successful response, against a bare process
+start.
 
-The floor starts Python with the same libraries loaded and nothing of ours, and serves one request.
+The floor starts Python with the same libraries but without Carrel, and serves one request.
 """
 
 import asyncio
@@ -68,7 +69,7 @@ def _process(own: Plane, name: str) -> psutil.Process:
 
 
 async def _good(own: Plane, url: str, killed: psutil.Process) -> None:
-    """Until the killed process is gone and another one answers well."""
+    """Poll until the killed process is gone and its replacement responds successfully."""
     async with own.client() as client:
         while True:
             if _gone(killed):
@@ -90,7 +91,7 @@ def _gone(process: psutil.Process) -> bool:
 async def _floor() -> float:
     port = free_ports()
     started = time.perf_counter()
-    # Compiled modules are kept for ours, see the supervisor; so they are for this one, by its first round.
+    # The supervisor caches compiled modules for Carrel; the first round does the same for this one.
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

@@ -1,4 +1,4 @@
-"""GET /sessions of 20 rows, for each worker, against a bare FastAPI endpoint that returns the same bytes."""
+"""GET /sessions of 20 rows, per worker, against a minimal FastAPI endpoint that returns the same bytes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -58,7 +58,7 @@ async def measure() -> list[Line]:
             large = await _by_turns(own, asked, bare_port)
     ours, bare = median(small["ours"]), median(small["bare"])
     full = median(large["ours"])
-    # Between the two runs the machine may have changed its pace: the bare endpoint tells.
+    # The machine's speed may have changed between the two runs: the minimal endpoint shows it.
     pace = median(large["bare"]) / bare
     conditions = f"20 rows, {len(body)} bytes, {_CONNECTIONS} connections, one worker"
     return [

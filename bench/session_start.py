@@ -28,7 +28,7 @@ async def measure() -> list[Line]:
             made = (await client.post("/sessions", json={"image": "tiny", "slots": SMALL})).json()
             took = await follower.reached(made["id"], "RUNNING") - began
             name, bare_took = await floor.start()
-            if turn > 1:  # the first two warm both up
+            if turn > 1:  # the first run of each is a warm-up
                 ours.append(took)
                 bare.append(bare_took)
             await asyncio.gather(

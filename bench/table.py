@@ -1,4 +1,4 @@
-"""One line for each thing measured, and how the lines are printed."""
+"""One line per measured property, and the output format of the lines."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Line:
-    """ratio: ours divided by the floor, or None where there is only one figure. goal: met when it holds.
+    """ratio: ours divided by the floor; None for a single figure. goal: met when it holds.
 
     best: "low" when a smaller ratio (or figure) is better. ours, floor: figures with their unit.
     """
