@@ -22,8 +22,9 @@ _PACKAGES = {
 
 
 def require(names: Collection[str], *, consent: Consent) -> None:
-    """Check that the programs of these benchmarks are installed. Raises: Unavailable, with the command to install
-    them.
+    """Check that the programs of these benchmarks are installed.
+
+    Raises: Unavailable, with the command to install them.
     """
     missing = [
         package

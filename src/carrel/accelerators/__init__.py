@@ -1,3 +1,1 @@
-"""Accelerators: discovery on a machine, and attachment to containers. Running containers is not part of this
-package.
-"""
+"""Accelerators: discovery on a machine, and attachment to containers. Not here: running containers."""

@@ -112,9 +112,7 @@ def _keys(actor: Actor, action: str, wanted: AuditFilter, *, after: _After, limi
 
 
 def _places(actor: Actor, action: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
-    """Visibility conditions, each with its own index: changes of the actor's objects, by the actor, and in their
-    scope.
-    """
+    """Visibility conditions, each with its own index: on the actor's objects, by the actor, and in their scope."""
     by, of = AuditEntry.actor_id, AuditEntry.owner_id
     if wanted.owner == "me":
         return [and_(mine == actor.user_id, reaches(actor, action, owner=mine)) for mine in (of, by)]

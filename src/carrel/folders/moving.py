@@ -74,8 +74,9 @@ async def hand_over(
 
 
 async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, heir: User | Project) -> None:
-    """Transfer an unblocked folder to its new owner. Raises: Conflict when they have a folder with its name;
-    Refused.
+    """Transfer an unblocked folder to its new owner.
+
+    Raises: Conflict when they have a folder with its name; Refused.
     """
     # 1. name and quota of the new owner
     belonging = _belonging(heir)

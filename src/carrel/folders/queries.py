@@ -83,7 +83,7 @@ def _task(task: FolderTask) -> TaskView:
 
 
 def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
-    """The ownership filter. A shared folder in the trash is visible only to its owner."""
+    """The ownership filter. Shared folders in the trash are hidden from their recipients."""
     mine, project, shared = owned_by(actor), rights.of_projects(actor), rights.shared_to(actor)
     match wanted.of:
         case "mine":

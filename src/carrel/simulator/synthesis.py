@@ -59,7 +59,7 @@ def synthesize(habits: Habits, seed: int) -> Iterator[TraceEntry]:
 
 
 def _bustle(at_s: float) -> float:
-    """Relative activity at a time; the mean of a working day is 1: highest in the early afternoon, lowest before
+    """Relative activity at a time, 1 on average of a working day: highest in the early afternoon, lowest before
     dawn.
     """
     hour, weekday = at_s / 3600 % 24, int(at_s // 86400) % 7

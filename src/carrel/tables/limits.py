@@ -29,8 +29,9 @@ _KINDS = ", ".join(f"'{kind}'" for kind in PolicyKind)
 
 
 class ResourcePolicy(Table):
-    """limits: written by `limits.schemas` for the kind, read by `tables.policies`; every limit is present,
-    "unlimited" or a number.
+    """limits: written by `limits.schemas` for the kind, read by `tables.policies`.
+
+    Every limit is present, "unlimited" or a number.
     """
 
     __tablename__ = "resource_policies"

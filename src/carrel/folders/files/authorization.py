@@ -35,8 +35,9 @@ _IN = f"""
 
 @dataclass(frozen=True)
 class Admitted:
-    """A folder that may receive bytes. largest: limit of one file in bytes. room: free bytes in total; None:
-    unlimited.
+    """A folder that may receive bytes.
+
+    largest: limit of one file in bytes. room: free bytes in total; None: unlimited.
     """
 
     reached: OpenedFolder

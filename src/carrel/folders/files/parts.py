@@ -57,8 +57,9 @@ async def _parts(services: FileServices, reached: OpenedFolder, parts: tuple[str
 
 
 async def _take(reached: OpenedFolder, file: Staged, part: str, length: int) -> None:
-    """Append a part to the file. Only one part is open at a time: there may be a thousand. Raises: NotFound,
-    Conflict, Locked.
+    """Append a part to the file. Only one part is open at a time: there may be a thousand.
+
+    Raises: NotFound, Conflict, Locked.
     """
     opened = await reached.call(staged.opened, reached.stage, staged_name(UploadId(part)))
     with let_go(opened):

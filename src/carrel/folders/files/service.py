@@ -1,5 +1,6 @@
-"""Use cases of files. Reading requires "ro"; creating, writing and moving "rw"; deleting or replacing a file
-"rw-delete".
+"""Use cases of files.
+
+Reading requires "ro"; creating, writing and moving "rw"; deleting, and moving over existing files, "rw-delete".
 """
 
 from collections.abc import Callable, Sequence
@@ -218,8 +219,9 @@ def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
 
 
 def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:
-    """Apply the operation to each path. A host failure ends it with a partial outcome. Raises: OSError if nothing
-    was done.
+    """Apply the operation to each path. A host failure ends it with a partial outcome.
+
+    Raises: OSError if nothing was done.
     """
     done: list[str] = []
     refused: list[tuple[str, CarrelError]] = []

@@ -70,8 +70,9 @@ async def ensure_local(database: Database, data_dir: Path) -> None:
 
 
 async def follow(tx: AsyncSession, old: Path, new: Path) -> None:
-    """Update the root of the host in the data directory after a move. old, new: the data directory, without
-    symlinks.
+    """Update the root of the host in the data directory after a move.
+
+    old, new: the data directory, without symlinks.
     """
     there = StorageHost.root == str(old / roots.FOLDERS)
     await tx.execute(update(StorageHost).where(there).values(root=str(new / roots.FOLDERS)))
@@ -190,8 +191,9 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostAccessUpdate) -> StorageHostId:
-    """Replace the access list of a host that is not public. Raises: NotFound (also for an entry of the list),
-    Forbidden.
+    """Replace the access list of a host that is not public.
+
+    Raises: NotFound (also for an entry of the list), Forbidden.
     """
     host = await _changing(tx, actor, ref)
     named = {

@@ -311,7 +311,7 @@ def evidence_of(body: SecondFactor) -> Evidence:
 
 
 async def set_cookie(request: Request, services: SignInServices, response: Response, token: str) -> None:
-    """Set the sign-in cookie, and drop the cached state of the previous one."""
+    """Set the sign-in cookie, and clear the credential cache."""
     services.authenticator.forget()
     async with services.database.transaction() as tx:
         settings = await site.settings(tx)

@@ -364,7 +364,7 @@ async def _open(
 async def _earlier(tx: AsyncSession, user: User, client: Client, now: datetime) -> bytes | None:
     """This browser's earlier sign-in of the user, to be continued with its open apps.
 
-    All other sign-ins of this browser are revoked, because their cookie is lost.
+    A sign-in of another user is revoked, because its cookie is overwritten.
     """
     if not client.token:
         return None

@@ -318,8 +318,9 @@ async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
 
 
 async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
-    """The directories that may know a login. A local user's password is sent only to directories responsible for
-    them.
+    """The directories that may know a login.
+
+    A local user's password is sent only to directories responsible for them.
     """
     if user is None or not found:
         return found
