@@ -100,7 +100,7 @@ def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
 
 
 def _filters(actor: Actor, wanted: VFolderQuery) -> Iterable[ColumnElement[bool]]:
-    # no visibility filter: ids to compare with those of folders, which `page` filters
+    # not narrowed: ids to compare with those of folders, which `page` filters
     yield _IN_TRASH if wanted.state == "trash" else ~_IN_TRASH
     if wanted.project is not None:
         named = select(Project.id).where(or_(Project.id == wanted.project, Project.name == wanted.project))

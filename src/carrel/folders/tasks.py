@@ -112,7 +112,7 @@ async def find(
         raise NotFound(
             "vfolder_task.not_found", f"There is no task {ref}.", hint="See `carrel vfolder tasks`."
         )
-    # no visibility filter: the owners of the folders determine the authorization
+    # not narrowed: the owners of the folders determine the authorization
     folders = (await tx.execute(select(VFolder).where(VFolder.id.in_(_folders(task))))).scalars().all()
     if not any(allows(actor, action, target(folder)) for folder in folders):
         project = next((folder.project_id for folder in folders if folder.id == task.folder_id), None)

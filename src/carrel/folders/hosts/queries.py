@@ -79,7 +79,7 @@ async def may_use(tx: AsyncSession, actor: Actor, project: ProjectId | None = No
     The host is public or names the domain or one of the projects. The domain must permit it, and so must the resource
     policy of the keypair, or the one that applies without a keypair.
     """
-    # no visibility filter: reads only the domain of the project, for comparison
+    # not narrowed: reads only the domain of the project, for comparison
     home = select(Project.domain_id).where(Project.id == project).scalar_subquery()
     domain = home if project else actor.domain_id
     projects: Iterable[ProjectId] = [project] if project else actor.projects

@@ -96,7 +96,7 @@ async def prune(tx: AsyncSession, now: datetime) -> None:
     left = select(User).where(
         User.state == UserState.UNVERIFIED, User.signed_up, User.created_at < now - timedelta(days=days)
     )
-    # no visibility filter: the installation itself deletes them
+    # not narrowed: the installation itself deletes them
     for user in (await tx.execute(left.limit(_MOST_AT_ONCE).with_for_update(skip_locked=True))).scalars():
         try:
             async with tx.begin_nested():

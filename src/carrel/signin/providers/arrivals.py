@@ -218,7 +218,7 @@ async def _apply_projects(
 async def _note_projects(
     tx: AsyncSession, actor: Actor, user: User, before: dict[ProjectId, str], after: dict[ProjectId, str]
 ) -> None:
-    # no visibility filter: the provider's mapping determines the projects, and nothing is displayed
+    # not narrowed: the provider's mapping determines the projects, and nothing is displayed
     found = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
     for project in found.scalars():
         details = {
