@@ -1,8 +1,8 @@
-"""Whether this installation may use its label in its engines, and the two ways out when it may not.
+"""Check that this installation owns its label in its engines, and resolve the conflict if it does not.
 
-A copy of a data directory or of a database holds the original's label and sessions. Started on the same engines it
-would take the original's containers for its own: each engine says which database the label is bound to, and here is
-settled what becomes of everybody else.
+A copy of a data directory or database has the label and sessions of the original. If it started on the same engines, it
+would treat the original's containers as its own. Each engine records the database that the label is bound to; this
+module decides what happens if that is another database.
 """
 
 import argparse
@@ -28,7 +28,7 @@ _LOOK_S = 10.0
 
 
 class Mode(StrEnum):
-    """ADOPT: the installation was moved here. AS_COPY: it is a copy, and shall live beside the original."""
+    """ADOPT: the installation was moved here. AS_COPY: it is a copy and will run beside the original."""
 
     PLAIN = "plain"
     ADOPT = "adopt"
@@ -36,7 +36,7 @@ class Mode(StrEnum):
 
 
 def mode_of(options: argparse.Namespace) -> Mode:
-    """What --adopt and --as-copy say."""
+    """The mode selected by --adopt and --as-copy."""
     if getattr(options, "adopt", False):
         return Mode.ADOPT
     return Mode.AS_COPY if getattr(options, "as_copy", False) else Mode.PLAIN
@@ -44,7 +44,9 @@ def mode_of(options: argparse.Namespace) -> Mode:
 
 @dataclass(frozen=True)
 class _Holders:
-    """Who holds the installation's label in each engine. silent: why those say nothing. free: nobody."""
+    """The holders of the installation's label per engine. silent: errors of engines that did not respond. free: engines
+    without a holder.
+    """
 
     ours: list[InstalledEngine]
     free: list[InstalledEngine]
@@ -55,18 +57,18 @@ class _Holders:
 async def settle(
     settings: Settings, database: Database, mode: Mode, *, former_data_dir: Path | None, say: Say
 ) -> None:
-    """Return when the installation's label is ours wherever it can be.
+    """Bind the installation's label in every engine where possible.
 
-    former_data_dir: where the data directory was when it last ran. An engine that does not answer is no obstacle to a
-    plain start: it refuses those who may not use the label itself. Nor is one that somebody else holds the label in,
-    where another shows that we are no copy: its nodes stay down.
+    former_data_dir: location of the data directory at its last start. An engine that does not respond does not block a
+    plain start: it rejects processes that may not use the label. An engine where another installation holds the label
+    does not block either if another engine shows that this is no copy: its nodes stay down.
     Raises: Conflict, Unavailable.
     """
-    # 1. Whose is the label?
+    # 1. Who holds the label?
     await engines.ensure_local(settings, database)
     found = await _holders(await engines.installed(settings, database), claimant(settings))
     _require_local(found, mode)
-    # 2. What becomes of us?
+    # 2. Adopt, become a copy, or refuse.
     if mode is Mode.AS_COPY and found.ours and not found.elsewhere:
         say("This installation has a label of its own already.")
     elif mode is Mode.AS_COPY:
@@ -83,7 +85,7 @@ async def settle(
                 f"{engine.name}: the label {engine.label} belongs to {holder.place} there, so its nodes stay down; "
                 "carrel up --adopt takes it over."
             )
-    # 3. Hold it where nobody did.
+    # 3. Bind it where it is free.
     for engine in found.free:
         await _claim(engine)
     await _follow(settings, database, former_data_dir)
@@ -123,7 +125,9 @@ def _claimed(engine: InstalledEngine, holder: Claimant) -> Conflict:
 
 
 async def _claim(engine: InstalledEngine) -> None:
-    """Hold the label there, unless the engine has gone silent since. Raises: Conflict when somebody was faster."""
+    """Bind the label in the engine unless the engine has stopped responding. Raises: Conflict if another installation
+    was faster.
+    """
 
     async def require(connected: Engine) -> None:
         if isinstance(connected, Claimable):
@@ -138,7 +142,7 @@ async def _claim(engine: InstalledEngine) -> None:
 
 
 async def _adopt(found: _Holders, say: Say) -> None:
-    """Take the label over in all engines where somebody holds it, once it is known that none of them runs."""
+    """Take over the label in all engines with another holder, after checking that none of the holders runs."""
     places = sorted({holder.place for holder in found.elsewhere.values()})
     say(f"asking whether {' and '.join(places)} still runs; this takes up to {ANSWERS_WITHIN_S:.0f} s")
     answered = await asyncio.gather(*(_holder_answers(engine) for engine in found.elsewhere))
@@ -166,7 +170,7 @@ async def _holder_answers(engine: InstalledEngine) -> bool:
 async def _become_a_copy(
     settings: Settings, database: Database, found: _Holders, former_data_dir: Path | None
 ) -> None:
-    """All in one transaction: a copy that has its own label must not hold the original's sessions any more."""
+    """In one transaction: a copy with its own label must not keep the original's sessions."""
     import carrel.server.metadata  # noqa: F401 - tables refer to one another
     from carrel.folders.hosts import service as storage_hosts
     from carrel.sessions import service as sessions
@@ -175,7 +179,7 @@ async def _become_a_copy(
     for holder in found.elsewhere.values():
         if settings.installation:
             raise _named_like_the_original(settings.installation, holder)
-    # Under the former label nobody would look for them any more.
+    # Nothing would look for them under the former label.
     await _purge(found.ours)
     async with database.transaction() as tx:
         await sessions.end_in_a_copy(tx, SystemClock().now())

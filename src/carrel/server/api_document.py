@@ -93,7 +93,7 @@ SECURITY_SCHEMES = {
 
 
 def install(app: FastAPI, routes: Iterable[BaseRoute]) -> None:
-    """Have the application serve the completed document. routes: those below /api/v1."""
+    """Make the application serve the completed document. routes: those below /api/v1."""
     guarded = {
         route.operation_id: requires_credentials(route) for route in routes if isinstance(route, APIRoute)
     }
@@ -113,7 +113,7 @@ def _calls(dependant: Dependant) -> Iterator[object]:
 
 
 def complete(document: dict[str, Any], guarded: dict[str | None, bool]) -> dict[str, Any]:
-    """The document with everything that the framework cannot derive. guarded: by operation id. Twice: no-op."""
+    """Add everything that the framework cannot derive. guarded: by operation id. Twice: no-op."""
     document["servers"] = [{"url": "/", "description": "The installation that serves this document"}]
     document["tags"] = [{"name": name, "description": text} for name, text in TAGS.items()]
     document["components"]["securitySchemes"] = SECURITY_SCHEMES
@@ -125,7 +125,7 @@ def complete(document: dict[str, Any], guarded: dict[str | None, bool]) -> dict[
 
 
 def _requirements(method: str) -> list[dict[str, list[str]]]:
-    """One of these is needed; of a page both the cookie and, where something changes, the CSRF token."""
+    """Alternative security requirements. The page's cookie needs the CSRF token too if the method changes state."""
     page = [_COOKIE] if method in _WITHOUT_CSRF else [_COOKIE, _CSRF]
     return [{_BEARER: []}, {_KEYPAIR: []}, {name: [] for name in page}]
 

@@ -1,4 +1,4 @@
-"""Reads what an image says about itself (its labels) into the catalogue."""
+"""Registers images in the catalogue, with their metadata from labels."""
 
 import json
 
@@ -9,7 +9,7 @@ from carrel.images import service as images
 
 
 async def register(database: Database, engine: ImageStore, *, name: str, reference: str) -> bool:
-    """Put an image that the engine has into the catalogue under this name; whether it replaces another."""
+    """Add an image of the engine to the catalogue under this name; returns whether it replaces another."""
     found = await engine.image(reference)
     labels = found.labels
     async with database.transaction() as tx:

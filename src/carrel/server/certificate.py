@@ -1,4 +1,4 @@
-"""The operator's certificate and key: what is refused before anything starts, and for which names they are."""
+"""The operator's certificate and key: validation before start, and the names that it covers."""
 
 import ssl
 from datetime import datetime
@@ -16,20 +16,20 @@ _OPEN_TO_ALL = 0o007
 
 
 class Certificate(NamedTuple):
-    """names: hosts and addresses that it is for, such as "*.apps.example.org"."""
+    """names: hosts and addresses that it covers, such as "*.apps.example.org"."""
 
     names: tuple[str, ...]
     not_before: datetime
     not_after: datetime
 
     def covers(self, host: str) -> bool:
-        """As browsers match: a "*" stands for one label."""
+        """True if it covers the host, by the rules of browsers: a "*" matches one label."""
         wildcard = f"*.{host.partition('.')[2]}"
         return any(name.lower() in (host.lower(), wildcard.lower()) for name in self.names)
 
 
 def require(certificate: str, key: str, *, now: datetime) -> Certificate:
-    """The certificate, when both files can be used now. Raises: Invalid."""
+    """The certificate, if both files are usable now. Raises: Invalid."""
     if not (certificate and key):
         missing = "--tls-key" if certificate else "--tls-cert"
         raise _refused(
@@ -69,7 +69,7 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
 
 @lru_cache(maxsize=4)
 def first_name(certificate: str) -> str | None:
-    """The first host or address that it is for, as it was when somebody asked first. Raises: Invalid, OSError."""
+    """The first host or address that it covers, cached by the first call. Raises: Invalid, OSError."""
     return next((name for name in read(certificate).names if "*" not in name), None)
 
 

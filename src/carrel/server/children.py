@@ -1,4 +1,4 @@
-"""The processes that the supervisor keeps alive: the fork server, and the roles that are forked from it."""
+"""Child processes of the supervisor: the fork server, and the roles that it forks."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ _LONGEST_BYTES = 100
 
 
 class Process(Protocol):
-    """What `subprocess.Popen` offers too."""
+    """The part of `subprocess.Popen` that the supervisor uses."""
 
     @property
     def pid(self) -> int: ...
@@ -33,10 +33,10 @@ class Process(Protocol):
 
 
 class Child(ABC):
-    """One process. pause_s: how long to wait before the next start.
+    """One process. pause_s: delay before the next start.
 
-    A process that became ready is started again at once when it dies. One that dies before that would only die
-    again: the pause doubles each time. The process says that it is ready by a message on its link, a socket.
+    A process that was ready is restarted immediately when it dies. If it dies earlier, the delay doubles each time. A
+    process reports readiness by a message on its link, a socket.
     """
 
     def __init__(self, name: str, log: Path) -> None:
@@ -61,7 +61,7 @@ class Child(ABC):
             self.start(now)
 
     def ready(self) -> bool:
-        """Has the process that was started last ever served?"""
+        """True if the last started process has become ready."""
         if self._link is not None and not self._ready:
             with suppress(BlockingIOError, ConnectionError):
                 self._ready = self._link.recv(_LONGEST_BYTES) != b""
@@ -70,7 +70,7 @@ class Child(ABC):
     def start(self, now: float) -> None:
         self._forget()
         try:
-            # Messages, of which none runs into the next.
+            # A socket type that keeps message boundaries.
             self._link, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs, self.log.open("ab") as log:
                 self.process = self._launch(self._link, theirs, log)
@@ -78,7 +78,7 @@ class Child(ABC):
         except ForkServerGoneError:
             self._forget()
         except OSError as error:
-            # The disk or the table of processes is full; neither is for ever.
+            # The disk or the process table is full; both are temporary.
             self._forget()
             report(str(error))
             self.not_before = now + LONGEST_PAUSE_S
@@ -88,7 +88,7 @@ class Child(ABC):
 
     @abstractmethod
     def _launch(self, ours: socket.socket, theirs: socket.socket, log: BinaryIO) -> Process:
-        """The process, with `theirs` for its end of the link. Raises: OSError, ForkServerGoneError."""
+        """Start the process with `theirs` as its end of the link. Raises: OSError, ForkServerGoneError."""
 
     def _forget(self) -> None:
         self.process = None
@@ -99,7 +99,7 @@ class Child(ABC):
 
 
 class ForkServer(Child):
-    """See `carrel.server.fork_server`. module: what it loads and its roles run."""
+    """See `carrel.server.fork_server`. module: loaded by it and run by its roles."""
 
     def __init__(
         self, environment: dict[str, str], log: Path, *, module: str = "carrel.server.processes"
@@ -109,7 +109,7 @@ class ForkServer(Child):
         self._module = module
 
     def fork(self, role: str, ours: socket.socket, theirs: socket.socket, log: BinaryIO) -> Process:
-        """A new process of that role, a child of this one. Raises: OSError, ForkServerGoneError."""
+        """Fork a process for the role; it is a child of this one. Raises: OSError, ForkServerGoneError."""
         assert self._link is not None
         try:
             with prctl.adopting():
@@ -118,13 +118,13 @@ class ForkServer(Child):
                 ours.settimeout(_FORK_S)
                 answer = int(ours.recv(_LONGEST_BYTES))
         except (OSError, ValueError):
-            # What it may have forked meanwhile ends with the link.
+            # A process that it forked meanwhile ends with the link.
             if self.process is not None:
                 self.process.kill()
             raise ForkServerGoneError from None
         if answer < 0:
             raise OSError(-answer, os.strerror(-answer))
-        with suppress(ConnectionError):  # it is dead already
+        with suppress(ConnectionError):  # already dead
             ours.send(b"go")
         return _Forked(answer)
 
@@ -147,7 +147,7 @@ class ForkServer(Child):
 
 
 class RoleProcess(Child):
-    """One role, started as soon as the fork server can."""
+    """One role, started once the fork server is ready."""
 
     def __init__(self, role: str, fork_server: ForkServer, log: Path) -> None:
         super().__init__(role, log)
@@ -161,11 +161,11 @@ class RoleProcess(Child):
 
 
 class ForkServerGoneError(Exception):
-    """It ends or does not answer; another one is started."""
+    """The fork server ended or does not respond; another one is started."""
 
 
 class _Forked:
-    """A child that somebody else forked for us."""
+    """A child that the fork server forked."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -176,7 +176,7 @@ class _Forked:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
             except ChildProcessError:
-                # The fork server was killed in between: it was not adopted, and has ended by itself.
+                # The fork server was killed meanwhile: the process was not adopted and has ended.
                 pid, status = self.pid, 0
             if pid:
                 self._code = os.waitstatus_to_exitcode(status)
@@ -202,7 +202,7 @@ class _Forked:
 
 
 def report(line: str) -> None:
-    """Write a line with the time into our own log, unless that cannot be written."""
+    """Write a line with a timestamp to the supervisor's log; ignore write errors."""
     with suppress(OSError):
         sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
         sys.stderr.flush()

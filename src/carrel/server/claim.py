@@ -1,4 +1,4 @@
-"""The label that marks an installation in its engines, and who it is there."""
+"""The installation's label in its engines, and its identity there."""
 
 import hashlib
 import socket
@@ -16,14 +16,14 @@ _MACHINE_ID = Path("/etc/machine-id")
 
 
 def claimant(settings: Settings) -> Claimant:
-    """Where this installation's database is. Every process of it gives the same answer, and no copy does.
+    """The location of this installation's database: equal in all its processes, different in every copy.
 
-    An embedded database is known by its data directory on this machine; your own by host, port and name in its address,
-    which therefore must be the same for all processes that share it.
+    An embedded database is identified by its data directory on this machine; an external one by host, port and name in
+    its URL, which must therefore be the same for all processes that share it.
     """
     data_dir = settings.data_dir.resolve()
     if settings.database_url in ("", Embedded(data_dir / "postgres").url):
-        # The inode too: two containers on one machine may call different directories by the same name.
+        # The inode too: containers on one machine may use the same path for different directories.
         parts = [_machine(), str(data_dir), str(data_dir.stat().st_ino)]
         place = f"{data_dir} on {socket.gethostname()}"
     else:
@@ -37,7 +37,7 @@ def claimant(settings: Settings) -> Claimant:
 
 
 async def label(settings: Settings, database: Database) -> str:
-    """What marks the installation's containers in the engine."""
+    """The label of the installation's containers in the engine."""
     from carrel.site import service as site
 
     async with database.transaction() as tx:

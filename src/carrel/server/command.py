@@ -1,4 +1,4 @@
-"""The operator's commands, parsed by `grammar`, each imported when it runs, to start fast."""
+"""The operator's commands, parsed by `grammar`; each is imported only when it runs, for a fast start."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ _OF_A_CHECKOUT = ("test", "bench")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; give its exit code (0 well, 1 failed, 2 wrong use, 5 not running)."""
+    """Run one command; returns its exit code (0 success, 1 failure, 2 usage error, 5 not running)."""
     if arguments[:1] and arguments[0] in _OF_A_CHECKOUT:
         sys.stderr.write(f"error: `carrel {arguments[0]}` works only in a checkout (usage)\n")
         sys.stderr.write(f"hint: clone the repository and run ./carrel {arguments[0]} there\n")
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _wrong_setting(error: ValueError) -> CarrelError:
-    """What a value of the environment is refused with. Raises: the error, when it is about something else."""
+    """The error for an invalid environment variable. Raises: the original error if it has another cause."""
     from pydantic import ValidationError
 
     if not isinstance(error, ValidationError) or error.title != "Settings":
@@ -68,7 +68,7 @@ def _wrong_setting(error: ValueError) -> CarrelError:
 
 
 def complain(error: CarrelError) -> int:
-    """Say it on standard error; give the exit code."""
+    """Print the error to standard error; returns the exit code."""
     sys.stderr.write(f"error: {error.message} ({error.code})\n")
     if error.hint:
         sys.stderr.write(f"hint: {error.hint}\n")
@@ -76,7 +76,7 @@ def complain(error: CarrelError) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    """Become the process of the roles; the gateway has one of its own beside the rest."""
+    """Run the roles in this process; the gateway has its own process."""
     roles = set(options.roles.split(","))
     if not (url := os.environ.get("CARREL_DATABASE_URL")):
         sys.stderr.write("error: CARREL_DATABASE_URL is not set (setup.no_database)\n")
@@ -130,7 +130,7 @@ async def _settle(options: argparse.Namespace) -> None:
 
 
 def read_run(data_dir: Path) -> dict[str, str]:
-    """The environment that the last `up` gave its processes; empty before the first."""
+    """The environment of the processes started by the last `up`; empty before the first."""
     try:
         return dict(json.loads((data_dir / "run.json").read_text())["environment"])
     except (OSError, ValueError, KeyError):
@@ -138,7 +138,7 @@ def read_run(data_dir: Path) -> dict[str, str]:
 
 
 def read_version(data_dir: Path) -> str:
-    """Which version the last `up` started: another one than this when the code was exchanged since."""
+    """The version that the last `up` started; differs from the current one if the code was replaced since."""
     try:
         return str(json.loads((data_dir / "run.json").read_text())["version"])
     except (OSError, ValueError, KeyError):

@@ -85,7 +85,7 @@ from carrel.usage.idle import routes as idle
 from carrel.usage.idle.activity import Activity
 from carrel.usage.service import UsageStream
 
-# Looked through in this order: what is asked most comes first.
+# Searched in this order: most requested first.
 _ROUTERS = (
     transfers.router,
     uploads.router,
@@ -128,7 +128,7 @@ _ROUTERS = (
 
 
 def application() -> FastAPI:
-    """The HTTP application with every route and nothing behind it; enough to write openapi.json."""
+    """The HTTP application with all routes but no services; sufficient to write openapi.json."""
     app = FastAPI(
         title="Carrel",
         version=carrel.__version__,
@@ -145,7 +145,7 @@ def application() -> FastAPI:
         app.include_router(router, prefix="/api/v1")
     api_document.install(app, [route for router in _ROUTERS for route in router.routes])
     app.mount(webdav.MOUNT, webdav.LazyWebDav())
-    # Where scrapers look by themselves.
+    # The default path of scrapers.
     app.add_api_route(
         "/metrics",
         metrics.show,
@@ -167,7 +167,7 @@ def application() -> FastAPI:
 async def api(
     settings: Settings, database: Database, engines: Engines, *, clock: Clock | None = None
 ) -> AsyncIterator[FastAPI]:
-    """The application at work, until the block ends. Owns neither database nor engines."""
+    """Serve requests until the block ends. Owns neither database nor engines."""
     build.publish()
     app = application()
     listener = Listener(database.url)
@@ -192,7 +192,7 @@ async def api(
         ):
             stack.push_async_callback(_stop, asyncio.create_task(work))
         await listener.connected.wait()
-        # What an API before this one was killed in the middle of; the controllers may run elsewhere, and look seldom.
+        # Recover operations that a killed API left unfinished; the controllers may run elsewhere and check rarely.
         looking = loop.beside(
             "write down interrupted changes",
             partial(interrupted.write_down_all, database.transaction, services.storages, services.clock),
@@ -240,7 +240,7 @@ def _services(
 async def controllers(
     settings: Settings, database: Database, engines: Engines, *, clock: Clock | None = None
 ) -> AsyncIterator[None]:
-    """The controllers at work whenever this process leads, until the block ends."""
+    """Run the controllers while this process is the leader, until the block ends."""
     listener = Listener(database.url)
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     seal = SecretBox(settings.key())

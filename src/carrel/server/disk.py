@@ -1,4 +1,4 @@
-"""How much room the data directory's disk has left, for people."""
+"""Free space on the data directory's disk, for people."""
 
 import shutil
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _LOW_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Disk:
-    """state: "ok", "low" (everything works, but not for long) or "down". text: a phrase, with what to do if low."""
+    """state: "ok", "low" (works, but space runs out soon) or "down". text: a phrase, with a remedy if low."""
 
     state: str
     text: str
 
 
 def look(data_dir: Path) -> Disk:
-    """Low: less than 1 GiB is free, or on a small disk less than a tenth of it."""
+    """The state of the disk. Low: less than 1 GiB free, or less than a tenth of a small disk."""
     try:
         space = shutil.disk_usage(data_dir)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The engines of an installation: as its processes connect them, and as its commands do without any process."""
+"""The engines of an installation: connections for its processes, and for commands without any process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -22,17 +22,17 @@ from carrel.tables.engines import EngineRow
 
 T = TypeVar("T")
 ANSWER_S = 30.0
-"""How long a command waits for what an engine does for it."""
+"""Timeout of commands for engine requests."""
 
 
 async def ensure_local(settings: Settings, database: Database) -> None:
-    """The local engine is where CARREL_ENGINE_URL says. Twice: no-op."""
+    """Set the URL of the local engine to CARREL_ENGINE_URL. Twice: no-op."""
     async with database.transaction() as tx:
         await service.ensure_local(tx, "docker", {"url": settings.engine_url})
 
 
 async def connector(settings: Settings, database: Database) -> Connector:
-    """What makes engines from their rows, for this installation."""
+    """Creates engines from their rows, for this installation."""
     accelerators = make(settings.effective_accelerators)
     label = await claim.label(settings, database)
     return Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings), accelerators))
@@ -40,9 +40,9 @@ async def connector(settings: Settings, database: Database) -> Connector:
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """An engine as its row said when a command began, usable after the database has stopped.
+    """An engine as of the start of a command, usable after the database has stopped.
 
-    label: of what this installation has there. containers: how many of sessions the database knows there.
+    label: of the installation's objects there. containers: number of session containers in the database.
     """
 
     name: str
@@ -54,7 +54,7 @@ class InstalledEngine:
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Engine]:
-        """The engine itself, until the block ends. Raises: EngineUnavailable when it cannot be used as it is set up."""
+        """The engine, connected until the block ends. Raises: EngineUnavailable if its settings do not work."""
         engine = self._engines.connected(self._row)
         try:
             yield engine
@@ -63,13 +63,13 @@ class InstalledEngine:
                 await engine.close()
 
     async def ask(self, question: Callable[[Engine], Awaitable[T]], *, within_s: float = ANSWER_S) -> T:
-        """What it answers. Raises: EngineError; EngineUnavailable when it has not after so long."""
+        """The engine's answer. Raises: EngineError; EngineUnavailable after the timeout."""
         async with self.connected() as engine:
             return await in_time(question(engine), within_s)
 
 
 async def installed(settings: Settings, database: Database) -> list[InstalledEngine]:
-    """All of them, the local one first, then by name. Raises: Unavailable (the database)."""
+    """All engines, the local one first, then by name. Raises: Unavailable (the database)."""
     label = await claim.label(settings, database)
     make_engine = Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings)))
     engines = Engines(database, make_engine)
@@ -85,7 +85,7 @@ async def _rows(settings: Settings, database: Database) -> list[tuple[EngineRow,
         async with database.transaction() as tx:
             return await queries.with_containers(tx)
     except ProgrammingError:
-        # The program was exchanged, and the schema is still that of a version that knew one engine.
+        # The program was replaced, and the schema is from a version with a single engine.
         url = {"url": settings.engine_url}
         return [(EngineRow(id=LOCAL_ENGINE, name="local", kind="docker", settings=url), 0)]
 
@@ -96,7 +96,7 @@ async def ask_each(
     *,
     within_s: float = ANSWER_S,
 ) -> list[tuple[InstalledEngine, T | EngineError]]:
-    """What each answers, asked side by side, or why it does not."""
+    """The answer or error of each engine; all are asked concurrently."""
 
     async def answer(engine: InstalledEngine) -> T | EngineError:
         try:

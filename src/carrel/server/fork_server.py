@@ -1,12 +1,12 @@
-"""The process from which the roles are forked: `python -m carrel.server.fork_server SUPERVISOR SOCKET MODULE`.
+"""The process that forks the roles: `python -m carrel.server.fork_server SUPERVISOR SOCKET MODULE`.
 
-It imports MODULE and calls its `load` once; a role that is forked from it has nothing to load any more. It starts no
-thread, runs no event loop and opens nothing but its socket, so that a role begins as if it were alone. On that socket
-it says when it is ready; each message from there asks for one role, and brings the role's link and its log. When the
-code on the disk is another one by then, as during an upgrade, it ends instead: the next one loads that.
+It imports MODULE and calls its `load` once, so that forked roles load nothing. It starts no thread, runs no event loop
+and opens only its socket, so that roles start from a clean state. On the socket it reports readiness; each message it
+receives requests one role and carries the role's link and log. If the code on disk changes, as during an upgrade, it
+exits, and its successor loads the new code.
 
-A role is no child of this process: the one between the two ends at once, and the supervisor adopts what that leaves
-behind. So the supervisor sees a role end like any child, and the end of this process ends no role.
+Roles are not children of this process: an intermediate process exits immediately, and the supervisor adopts its
+orphans. So the supervisor can wait for roles like for any child, and the end of this process ends no role.
 """
 
 import gc
@@ -26,7 +26,7 @@ _LONGEST_BYTES = 100
 
 
 def main(arguments: list[str]) -> None:
-    # 1. Nothing of what is loaded is ever garbage. A look for it takes time, and writes to pages that all share.
+    # 1. Loaded modules are never garbage: collecting takes time and writes to shared pages.
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     supervisor, requests = int(arguments[0]), socket.socket(fileno=int(arguments[1]))
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     files = [file for module in sys.modules.values() if (file := getattr(module, "__file__", None))]
     loaded = {file: _changed_at(file) for file in files}
     requests.send(b"ready")
-    # 2. From here on in one of the roles. It does nothing before the supervisor knows its pid.
+    # 2. From here on in a role, which does nothing until the supervisor knows its pid.
     forked = _serve(requests, loaded)
     if forked is None:
         return
@@ -58,8 +58,8 @@ def main(arguments: list[str]) -> None:
 
 
 def _serve(requests: socket.socket, loaded: dict[str, int]) -> tuple[str, socket.socket] | None:
-    """Fork a role for each request, until the supervisor closes or the code changes. Returns in each role too: its
-    name and its link.
+    """Fork a role for each request until the supervisor closes the socket or the code changes. Also returns in each
+    role, with its name and link.
     """
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, _LONGEST_BYTES, 2)
@@ -72,7 +72,7 @@ def _serve(requests: socket.socket, loaded: dict[str, int]) -> tuple[str, socket
         try:
             forked = _fork()
         except OSError as error:
-            # The table of processes is full. The supervisor tries again later.
+            # The process table is full. The supervisor retries later.
             forked = False
             with suppress(OSError):
                 link.send(str(-(error.errno or 1)).encode())
@@ -87,8 +87,8 @@ def _serve(requests: socket.socket, loaded: dict[str, int]) -> tuple[str, socket
 
 
 def _fork() -> bool:
-    """True in a new process, once the supervisor has adopted it; False in this one. Raises: OSError."""
-    # The new process waits for the end of `held`, which is open here until the process between the two is gone.
+    """True in the new process once the supervisor has adopted it; False in this one. Raises: OSError."""
+    # The new process waits for end of file on `held`, which stays open until the intermediate process has exited.
     adopted, held = socket.socketpair()
     with adopted, held:
         between = os.fork()
@@ -104,7 +104,7 @@ def _fork() -> bool:
 
 
 def _fork_and_end() -> None:
-    """Return in a new process only."""
+    """Returns only in the new process."""
     try:
         if os.fork() != 0:
             os._exit(0)
@@ -113,7 +113,7 @@ def _fork_and_end() -> None:
 
 
 def _changed_at(file: str) -> int:
-    """Nanoseconds; 0 when it is gone."""
+    """Modification time in nanoseconds; 0 if the file is missing."""
     try:
         return os.stat(file).st_mtime_ns
     except OSError:

@@ -1,7 +1,7 @@
-"""The grammar of the operator's commands: their options, what values these take, and their help.
+"""The grammar of the operator's commands: options, their values, and help texts.
 
-Standard library and Python 3.9 only, and nothing of ours: the first command reads it before anything is installed, so
-that `--help` answers and a wrong option is refused without setting anything up.
+Standard library and Python 3.9 only, without imports from Carrel: the first command reads it before anything is
+installed, so that `--help` works and wrong options are rejected without any setup.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COMMANDS = {
 ROLES = ("api", "gateway", "controllers")
 EXIT_USAGE = 2
 LAST_PORT = 65534
-"""Of the page: apps use the port after it."""
+"""Port of the page; apps use the next one."""
 _EMAIL = re.compile(r"[^\s@<>()\[\],;:\"\\]{1,64}@[^\s@<>()\[\],;:\"\\]+")
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
 _EXAMPLES = {
@@ -50,7 +50,7 @@ _EXAMPLES = {
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that refuses in one sentence and a hint, with exit code 2."""
+    """An argument parser that reports errors as a sentence and a hint, with exit code 2."""
 
     def error(self, message: str) -> NoReturn:
         hint = f"{self.prog} --help"
@@ -63,11 +63,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """A command and its options. Raises: SystemExit, when help is asked for or something is not understood."""
+    """A command and its options. Raises: SystemExit, for help and for usage errors."""
     top = parser()
     if not words or words[0] not in COMMANDS:
         return top.parse_args(words)
-    # Straight to the command's own parser: its refusals name it.
+    # Use the command's own parser, so that its errors name the command.
     [commands] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
     options: argparse.Namespace = commands.choices[words[0]].parse_args(words[1:])
     options.command = words[0]
@@ -210,14 +210,14 @@ _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
 
 
 def port(text: str) -> int:
-    """A port that leaves room for the gateway's behind it. Raises: ArgumentTypeError."""
+    """A port whose successor is valid too, for the gateway. Raises: ArgumentTypeError."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; choose one from 1 to {LAST_PORT}")
     return int(text)
 
 
 def port_range(text: str) -> str:
-    """FIRST-LAST. Raises: ArgumentTypeError."""
+    """A range FIRST-LAST. Raises: ArgumentTypeError."""
     matched = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
     if not matched or not 1 <= int(matched[1]) <= int(matched[2]) < 1 << 16:
         raise argparse.ArgumentTypeError(f"{text!r} is not a range of ports such as 8710-8749")
@@ -229,7 +229,7 @@ def host(text: str) -> str:
     try:
         ipaddress.ip_address(text)
     except ValueError:
-        # What ends in a number cannot be a name: it is a mistyped address.
+        # A host name cannot end in a number: this is a mistyped address.
         if not _HOST_NAME.fullmatch(text) or text.rsplit(".", 1)[-1].isdigit():
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not an address to listen on, such as 127.0.0.1 or 0.0.0.0"
@@ -252,7 +252,7 @@ def email(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """The absolute path of a file that can be read. Raises: ArgumentTypeError."""
+    """The absolute path of a readable file. Raises: ArgumentTypeError."""
     path = Path(text).absolute()
     try:
         path.open("rb").close()
@@ -262,7 +262,7 @@ def readable(text: str) -> str:
 
 
 def directory(text: str) -> Path:
-    """A directory, or a path at which one can be made. Raises: ArgumentTypeError."""
+    """A directory, or a path where one can be created. Raises: ArgumentTypeError."""
     path = Path(text).absolute()
     existing = next(part for part in (path, *path.parents) if part.exists())
     if not text or not existing.is_dir():
@@ -271,7 +271,7 @@ def directory(text: str) -> Path:
 
 
 def roles(text: str) -> str:
-    """Some of the roles, with commas. Raises: ArgumentTypeError."""
+    """A comma-separated list of roles. Raises: ArgumentTypeError."""
     for role in text.split(","):
         if role not in ROLES:
             raise argparse.ArgumentTypeError(

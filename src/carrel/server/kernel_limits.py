@@ -1,7 +1,7 @@
-"""Limits of the kernel: those that all sessions of a machine share, since they run as one user id, and our own.
+"""Kernel limits: those shared by all sessions of a machine, which run as one user id, and those of this process.
 
-Where they are high, the memory limit of a session is what it meets first. docs/reference/isolation.md explains each;
-an operator sets them, since they hold for the whole machine.
+They should be so high that a session reaches its memory limit first. docs/reference/isolation.md explains each; an
+operator sets them, since they apply to the whole machine.
 """
 
 import resource
@@ -15,13 +15,13 @@ LEAST = {
     "fs.aio-max-nr": 1048576,
 }
 PIPE_PAGES = "fs.pipe-user-pages-soft"
-"""0 means no limit, which is what it should be."""
+"""0 means no limit, the recommended value."""
 
 _OPEN_FILES = 65536
 
 
 def raise_open_files() -> None:
-    """Let this process open as many files as its hard limit allows: shells start processes with 1,024."""
+    """Raise the limit of open files to the hard limit: shells start processes with 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -29,15 +29,18 @@ def raise_open_files() -> None:
 
 
 def low(root: Path = Path("/proc/sys")) -> list[str]:
-    """The limits that one session could use up for all, as `name=value` that would do. What cannot be read is left out.
+    """The limits that one session could exhaust for all, as `name=value` with sufficient values. Unreadable limits are
+    omitted.
 
-    root: where the kernel shows them.
+    root: the directory where the kernel exposes them.
     """
     return [f"{name}={least}" for name, least in _wanting(root)]
 
 
 def remedy(engine_url: str, root: Path = Path("/proc/sys")) -> str:
-    """The command that raises what is low where the sessions run; empty: nothing is, or they run on another machine."""
+    """The command that raises low limits where the sessions run; empty if none are low, or if sessions run on another
+    machine.
+    """
     wanting = low(root) if engine_url.startswith("unix://") else []
     return "sysctl -w " + " ".join(wanting) if wanting else ""
 

@@ -1,4 +1,4 @@
-"""What an installation has in its engines besides its sessions, and how it is removed."""
+"""An installation's objects in its engines besides containers of sessions, and their removal."""
 
 import argparse
 
@@ -14,7 +14,7 @@ from carrel.server.settings import Settings
 
 
 def settings_of_last_start(options: argparse.Namespace) -> Settings:
-    """The settings of the last `carrel up` of this data directory, its database and engine included."""
+    """The settings of the last `carrel up` of this data directory, including database and engine."""
     settings = effective_settings(options)
     environment = read_run(settings.data_dir)
     return settings.model_copy(
@@ -26,7 +26,7 @@ def settings_of_last_start(options: argparse.Namespace) -> Settings:
 
 
 async def installed(settings: Settings) -> list[InstalledEngine]:
-    """The engines of the installation. Raises: Unavailable when its database does not answer."""
+    """The engines of the installation. Raises: Unavailable if its database does not respond."""
     database = Database(settings.database_url, pool_size=1)
     try:
         return await engines.installed(settings, database)
@@ -35,7 +35,7 @@ async def installed(settings: Settings) -> list[InstalledEngine]:
 
 
 async def installed_if_known(settings: Settings) -> list[InstalledEngine]:
-    """The same; none when the database does not answer."""
+    """As `installed`; empty if the database does not respond."""
     try:
         return await installed(settings)
     except Unavailable:
@@ -43,10 +43,10 @@ async def installed_if_known(settings: Settings) -> list[InstalledEngine]:
 
 
 async def withdraw(known: list[InstalledEngine]) -> dict[InstalledEngine, int | EngineError]:
-    """Remove networks and packet-filter rules from each engine unless containers of sessions need them; the number of
-    those that do, or why it did not answer.
+    """Remove networks and packet-filter rules from each engine without session containers; returns the number of
+    session containers or the error per engine.
 
-    For a stopped control plane: a running one makes both again.
+    Only for a stopped control plane: a running one creates both again.
     """
     return dict(await engines.ask_each(known, _release))
 

@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, in a file of bounded size or on standard error."""
+"""Structured logs: one JSON object per line, in a file of bounded size or on standard error."""
 
 import logging
 import logging.handlers
@@ -8,12 +8,12 @@ from pathlib import Path
 import structlog
 
 _SIZE = 10 << 20
-# PostgreSQL quotes the row at fault, whatever secrets it holds.
+# PostgreSQL quotes the offending row, including secrets.
 _ROW = re.compile(r"\nDETAIL:.*?(?=\n(?:HINT:|CONTEXT:|\[SQL|\n)|\Z)", re.DOTALL)
 
 
 def set_up(file: Path | None) -> None:
-    """Log to a file that is rotated at 10 MiB (three are kept), or to standard error."""
+    """Log to a file with rotation at 10 MiB (three are kept), or to standard error."""
     handler: logging.Handler
     if file:
         file.parent.mkdir(parents=True, exist_ok=True)

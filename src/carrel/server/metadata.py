@@ -1,4 +1,4 @@
-"""Every table of Carrel, for migrations to compare with."""
+"""Every table of Carrel, for comparison by migrations."""
 
 from sqlalchemy import MetaData
 

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: those of this process, and gauges read from the database at each scrape."""
+"""Metrics for Prometheus: those of this process, and gauges read from the database on each scrape."""
 
 import shutil
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ from carrel.tables.sessions import IS_LIVE, Session
 from carrel.tables.storage_hosts import HostState, StorageHost
 
 router = APIRouter(tags=["server"])
-# When each series began would be as many series again.
+# The creation time of each series would double the number of series.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DISK_FREE = Gauge("carrel_disk_free_bytes", "Free space of the data directory's file system.")
 _DISK_SIZE = Gauge("carrel_disk_size_bytes", "Size of the data directory's file system.")
@@ -55,7 +55,7 @@ async def show(services: ServicesOf[Services], actor: CurrentActor) -> Response:
             gauges = await _gauges(tx, services.clock)
         _DATABASE_UP.set(1)
     except Unavailable:
-        # Who asks is remembered for a while, and the rest is worth most just now.
+        # The authentication of the request is cached for a while; the other values should be current.
         gauges = []
         _DATABASE_UP.set(0)
     registry = CollectorRegistry(auto_describe=False)
@@ -73,7 +73,7 @@ def _look_at_disk(data_dir: Path) -> None:
 
 
 class _Once(Collector):
-    """Gives a registry what was read already."""
+    """Supplies a registry with prepared metrics."""
 
     def __init__(self, gauges: Iterable[Metric]) -> None:
         self._gauges = gauges
@@ -108,7 +108,7 @@ async def _held(tx: AsyncSession) -> Metric:
 
 
 def _name(by: By, holder: Holder) -> str:
-    """Two keypairs of somebody may have one name, and their access keys tell them apart."""
+    """A unique label value: keypairs of one user may share a name but not an access key."""
     return holder.id if by is By.KEYPAIR and not holder.id.startswith(SIGN_IN) else holder.label
 
 
@@ -126,7 +126,7 @@ async def _capacity(tx: AsyncSession) -> Metric:
 
 
 async def _engines(tx: AsyncSession) -> Metric:
-    """As the controllers last saw them."""
+    """State of the engines as last observed by the controllers."""
     gauge = GaugeMetricFamily(
         "carrel_engine_up", "1 while an engine answers, 0 while it does not.", labels=("engine",)
     )
@@ -145,7 +145,7 @@ async def _sessions(tx: AsyncSession) -> Metric:
 
 
 async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
-    """Sessions that are not due yet do not wait."""
+    """Lengths of the queues; sessions that are not due yet do not count."""
     length = GaugeMetricFamily(
         "carrel_scheduler_queue_length",
         "Sessions of a resource group that wait for a node.",
@@ -177,7 +177,7 @@ async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
 
 
 async def _storage(tx: AsyncSession) -> list[Metric]:
-    """As last seen; a host that was never seen has no capacity yet."""
+    """Storage hosts as last observed; a host without observation has no capacity yet."""
     folders = GaugeMetricFamily(
         "carrel_storage_folder_bytes",
         "What the folders on a storage host take, as last measured.",
@@ -210,7 +210,7 @@ async def _storage(tx: AsyncSession) -> list[Metric]:
     return [folders, room, answers]
 
 
-# Other people's transactions in the same database count, too: they keep old rows from being removed.
+# Transactions of other clients of the database count too: they prevent the removal of old rows.
 _DATABASE = text("""
     SELECT pg_database_size(current_database()),
         (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0) FROM pg_stat_activity

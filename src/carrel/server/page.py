@@ -1,4 +1,4 @@
-"""The web page: files of the build, and its index for every address that is the page's own."""
+"""The web page: files of the build, and its index for all addresses of the page."""
 
 import os
 import re
@@ -15,13 +15,13 @@ from carrel.core.errors import NotFound
 from carrel.http.compressed import takes
 
 BUILT = Path(__file__).parent.parent / "web_dist"
-# As web/tools/precompress.ts writes them, best first.
+# Encodings as written by web/tools/precompress.ts, best first.
 _CODINGS = (("br", ".br"), ("gzip", ".gz"))
 _TEXT = frozenset({".css", ".html", ".js", ".json", ".mjs", ".svg", ".txt", ".wasm"})
 _IMMUTABLE = "public, max-age=31536000, immutable"
 
 
-# As web/src/app/router.tsx has them, which a test compares. "$": anything.
+# Routes as in web/src/app/router.tsx, compared by a test. "$": anything.
 PAGES = (
     "/",
     "/index.html",
@@ -73,7 +73,7 @@ def _is_page(path: str) -> bool:
 
 
 def install(app: FastAPI, built: Path = BUILT) -> None:
-    """Serve the page at every address that no route has."""
+    """Serve the page at every address without a route."""
     page = _Page(built)
     otherwise = app.router.default
 
@@ -89,7 +89,7 @@ def install(app: FastAPI, built: Path = BUILT) -> None:
 class _Page:
     def __init__(self, built: Path) -> None:
         self._root = built.resolve()
-        # Not asked to look anything up, only to answer conditional requests as it does.
+        # Only for its handling of conditional requests, not for lookups.
         self._files = StaticFiles(directory=self._root, check_dir=False)
 
     def answer(self, request: Request) -> Response:
@@ -109,7 +109,7 @@ class _Page:
         if not index.is_file():
             return PlainTextResponse("The page is not built: run ./carrel up from a checkout.\n", 503)
         if not _is_page(request.url.path):
-            # The page itself says so to people; programs go by the status.
+            # The page tells people; programs use the status.
             return FileResponse(index, 404, headers={"Cache-Control": "no-cache"})
         return self._send(index, request, "no-cache")
 
@@ -118,7 +118,7 @@ class _Page:
             file = (self._root / path).resolve()
             found = bool(path) and file.is_relative_to(self._root) and file.is_file()
         except (OSError, ValueError):
-            # A name that no file can have: too long, or with a NUL in it.
+            # An impossible file name: too long, or with a NUL.
             return None
         return file if found else None
 
@@ -135,7 +135,7 @@ class _Page:
 
 
 def _compressed(file: Path, accepted: str) -> tuple[str, Path]:
-    """What to send of a file: the smallest form of it that the build made and the client takes, with its coding."""
+    """The smallest build output for a file that the client accepts, and its content encoding."""
     for coding, suffix in _CODINGS:
         if file.suffix in _TEXT and takes(accepted, coding):
             made = file.with_name(file.name + suffix)

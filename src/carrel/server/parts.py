@@ -1,4 +1,4 @@
-"""The state of the installation's parts, for people."""
+"""The state of the installation's components, for people."""
 
 import asyncio
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _TIMEOUT_S = 3.0
 
 @dataclass(frozen=True)
 class InstallationPart:
-    """state: "ok", "down", or "low" (a disk that is nearly full). detail: empty when all is well, except of a disk."""
+    """state: "ok", "down", or "low" (a disk that is nearly full). detail: empty if ok, except for a disk."""
 
     name: str
     state: str
@@ -30,7 +30,7 @@ class InstallationPart:
 
 
 async def look(settings: Settings, database: Database, engines: Engines) -> list[InstallationPart]:
-    """Each part's state, asked now, at most three seconds each."""
+    """The current state of each component, with a timeout of three seconds each."""
     asked = await asyncio.gather(
         _database(settings, database), _local_engine(settings, engines), _gateway(settings)
     )
@@ -69,7 +69,7 @@ async def _gateway(settings: Settings) -> InstallationPart:
     try:
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_TIMEOUT_S)) as client,
-            client.get(url, ssl=False) as answer,  # we know who is there
+            client.get(url, ssl=False) as answer,  # the server is known
         ):
             state = "ok" if answer.status == 200 else "down"
             return InstallationPart("gateway", state, version.full(), "", address)

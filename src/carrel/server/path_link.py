@@ -9,29 +9,29 @@ import carrel
 from carrel.server.bootstrap import Consent, Say
 
 _ASKED = "path-asked"
-"""In the data directory: the question was put once, whatever the answer."""
+"""Marker in the data directory: the user was asked, whatever the answer."""
 
 
 def checkout() -> Path | None:
-    """The checkout that this code runs from; None for an installed package."""
+    """The checkout that contains this code; None for an installed package."""
     root = Path(carrel.__file__).resolve().parents[2]
     return root if (root / "tools" / "bootstrap").is_dir() and (root / "carrel").is_file() else None
 
 
 def program() -> Path:
-    """What the link leads to: the checkout's script, or the installed command."""
+    """Target of the link: the checkout's script, or the installed command."""
     root = checkout()
     return root / "carrel" if root else Path(sys.executable).with_name("carrel")
 
 
 def place() -> Path:
-    """Where the link goes: for root /usr/local/bin, else ~/.local/bin."""
+    """Directory of the link: /usr/local/bin for root, else ~/.local/bin."""
     folder = Path("/usr/local/bin") if os.geteuid() == 0 else Path.home() / ".local" / "bin"
     return folder / "carrel"
 
 
 def offer(data_dir: Path, consent: Consent, say: Say) -> None:
-    """Make the link if somebody at a terminal agrees. Asked once; never when a `carrel` is there already."""
+    """Create the link with the consent of a user at a terminal. Asks once; never if there is a `carrel` already."""
     asked = data_dir / _ASKED
     if asked.exists() or not _has_terminal() or shutil.which("carrel"):
         return
@@ -56,6 +56,6 @@ def _has_terminal() -> bool:
 
 
 def existing() -> Path | None:
-    """The link that leads to this program; None when there is none, or one that leads elsewhere."""
+    """The link to this program; None if there is none or it has another target."""
     link = place()
     return link if link.is_symlink() and link.resolve() == program().resolve() else None

@@ -1,4 +1,4 @@
-"""What the kernel does with a process when its parent ends. Python has no words of its own for it."""
+"""Process attributes for the end of a parent process, by prctl, which Python lacks."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process when its parent is gone, even if that was killed. Exits if it is already."""
+    """Make the kernel kill this process when its parent ends, even by SIGKILL. Exits if the parent has already ended."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         sys.exit(0)
@@ -20,7 +20,7 @@ def die_with_parent(parent: int) -> None:
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Descendants whose parent ends within the block become children of this process."""
+    """Adopt descendants whose parent ends within the block."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         yield
@@ -29,7 +29,7 @@ def adopting() -> Iterator[None]:
 
 
 def _prctl(option: int, value: int) -> None:
-    """Raises: OSError."""
+    """Call prctl. Raises: OSError."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

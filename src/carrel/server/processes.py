@@ -1,7 +1,7 @@
-"""What each process of an installation runs: `python -m carrel.server.role api|gateway`.
+"""The processes of an installation: `python -m carrel.server.role api|gateway`.
 
-"api" serves the page and the API and runs the controllers; "gateway" carries the traffic of apps, apart, so
-that bulk transfers never slow the API down.
+"api" serves the page and the API and runs the controllers; "gateway" proxies the traffic of apps in a separate process,
+so that bulk transfers never slow down the API.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from carrel.server.kernel_limits import raise_open_files
 from carrel.server.settings import Settings
 
 if TYPE_CHECKING:
-    # Of the API alone: the gateway does without.
+    # Only for the API; the gateway does not need it.
     import uvicorn
     from starlette.types import ASGIApp
 
@@ -52,17 +52,17 @@ _LOADED = (
     "encodings.idna",
 )
 _KEEP_ALIVE_S = 75
-"""Longer than proxies keep their idle connections to us, so that they never use one that we are closing."""
+"""Longer than proxies keep idle connections, so that they never use a connection that is being closed."""
 
 
 Ready = Callable[[], None]
-"""Called once the process serves: the supervisor starts it again at once should it die."""
+"""Called once the process serves: the supervisor then restarts it immediately if it dies."""
 
 
 async def api(settings: Settings, roles: frozenset[str], ready: Ready) -> None:
-    """The page, the API and the controllers (by role), until a signal. Raises: Invalid.
+    """Run the page, the API and the controllers (by role) until a signal. Raises: Invalid.
 
-    It listens before the database answers, and says 503 until then.
+    Listens before the database responds, and answers 503 until then.
     """
     if "api" not in roles:
         await _until_first(_until_signal(), _work(settings, roles, None, ready))
@@ -77,8 +77,8 @@ async def api(settings: Settings, roles: frozenset[str], ready: Ready) -> None:
 
 
 async def _work(settings: Settings, roles: frozenset[str], app: Starting | None, ready: Ready) -> None:
-    """Everything behind the port, begun when the database answers. Until cancelled."""
-    # Loading the code takes seconds on a slow machine; requests are answered meanwhile.
+    """Run everything behind the port once the database responds, until cancelled."""
+    # Importing takes seconds on slow machines; requests are answered meanwhile.
     await asyncio.to_thread(importlib.import_module, "carrel.server.compose")
     _collect_garbage()
     database = Database(settings.database_url, data_dir=settings.data_dir)
@@ -101,7 +101,7 @@ async def _work(settings: Settings, roles: frozenset[str], app: Starting | None,
 async def _composed(
     settings: Settings, roles: frozenset[str], database: Database
 ) -> AsyncIterator[ASGIApp | None]:
-    """The controllers and the API (by role) at work; the API's application. Raises: Unavailable."""
+    """Run the controllers and the API (by role); yields the API's application. Raises: Unavailable."""
     from carrel.nodes.engines.connections import Engines
     from carrel.server import compose, engines
 
@@ -123,7 +123,7 @@ async def _composed(
 
 
 async def _until_first(serving: Coroutine[Any, Any, None], work: Coroutine[Any, Any, None]) -> None:
-    """Run both until the first is done, or the second fails; then end the other."""
+    """Run both until the first completes or the second fails; then cancel the other."""
     tasks = [asyncio.create_task(serving), asyncio.create_task(work)]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -143,7 +143,7 @@ def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextMana
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
-    """How the page and the API are served. Raises: Invalid."""
+    """The server configuration of page and API. Raises: Invalid."""
     import uvicorn
 
     from carrel.apps.keepalive import PatientProtocol
@@ -167,23 +167,23 @@ def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         ws=PatientProtocol,
         ws_max_size=4 << 20,
         ws_per_message_deflate=False,
-        # Said outright: else uvicorn would trust this machine, on which strangers may have sessions.
+        # Set explicitly: otherwise uvicorn trusts this machine, where other users may have sessions.
         forwarded_allow_ips=settings.effective_trusted_proxies,
     )
 
 
 def _encrypted(encryption: Tls, handshakes: ConnectionLimit, http: type[Protocol]) -> Callable[..., Protocol]:
-    """What makes protocols for uvicorn, by keywords."""
+    """A protocol factory for uvicorn, called with keywords."""
     return lambda **options: over(encryption, handshakes, partial(http, **options))
 
 
 def _tls(settings: Settings) -> Tls | None:
-    """What our ports speak TLS with; None: plain HTTP. Raises: OSError."""
+    """TLS configuration of the ports; None: plain HTTP. Raises: OSError."""
     return Tls(settings.tls_cert, settings.tls_key) if settings.tls_cert else None
 
 
 async def gateway(settings: Settings, ready: Ready) -> None:
-    """The apps' gateway, until a signal."""
+    """Run the gateway of the apps until a signal."""
     from carrel.gateway.serve import serve
     from carrel.gateway.settings import GatewaySettings
 
@@ -206,7 +206,7 @@ async def gateway(settings: Settings, ready: Ready) -> None:
 
 
 def _collect_garbage() -> None:
-    """From now on; what was loaded never is any."""
+    """Collect garbage from now on, without objects of loaded modules."""
     gc.freeze()
     gc.enable()
 
@@ -219,24 +219,24 @@ async def _until_signal() -> None:
 
 
 def load() -> None:
-    """What the fork server loads for all roles. Neither starts a thread nor opens anything."""
-    # NumPy's linear algebra would start a thread for each core.
+    """Import everything that roles need, in the fork server. Starts no thread and opens nothing."""
+    # NumPy's linear algebra would start one thread per core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for module in _LOADED:
         importlib.import_module(module)
-    # A role that starts after an upgrade runs the code of this process and not that on the disk.
+    # A role that starts after an upgrade must run the code of this process, not the code on disk.
     build.publish()
 
 
 def forked(role: str, ready: Ready) -> None:
-    """The life of a process that the fork server made."""
+    """Main function of a forked process."""
     settings = Settings()
     logs.set_up(_log(settings, role))
     _run(settings, role, ready)
 
 
 def main(arguments: list[str]) -> None:
-    """arguments: the role, then the pid of the parent to end with when there is one."""
+    """Run a role. arguments: the role, then optionally the pid of the parent to end with."""
     role, *parent = arguments
     if parent:
         prctl.die_with_parent(int(parent[0]))
@@ -253,7 +253,7 @@ def _log(settings: Settings, role: str) -> Path:
 def _run(settings: Settings, role: str, ready: Ready) -> None:
     raise_open_files()
     if role == "gateway":
-        # On a machine that is short of cores, bulk transfers give way to the API.
+        # Under CPU contention, bulk transfers yield to the API.
         os.nice(_GATEWAY_NICENESS)
         uvloop.run(gateway(settings, ready))
     else:

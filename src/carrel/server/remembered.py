@@ -1,7 +1,7 @@
-"""What one `carrel up` was given, and the next one of the same data directory keeps: how the installation is reached.
+"""Settings of `carrel up` about the addresses of an installation, stored for the next start of the same data directory.
 
-It is in `run.json`, with everything else that the processes were started with. `carrel status`, `down` and `backup`
-read it too, so that they agree with what runs.
+They are in `run.json` with the rest of the processes' environment. `carrel status`, `down` and `backup` read it too, so
+that they use the settings of the running installation.
 """
 
 import argparse
@@ -14,16 +14,16 @@ from carrel.server.command import read_run
 from carrel.server.settings import Settings, default_data_dir
 
 _OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")
-"""Of `carrel up`. Each is a variable besides."""
+"""Options of `carrel up`. Each has an environment variable too."""
 _VARIABLES = ("gateway_port", "public_url", "apps_url", "trusted_proxies")
 _NOT_OF_A_COPY = ("installation", "public_url", "apps_url")
-"""Where a proxy leads to the original, it does not lead to a copy of it."""
+"""Not copied: a proxy of the original does not forward to its copy."""
 
 
 def effective_settings(options: argparse.Namespace) -> Settings:
-    """Options, then the environment, then what the last `up` of this data directory used, then defaults.
+    """Settings from options, then the environment, then the last `up` of this data directory, then defaults.
 
-    A variable that is empty (0 for a number) is given, too: it forgets what was remembered.
+    An empty variable (0 for a number) counts as set: it resets the stored value.
     """
     data_dir = Path(options.data_dir or os.environ.get("CARREL_DATA_DIR") or default_data_dir()).resolve()
     kept = {
@@ -34,12 +34,12 @@ def effective_settings(options: argparse.Namespace) -> Settings:
     }
     given = {name: value for name in _OPTIONS if (value := getattr(options, name, None)) is not None}
     if given.get("tls_cert", os.environ.get("CARREL_TLS_CERT")) == "":
-        kept.pop("tls_key", None)  # --no-tls: the two are remembered and forgotten together
+        kept.pop("tls_key", None)  # --no-tls: stored and reset together
     return Settings(**{**kept, **given, "data_dir": data_dir})
 
 
 def require_as_running(settings: Settings) -> None:
-    """Raises: Conflict, when it was asked for with another setting than it runs with."""
+    """Check that the requested settings match the running installation. Raises: Conflict."""
     running = read_run(settings.data_dir)
     for name in (*_OPTIONS, *_VARIABLES):
         actual = running.get(_variable(name), "")

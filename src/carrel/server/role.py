@@ -1,5 +1,6 @@
-"""`python -m carrel.server.role ROLE [PARENT]`: see `carrel.server.processes`, which is loaded without a look for
-garbage in between. None of it is ever any, and a start takes a tenth less.
+"""`python -m carrel.server.role ROLE [PARENT]`: see `carrel.server.processes`.
+
+Imports it with garbage collection disabled, since modules are never garbage; this makes starts a tenth faster.
 """
 
 import gc

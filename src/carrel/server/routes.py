@@ -11,7 +11,7 @@ from carrel.server.services import ApiServices
 
 router = APIRouter(tags=["server"])
 _RUNNING = version.full()
-"""Of this process: the checkout may have moved on since."""
+"""Revision of this process; the checkout may be newer."""
 
 
 class PartView(BaseModel):

@@ -1,4 +1,4 @@
-"""What all routes of the API together work with."""
+"""The services of all API routes."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,6 @@ from carrel.signin.providers.services import ProviderServices
 class ApiServices(
     AccessServices, EngineServices, EventServices, FileServices, ProviderServices, QueueServices
 ):
-    """Every room's services. Made in `compose.api`, and nowhere else."""
+    """The services of every package. Created only in `compose.api`."""
 
     settings: Settings

@@ -1,4 +1,4 @@
-"""Settings: from the environment (CARREL_...), with defaults that suit one machine."""
+"""Settings from the environment (CARREL_...), with defaults for a single machine."""
 
 import ipaddress
 import os
@@ -21,7 +21,7 @@ _SAYS_NOTHING = ("127.0.0.1", "0.0.0.0", "::", "::1")
 
 
 def default_data_dir() -> Path:
-    """/var/lib/carrel for root, else the user's own data directory."""
+    """The default data directory: /var/lib/carrel for root, else the user's own data directory."""
     if os.geteuid() == 0:
         return Path("/var/lib/carrel")
     home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
@@ -29,7 +29,7 @@ def default_data_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """What the processes of one installation share. Every field is documented in docs/reference/settings.md."""
+    """Settings shared by all processes of an installation. Every field is documented in docs/reference/settings.md."""
 
     model_config = SettingsConfigDict(env_prefix="CARREL_", extra="ignore")
 
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
 
     @property
     def effective_accelerators(self) -> dict[str, dict[str, Any]]:
-        """Settings by kind of accelerator."""
+        """Settings per kind of accelerator."""
         fakes = {"fake": {"count": self.fake_accelerators}} if self.fake_accelerators else {}
         return {**fakes, **self.accelerators}
 
@@ -104,12 +104,12 @@ class Settings(BaseSettings):
     @field_validator("tls_cert", "tls_key")
     @classmethod
     def _absolute(cls, path: str) -> str:
-        # The processes run elsewhere than who typed it.
+        # The processes may run in another directory than the command.
         return path and os.path.abspath(path)
 
     @property
     def scheme(self) -> str:
-        """What our ports speak: "http" or "https"."""
+        """The scheme of the ports: "http" or "https"."""
         return "https" if self.tls_cert else "http"
 
     @property
@@ -118,16 +118,16 @@ class Settings(BaseSettings):
 
     @property
     def effective_apps_url(self) -> str:
-        """Scheme, apps domain and port; each app's own label goes in front of the domain."""
+        """Scheme, apps domain and port; the label of each app is prepended to the domain."""
         return self.apps_url or self._url(self.apps_domain, self.effective_gateway_port)
 
     def _url(self, host: str, port: int) -> str:
-        # As browsers write it: they leave the scheme's own port out, and compare origins to the letter.
+        # As in browsers, which omit the scheme's default port and compare origins literally.
         usual = port == _PORTS[self.scheme]
         return f"{self.scheme}://{literal(host)}" + ("" if usual else f":{port}")
 
     def _public_host(self) -> str:
-        """The address given or, where that says nothing, the first name that the certificate is for."""
+        """The configured address or, if unspecific, the first name of the certificate."""
         if self.host not in _SAYS_NOTHING:
             return self.host
         if not self.tls_cert:
@@ -138,7 +138,7 @@ class Settings(BaseSettings):
 
     @property
     def effective_app_ports(self) -> range:
-        """The ports for apps without host names; none where names work or only this machine can come.
+        """The ports for apps without host names; empty if host names work or only this machine has access.
 
         Raises: Invalid.
         """
@@ -151,7 +151,7 @@ class Settings(BaseSettings):
 
     @property
     def effective_trusted_proxies(self) -> list[str]:
-        """Addresses and networks. Raises: Invalid."""
+        """Addresses and networks of trusted proxies. Raises: Invalid."""
         found = [part.strip() for part in self.trusted_proxies.split(",") if part.strip()]
         for part in found:
             try:
@@ -166,11 +166,11 @@ class Settings(BaseSettings):
 
     @property
     def unlimited_networks(self) -> tuple[str, ...]:
-        """Where `connections_per_address` does not hold. Raises: Invalid."""
+        """Networks exempt from `connections_per_address`. Raises: Invalid."""
         return (*LOOPBACK, *self.effective_trusted_proxies)
 
     def key(self) -> bytes:
-        """The installation's secret key, 32 bytes, made on first use; only its owner can read the file."""
+        """The installation's secret key, 32 bytes, created on first use and readable only by its owner."""
         path = self.data_dir / "key"
         try:
             return path.read_bytes()
@@ -192,7 +192,7 @@ def _given_ports(text: str, taken: set[int]) -> range:
 
 
 def write_secret(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all; keeps one that is there."""
+    """Atomically create a file readable only by its owner; an existing file is kept."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)

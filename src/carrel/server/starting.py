@@ -1,4 +1,4 @@
-"""What the API answers between listening and serving: 503, while its database starts or recovers."""
+"""The API's response between listening and serving: 503 while its database starts or recovers."""
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -10,7 +10,7 @@ _RETRY_AFTER_S = 1
 
 
 class Starting:
-    """An ASGI application that refuses everything until `start` gives it the real one."""
+    """An ASGI application that rejects all requests until `start` sets the real one."""
 
     def __init__(self) -> None:
         self._app: ASGIApp | None = None

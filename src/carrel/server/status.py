@@ -1,4 +1,4 @@
-"""`carrel down` and `carrel status`: looked up on this machine, also when nothing answers."""
+"""`carrel down` and `carrel status`, which work without a running server."""
 
 import argparse
 import asyncio
@@ -25,8 +25,8 @@ _STOP_S = 30.0
 
 @dataclass(frozen=True)
 class Line:
-    """state: "ok", "down", "low" (a disk that is nearly full; a limit of the kernel that sessions share), or "unknown"
-    (an engine that nobody looks after just now).
+    """state: "ok", "down", "low" (a nearly full disk; a low kernel limit shared by sessions), or "unknown" (an engine
+    that is not being observed).
     """
 
     part: str
@@ -36,7 +36,7 @@ class Line:
 
 
 class EngineSeen(NamedTuple):
-    """An added engine as the controllers last saw it. address: where it is, or why it is down."""
+    """An added engine as last observed by the controllers. address: its address, or why it is down."""
 
     name: str
     kind: str
@@ -45,9 +45,9 @@ class EngineSeen(NamedTuple):
 
 
 def down(options: argparse.Namespace) -> int:
-    """Stop the control plane and the embedded database, and remove what no session needs from the engine.
+    """Stop the control plane and the embedded database, and remove objects from the engines that no session needs.
 
-    Twice: says that it is not running.
+    Twice: reports that it is not running.
     """
     from carrel.server import leftovers
 
@@ -57,7 +57,7 @@ def down(options: argparse.Namespace) -> int:
     if pid is None and not embedded.running():
         say("Carrel is not running.")
         return 0
-    known = asyncio.run(leftovers.installed_if_known(settings))  # while there is a database to ask
+    known = asyncio.run(leftovers.installed_if_known(settings))  # needs the database
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_S
@@ -78,7 +78,7 @@ def down(options: argparse.Namespace) -> int:
 
 
 def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:
-    """Remove networks and packet-filter rules that no session needs; each engine's name ("": local) and a sentence."""
+    """Remove networks and packet-filter rules that no session needs; yields engine name ("": local) and a sentence."""
     from carrel.engines.port import EngineError
     from carrel.server import leftovers
 
@@ -97,7 +97,7 @@ def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Each part with its health; exit code 5 when one is down."""
+    """Print the health of each component; exit code 5 if one is down."""
     lines = _look(options)
     if options.output == "json":
         sys.stdout.write(json.dumps([asdict(line) for line in lines], indent=2) + "\n")
@@ -141,7 +141,7 @@ def _look(options: argparse.Namespace) -> list[Line]:
 
 
 def _kernel(engine_url: str) -> list[Line]:
-    """The kernel's limits that sessions share, where they run on this machine."""
+    """The kernel limits shared by sessions, if they run on this machine."""
     from carrel.server import kernel_limits
 
     if not engine_url.startswith("unix://"):
@@ -151,7 +151,7 @@ def _kernel(engine_url: str) -> list[Line]:
 
 
 def _database(url: str) -> tuple[Line, list[EngineSeen]]:
-    """The database, and the engines that are known only there: all but the local one."""
+    """The database, and the added engines, which are known only there."""
     import psycopg
 
     try:
@@ -161,7 +161,7 @@ def _database(url: str) -> tuple[Line, list[EngineSeen]]:
             try:
                 return line, [EngineSeen(*row) for row in connection.execute(_ENGINES)]
             except psycopg.errors.UndefinedTable:
-                return line, []  # the program was exchanged, and the schema is still that of before
+                return line, []  # the program was replaced, and the schema is older
     except psycopg.Error:
         return Line("database", "down", "", ""), []
 

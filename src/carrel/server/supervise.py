@@ -1,9 +1,9 @@
-"""The process that keeps the others alive: `python -m carrel.server.supervise DATA_DIR`.
+"""The supervisor: `python -m carrel.server.supervise DATA_DIR`.
 
-Standard library only: it lives as long as the installation and should weigh nothing. It has the roles forked from a
-process that has loaded their code, starts them again when they die (at once, unless they die before they are ready),
-does the same for that process and for the embedded PostgreSQL, keeps the logs of all from growing without end, and
-ends them all on SIGTERM. Sessions are not its children: they go on.
+Standard library only, since it lives as long as the installation and should stay small. It starts the fork server,
+which forks the roles, and restarts roles that die (immediately, unless they die before they are ready), the fork server
+and the embedded PostgreSQL. It bounds the size of all logs and stops everything on SIGTERM. Sessions are not its
+children: they continue.
 """
 
 import fcntl
@@ -30,7 +30,9 @@ _LOG_BYTES = 10 << 20
 
 
 class DatabaseKeeper:
-    """Starts the embedded PostgreSQL again whenever it is down. Recovery may take minutes and blocks nobody."""
+    """Restarts the embedded PostgreSQL whenever it is down. Recovery may take minutes and does not block the
+    supervisor.
+    """
 
     def __init__(self, embedded: Embedded) -> None:
         self._embedded = embedded
@@ -65,7 +67,7 @@ class DatabaseKeeper:
 
 
 class Supervisor:
-    """Runs until told to stop."""
+    """Runs until it is stopped."""
 
     def __init__(self, data_dir: Path) -> None:
         self._lock = (data_dir / "lock").open("w")
@@ -86,7 +88,7 @@ class Supervisor:
         self._stop = False
 
     def run(self) -> None:
-        """Keep everything alive until SIGTERM or SIGINT, then end it in order."""
+        """Supervise all processes until SIGTERM or SIGINT, then stop them in order."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
         self._pid_file.write_text(str(os.getpid()))
@@ -123,7 +125,7 @@ class Supervisor:
 
 
 def _compiled_code(data_dir: Path) -> dict[str, str]:
-    """Variables with which Python keeps compiled modules, also where it is told to write none beside the sources:
+    """Environment variables that make Python cache compiled modules, even if it must not write beside the sources;
     without them each start takes seconds longer.
     """
     if not sys.dont_write_bytecode:
@@ -132,11 +134,11 @@ def _compiled_code(data_dir: Path) -> dict[str, str]:
 
 
 def bound(log: Path, most_bytes: int = _LOG_BYTES) -> None:
-    """Move what a log holds into `<log>.1` when it has become long. Its writers append, so they need not know."""
+    """Move the content of a long log to `<log>.1`. Its writers append, so they are not affected."""
     try:
         if not log.exists() or log.stat().st_size <= most_bytes:
             return
-        with suppress(OSError):  # no room for the copy: what it says is lost, and there is room
+        with suppress(OSError):  # no space for the copy: dropping the content frees space
             shutil.copyfile(log, log.with_name(f"{log.name}.1"))
         os.truncate(log, 0)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`carrel uninstall`: removes what `carrel up` made on this machine, after saying what; data only when told to."""
+"""`carrel uninstall`: lists and removes what `carrel up` created on this machine; data only on request."""
 
 import argparse
 import asyncio
@@ -34,8 +34,8 @@ _UNIT = Path("/etc/systemd/system/carrel.service")
 
 @dataclass(frozen=True)
 class EngineContents:
-    """What there is of ours in an engine. containers: of sessions, as the engine lists them. images: name to bytes.
-    others: where other installations are that may use the images.
+    """The installation's objects in an engine. containers: of sessions, as listed by the engine. images: name -> bytes.
+    others: locations of other installations that may use the images.
     """
 
     containers: int
@@ -45,7 +45,7 @@ class EngineContents:
 
 @dataclass(frozen=True)
 class Removable:
-    """What there is to remove. silent: the engines that do not answer, with the reason."""
+    """Everything that can be removed. silent: engines that do not respond, with the reason."""
 
     engines: dict[InstalledEngine, EngineContents]
     silent: dict[InstalledEngine, str]
@@ -58,10 +58,10 @@ class Removable:
 
 
 def uninstall(options: argparse.Namespace) -> int:
-    """Remove an installation. Twice: says that there is none. Raises: Conflict, NotFound, Unavailable."""
+    """Remove an installation. Twice: reports that there is none. Raises: Conflict, NotFound, Unavailable."""
     installation = find(effective_settings(options).data_dir)
     found = _look(options, installation)
-    # 1. Say what goes and what stays, and ask.
+    # 1. List what is removed and what is kept, and ask.
     _announce(found, installation, data=options.data)
     if found.containers and not options.force:
         raise Conflict(
@@ -78,7 +78,7 @@ def uninstall(options: argparse.Namespace) -> int:
     if not consenting(options.yes)("remove all of this"):
         say("Nothing was removed.")
         return 1
-    # 2. In the order in which each needs the next.
+    # 2. Remove dependents first.
     status.down(options)
     for engine, contents in found.engines.items():
         _clear(engine, () if contents.others else contents.images)
@@ -99,13 +99,13 @@ def uninstall(options: argparse.Namespace) -> int:
 
 
 def _is_copy(installation: BackupSource) -> bool:
-    """It was copied or restored and never started here: what the engine has under its label is the original's."""
+    """True if it was copied or restored and never started here: the objects under its label belong to the original."""
     former = read_run(installation.data_dir).get("CARREL_DATA_DIR", "")
     return Path(former).resolve() != installation.data_dir.resolve()
 
 
 def _look(options: argparse.Namespace, installation: BackupSource) -> Removable:
-    """Raises: Unavailable."""
+    """Collect everything that can be removed. Raises: Unavailable."""
     known = [] if _is_copy(installation) else asyncio.run(_installed(options, installation))
     ours: dict[InstalledEngine, EngineContents] = {}
     silent: dict[InstalledEngine, str] = {}
@@ -126,7 +126,7 @@ def _look(options: argparse.Namespace, installation: BackupSource) -> Removable:
 
 
 async def _installed(options: argparse.Namespace, installation: BackupSource) -> list[InstalledEngine]:
-    """An installation that is stopped has its database started to ask. Raises: Unavailable."""
+    """The engines; starts the database of a stopped installation to read them. Raises: Unavailable."""
     settings = leftovers.settings_of_last_start(options)
     settings = settings.model_copy(update={"database_url": installation.database_url})
     with database.reachable(installation.embedded):
@@ -145,7 +145,7 @@ async def _contents(engine: Engine) -> EngineContents:
 def _clear(engine: InstalledEngine, images: Iterable[str]) -> None:
     """Delete containers, networks and packet-filter rules, then the images that no other container uses.
 
-    Raises: Unavailable for the local engine; what stays in another one is said.
+    Raises: Unavailable for the local engine; failures of other engines are printed.
     """
     try:
         asyncio.run(engine.ask(partial(_clear_engine, images=images), within_s=_CLEAR_S))
@@ -231,7 +231,7 @@ def _is_installed(package: str) -> bool:
 
 
 def _bytes(folder: Path) -> int:
-    """What a directory takes on the disk."""
+    """Disk usage of a directory in bytes."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:

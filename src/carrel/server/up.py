@@ -39,19 +39,19 @@ _QUICK_S = 2.0
 
 
 class Founder(NamedTuple):
-    """The first administrator, just made."""
+    """The newly created first administrator."""
 
     email: str
     password: str
 
 
 def up(options: argparse.Namespace) -> int:
-    """Set up what is missing and run. In the foreground it becomes the supervisor itself."""
+    """Set up what is missing and run. In the foreground, this process becomes the supervisor."""
     settings = effective_settings(options)
     data_dir = settings.data_dir
     if running_pid(data_dir):
         return _runs_already(settings)
-    # 0. what would stop it later stops it here, before anything is made
+    # 0. check everything that would fail later, before creating anything
     _ = settings.effective_app_ports
     _ = settings.effective_trusted_proxies
     _require_certificate(settings)
@@ -59,7 +59,7 @@ def up(options: argparse.Namespace) -> int:
     if settings.database_url:
         wait_for_database(settings.database_url)
     _make_data_dir(data_dir)
-    # 1. something that runs containers
+    # 1. container engine
     from carrel.server.bootstrap.engine import find_or_install_engine
 
     engine_url = find_or_install_engine(data_dir=data_dir, consent=consenting(options.yes), say=say)
@@ -92,20 +92,20 @@ def up(options: argparse.Namespace) -> int:
         )
     supervisor = os.getpid()
     if os.fork() == 0:
-        # The child sees the start through and prints the address; the parent becomes the supervisor.
+        # The child waits for the start and prints the address; the parent becomes the supervisor.
         os._exit(_accompany(settings, options, later=later, founder=founder, supervisor=supervisor))
     return os.execv(sys.executable, _supervisor_command(data_dir))
 
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
-    """Whether it is where it ran the last time, and shall be what it was."""
+    """True if the data directory has not moved and the identity stays the same."""
     from carrel.server.adoption import Mode, mode_of
 
     return mode_of(options) is Mode.PLAIN and _former_data_dir(settings) in (None, settings.data_dir)
 
 
 def _former_data_dir(settings: Settings) -> Path | None:
-    """Where this data directory was when it last ran; None before that."""
+    """Location of this data directory at its last start; None before the first."""
     from carrel.server.command import read_run
 
     former = read_run(settings.data_dir).get("CARREL_DATA_DIR")
@@ -120,7 +120,7 @@ def _accompany(
     founder: Founder | None,
     supervisor: int,
 ) -> int:
-    """Prepare what is left (later), wait until it answers, print the address; else stop it."""
+    """Do the deferred preparation (later), wait until the server responds, print the address; on failure stop it."""
     from carrel.server.command import complain
 
     try:
@@ -147,7 +147,7 @@ def _warn_of_low_limits(engine_url: str) -> None:
 
 
 def _runs_already(settings: Settings) -> int:
-    """Say where it is. Raises: Conflict when it was asked for with other settings than it runs with."""
+    """Print the address. Raises: Conflict if the requested settings differ from the running ones."""
     require_as_running(settings)
     say("Carrel is running already.")
     announce(settings, founder=None)
@@ -175,7 +175,7 @@ def say(line: str) -> None:
 
 
 def consenting(yes: bool) -> Consent:
-    """Asks on a terminal; elsewhere the answer is --yes."""
+    """Consent by a prompt on a terminal, elsewhere by --yes."""
 
     def consent(what: str) -> bool:
         if yes:
@@ -188,7 +188,7 @@ def consenting(yes: bool) -> Consent:
 
 
 def running_pid(data_dir: Path) -> int | None:
-    """The pid of this data directory's supervisor when it is alive."""
+    """The pid of this data directory's supervisor, if it is alive."""
     try:
         pid = int((data_dir / "supervisor.pid").read_text())
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -198,7 +198,7 @@ def running_pid(data_dir: Path) -> int | None:
 
 
 def _require_certificate(settings: Settings) -> None:
-    """Raises: Invalid. Says which names of ours browsers will not accept it for."""
+    """Check the certificate; warn about own names that it does not cover. Raises: Invalid."""
     if not (settings.tls_cert or settings.tls_key):
         return
     from carrel.server import certificate
@@ -213,7 +213,7 @@ def _require_certificate(settings: Settings) -> None:
 
 
 def _require_free_ports(settings: Settings) -> None:
-    # Processes whose supervisor was killed take a moment to end.
+    # Processes of a killed supervisor take a moment to end.
     crashed = (settings.data_dir / "supervisor.pid").exists()
     deadline = time.monotonic() + (_CRASHED_S if crashed else 0)
     for port in (settings.port, settings.effective_gateway_port):
@@ -263,7 +263,7 @@ def _start_postgres(embedded: Embedded) -> str:
 
 
 async def _started(embedded: Embedded) -> str:
-    """Its URL. Recovery after a crash may take minutes, and says so."""
+    """Start the embedded database and return its URL. Reports recovery after a crash, which may take minutes."""
     from carrel.server.bootstrap.progress import progress
 
     starting = asyncio.create_task(asyncio.to_thread(embedded.start))
@@ -275,7 +275,7 @@ async def _started(embedded: Embedded) -> str:
 
 
 async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder | None:
-    """The first administrator's e-mail and password when this is the first start, else None."""
+    """Prepare the database; e-mail and password of the first administrator on the first start, else None."""
     import carrel.server.metadata  # noqa: F401 - the first rows refer to tables of everything
     from carrel.core.clock import SystemClock
     from carrel.db.database import Database
@@ -294,7 +294,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         await _prepare_starter(settings, database, consenting(options.yes))
         file = settings.data_dir / "admin-password"
         if not file.exists():
-            # Written before the user is made: a crash in between must not leave a password nobody knows.
+            # Written before the user is created: a crash in between must not leave an unknown password.
             write_secret(file, "".join(secrets.choice(_ALPHABET) for _ in range(16)).encode())
         password = file.read_text()
         async with database.transaction() as tx:
@@ -307,7 +307,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
 
 
 async def _prepare_starter(settings: Settings, database: "Database", consent: Consent) -> None:
-    """Have the starter image in the local engine and in the catalogue."""
+    """Ensure that the starter image is in the local engine and in the catalogue."""
     from carrel.engines.docker import DockerEngine
     from carrel.server import catalogue, claim
     from carrel.server.bootstrap.starter import ensure_starter_image, remove_superseded
@@ -378,9 +378,9 @@ def _lives(pid: int) -> bool:
 
 
 def answers(host: str, port: int, path: str, *, scheme: str) -> bool:
-    """True when there is a 200 there."""
+    """True if the path responds with 200."""
     if scheme == "https":
-        # We know who is there, and the certificate is for another name than this address.
+        # The server is known, and the certificate is for another name than this address.
         connection: http.client.HTTPConnection = http.client.HTTPSConnection(
             host, port, timeout=3, context=ssl._create_unverified_context()
         )
@@ -396,9 +396,9 @@ def answers(host: str, port: int, path: str, *, scheme: str) -> bool:
 
 
 def announce(settings: Settings, founder: Founder | None, *, show_password: bool = False) -> None:
-    """Print where it is, how to sign in, and how to stop.
+    """Print address, sign-in and how to stop.
 
-    The password appears on a terminal and where it is asked for; elsewhere it would stay in somebody's log.
+    The password is printed only on a terminal or on request; elsewhere it would end up in a log.
     """
     file = settings.data_dir / "admin-password"
     say("")

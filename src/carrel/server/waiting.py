@@ -1,4 +1,4 @@
-"""Waiting for a database that starts, and refusing one that never will, or that a newer version has changed."""
+"""Wait for a starting database; reject one that cannot start or has a newer schema."""
 
 import sys
 import time
@@ -12,16 +12,16 @@ from carrel.db import revision
 _ANSWERS_S = 60.0
 _PAUSE_S = 0.5
 _STARTING = "57P03"
-"""PostgreSQL answers, and says that it starts, recovers or stops: SQLSTATE cannot_connect_now."""
+"""SQLSTATE cannot_connect_now: PostgreSQL is starting, recovering or stopping."""
 
 _FINAL_SIGNS = ("authentication failed", "does not exist", "no pg_hba.conf entry", "Servname not supported")
-"""In what libpq says, which gives no SQLSTATE for a connection that was never made."""
+"""Text in errors of libpq, which has no SQLSTATE for failed connections."""
 
 
 def wait_for_database(url: str) -> None:
-    """Return when the database takes connections. A recovery is waited for without limit, silence for a minute.
+    """Wait until the database accepts connections: without limit during recovery, one minute without response.
 
-    Raises: Unavailable, saying why; at once when waiting is of no use, such as a wrong password.
+    Raises: Unavailable with the reason; immediately if waiting is useless, such as for a wrong password.
     """
     deadline = time.monotonic() + _ANSWERS_S
     told = ""
@@ -39,7 +39,7 @@ def wait_for_database(url: str) -> None:
 
 
 def require_not_newer(url: str) -> None:
-    """Raises: Conflict when a newer version of Carrel has changed the database's schema."""
+    """Check that no newer version of Carrel has migrated the schema. Raises: Conflict."""
     schema = revision.current(url)
     if schema is not None and schema > revision.newest():
         raise Conflict(
@@ -51,7 +51,7 @@ def require_not_newer(url: str) -> None:
 
 
 class _Problem:
-    """recovers: it will take connections by itself. final: it never will."""
+    """recovers: it will accept connections without intervention. final: it never will."""
 
     def __init__(self, error: psycopg.Error) -> None:
         lines = str(error).strip().splitlines()

@@ -1,7 +1,6 @@
-"""Backups of an installation: made, verified and restored by `carrel backup` and `carrel restore`.
+"""Backups of an installation: `carrel backup` creates and verifies them, `carrel restore` restores them.
 
-A backup is a directory: `manifest.json`, written last, names every other file with its size and checksum;
-`database.dump` is pg_dump's custom format; `key`, `run.json` and `admin-password` are as in the data directory; and
-`folders/<storage host>/<scope>/<folder>.tar` holds one folder each. What does not belong here: when backups are made,
-how many are kept, and where they are sent.
+A backup is a directory. `manifest.json`, written last, lists every other file with size and checksum; `database.dump`
+is in pg_dump's custom format; `key`, `run.json` and `admin-password` are as in the data directory; `folders/<storage
+host>/<scope>/<folder>.tar` contains one folder each. Out of scope: schedules, retention and transfer of backups.
 """

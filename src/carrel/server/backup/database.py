@@ -1,4 +1,4 @@
-"""The database of an installation: dumped consistently while it runs, and loaded into an empty one."""
+"""The database of an installation: consistent online dump, and load into an empty database."""
 
 import os
 import subprocess
@@ -16,13 +16,13 @@ from carrel.db.embedded import Embedded, wheel_programs
 from carrel.server.backup.manifest import Progress, StoredFile
 from carrel.server.backup.programs import ProgramFailed, into_file, running
 
-# A parameter that pg_dump sets and servers before version 17 do not know.
+# pg_dump sets this parameter; servers before version 17 do not support it.
 _UNKNOWN_TO_OLDER = b"SET transaction_timeout = 0;\n"
 
 
 @contextmanager
 def reachable(embedded: Embedded | None) -> Iterator[None]:
-    """Have the embedded server run during the block; one that was started for it is stopped again."""
+    """Ensure that the embedded server runs during the block; stop it afterwards if it was started here."""
     if embedded is None or embedded.running():
         yield
         return
@@ -34,7 +34,7 @@ def reachable(embedded: Embedded | None) -> Iterator[None]:
 
 
 def dump(url: str, target: Path, *, name: str, progress: Progress) -> StoredFile:
-    """One consistent picture of the database, whatever is written meanwhile. Raises: Unavailable."""
+    """Dump a consistent snapshot of the database during concurrent writes. Raises: Unavailable."""
     address, env = _without_password(url)
     command: list[str | Path] = [
         wheel_programs() / "pg_dump",
@@ -48,7 +48,7 @@ def dump(url: str, target: Path, *, name: str, progress: Progress) -> StoredFile
 
 
 def check(dumped: Path) -> None:
-    """Raises: ProgramFailed when pg_restore cannot read it."""
+    """Check that pg_restore can read the dump. Raises: ProgramFailed."""
     with tempfile.TemporaryFile() as complaints:
         listing = running([wheel_programs() / "pg_restore", "--list", dumped], None, complaints.fileno())
         with listing as process:
@@ -61,7 +61,7 @@ def check(dumped: Path) -> None:
 
 
 def require_empty(url: str) -> None:
-    """Raises: Conflict when the database holds tables."""
+    """Check that the database is empty. Raises: Conflict if it contains tables."""
     with psycopg.connect(url, connect_timeout=10) as connection:
         row = connection.execute(
             "SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace "
@@ -76,7 +76,7 @@ def require_empty(url: str) -> None:
 
 
 def load(url: str, dumped: Path, progress: Progress) -> None:
-    """Load a dump in one transaction: all of it, or nothing. Raises: ProgramFailed."""
+    """Load a dump in one transaction. Raises: ProgramFailed."""
     address, env = _without_password(url)
     script: list[str | Path] = [
         wheel_programs() / "pg_restore",
@@ -106,10 +106,10 @@ def load(url: str, dumped: Path, progress: Progress) -> None:
         try:
             _pass_on(reading.stdout, loading.stdin, progress)
             if reading.wait():
-                # At the end of its input psql would commit the half that it has.
+                # At end of input psql would commit an incomplete dump.
                 loading.kill()
         except BrokenPipeError:
-            reading.kill()  # psql has ended: its exit code and what it wrote say why
+            reading.kill()  # psql has ended: its exit code and stderr tell why
         except BaseException:
             loading.kill()
             reading.kill()
@@ -137,7 +137,9 @@ def _pass_on(script: IO[bytes], target: IO[bytes], progress: Progress) -> None:
 
 
 def _without_password(url: str) -> tuple[str, dict[str, str]]:
-    """The address for a command line, which everybody on the machine can read, and the password beside it."""
+    """The URL without the password, since all users of the machine can read command lines, and the password as
+    environment.
+    """
     parts = conninfo_to_dict(url)
     password = parts.pop("password", None)
     return make_conninfo("", **parts), {"PGPASSWORD": str(password)} if password else {}

@@ -1,4 +1,6 @@
-"""The files of folders: one tar archive for each, from a snapshot where the storage makes them, else as they lie."""
+"""The files of folders: one tar archive per folder, from a snapshot if the storage supports them, else from the live
+directory.
+"""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -21,7 +23,7 @@ DIRECTORY = "folders"
 POSIX = "posix"
 _SNAPSHOTS = ".snapshots-"
 _CHANGED = 1
-"""tar's exit code when something changed while it was read: the rest of the archive is good."""
+"""tar's exit code if files changed during the read; the rest of the archive is valid."""
 _TAR = ("tar", "--create", "--sparse", "--numeric-owner", "--acls", "--xattrs", "--xattrs-include=user.*")
 
 
@@ -45,7 +47,7 @@ class Archived:
 def archive(
     folder: Folder, backup: Path, *, snapshot: str | None, settings: HostSettings, progress: Progress
 ) -> Archived | None:
-    """Write the folder's archive; None when the folder is gone. snapshot: the name of one to make and remove again.
+    """Write the folder's archive; None if the folder does not exist. snapshot: name of a temporary snapshot.
 
     Raises: Unavailable.
     """
@@ -84,7 +86,7 @@ def _source(backend: StorageBackend, place: FolderLocation, snapshot: str | None
 
 
 def _has_nested(backend: StorageBackend, place: FolderLocation) -> bool:
-    """Subvolumes inside the folder, which a snapshot of it does not hold."""
+    """True if the folder contains subvolumes, which a snapshot of it omits."""
     if not isinstance(backend, BtrfsBackend):
         return False
     with backend.opened_folder(place) as handle:
@@ -94,9 +96,9 @@ def _has_nested(backend: StorageBackend, place: FolderLocation) -> bool:
 def extract(
     manifest: Manifest, backup: Path, roots: dict[str, Path], settings: HostSettings, progress: Progress
 ) -> list[str]:
-    """Unpack every folder of the backup; the names of hosts that are plain directories now and were not.
+    """Unpack every folder of the backup; returns the names of hosts that had to become plain directories.
 
-    roots: the name of each storage host to its new root. Raises: Conflict, Unavailable.
+    roots: storage host name -> new root. Raises: Conflict, Unavailable.
     """
     backends: dict[str, StorageBackend] = {}
     plain: list[str] = []
@@ -116,7 +118,7 @@ def extract(
 
 
 def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[StoredHost, FolderLocation]:
-    """Whose archive it is. Raises: Conflict for a name that no backup has."""
+    """The storage host and folder of an archive. Raises: Conflict for an invalid archive name."""
     try:
         _, host, scope, file = name.split("/")
         return hosts[host], FolderLocation(directory(scope), FolderId(directory(file.removesuffix(".tar"))))
@@ -125,8 +127,8 @@ def _parsed(name: str, hosts: dict[str, StoredHost], backup: Path) -> tuple[Stor
 
 
 def _prepared(host: StoredHost, root: Path, settings: Mapping[str, Any]) -> tuple[StorageBackend, bool]:
-    """The back end of a host in its new root, and whether it is of the kind that it was: plain directories where that
-    does not work there, as Btrfs on another file system.
+    """The back end of a host in its new root, and whether its kind is unchanged. A kind that does not work there, such
+    as Btrfs on another file system, becomes plain directories.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     backend = make(host.backend, root, settings)

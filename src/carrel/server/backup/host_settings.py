@@ -1,4 +1,4 @@
-"""What storage hosts are set up with besides their roots; the database has it sealed by the installation's key."""
+"""Settings of storage hosts besides their roots; the database stores them sealed with the installation's key."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +11,9 @@ from carrel.db.encryption import SecretBox
 from carrel.folders.hosts.storages import opened
 
 HostSettings = Mapping[str, Mapping[str, Any]]
-"""By the name of the host; one that is not in it has none."""
+"""By host name; a missing host has no settings."""
 
-# An older schema has no such column.
+# Older schemas lack this column.
 _SEALED = """
     SELECT name, id, sealed FROM (
         SELECT name, id, to_jsonb(storage_hosts) ->> 'settings' AS sealed FROM storage_hosts
@@ -22,12 +22,12 @@ _SEALED = """
 
 
 def read(connection: "psycopg.Connection[tuple[Any, ...]]", data_dir: Path) -> HostSettings:
-    """data_dir: that of the key. Raises: Unavailable when the key is another one."""
+    """The settings of all hosts. data_dir: contains the key. Raises: Unavailable if the key does not match."""
     rows = connection.execute(_SEALED).fetchall()
     if not rows:
         return {}
     seal = SecretBox((data_dir / "key").read_bytes())
-    # bytea in JSON is hexadecimal behind a \\x.
+    # bytea in JSON is hexadecimal with prefix \\x.
     return {
         name: opened(seal, StorageHostId(id_), bytes.fromhex(sealed.removeprefix("\\x")))
         for name, id_, sealed in rows

@@ -1,4 +1,4 @@
-"""`carrel backup`: everything of an installation into a directory, while it runs or when it is stopped."""
+"""`carrel backup`: write a running or stopped installation to a directory."""
 
 import argparse
 import hashlib
@@ -42,7 +42,7 @@ _FOLDERS = """
 
 @dataclass(frozen=True)
 class BackupSource:
-    """What a backup is made of. embedded: None with a PostgreSQL of one's own."""
+    """The sources of a backup. embedded: None with an external PostgreSQL."""
 
     data_dir: Path
     database_url: str
@@ -50,7 +50,7 @@ class BackupSource:
 
 
 def backup(options: argparse.Namespace) -> int:
-    """Make a backup, or verify one. Raises: Conflict, NotFound, Unavailable."""
+    """Create or verify a backup. Raises: Conflict, NotFound, Unavailable."""
     if options.verify:
         return _verify(options)
     installation = find(effective_settings(options).data_dir)
@@ -80,7 +80,7 @@ def find(data_dir: Path) -> BackupSource:
 
 @contextmanager
 def _appearing(target: Path) -> Iterator[Path]:
-    """A directory beside the target, which becomes the target when the block ends well, and else goes."""
+    """A temporary directory beside the target: renamed to the target on success, removed on failure."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Conflict(
             "backup.exists", f"{target} is there already.", hint="Name a directory that is not there yet."
@@ -101,14 +101,14 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
     files: dict[str, StoredFile] = {}
     changed, missing = [], []
     with database.reachable(installation.embedded):
-        # 1. The database first: a folder that is made later is not in it, and costs only space.
+        # 1. The database first: a folder created later is not in it and only costs space.
         schema = _schema(installation.database_url)
         files[DATABASE] = database.dump(
             installation.database_url, partial / DATABASE, name=DATABASE, progress=progress
         )
         found = _folders(installation) if how != "none" else []
         hosts, settings = _hosts(installation)
-    # 2. What is small.
+    # 2. Small files.
     for name in SMALL_FILES:
         if (source := installation.data_dir / name).exists():
             files[name] = _copied(source, partial / name)

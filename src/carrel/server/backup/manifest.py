@@ -1,4 +1,4 @@
-"""What a backup holds, and whether it still does."""
+"""The content of a backup, and its verification."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ FORMAT = 1
 _PIECE = 1 << 20
 
 Progress = Callable[[str, int], None]
-"""Called often: which file, and how many more bytes of the backup were written or read."""
+"""Called often: current file, and number of bytes written or read since the last call."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class StoredHost:
-    """A storage host. root: where its folders were. in_data_dir: that was below the data directory."""
+    """A storage host. root: original location of its folders. in_data_dir: the root was below the data directory."""
 
     name: str
     backend: str
@@ -35,9 +35,9 @@ class StoredHost:
 
 @dataclass(frozen=True)
 class Manifest:
-    """schema: the revision of the database. folders: "snapshot", "copy" or "none".
+    """schema: database revision. folders: "snapshot", "copy" or "none".
 
-    changed: folders in which something changed while they were read. missing: folders of the database that were gone.
+    changed: folders that changed while they were read. missing: folders in the database without a directory.
     """
 
     created_at: str
@@ -61,7 +61,9 @@ class Manifest:
 
 
 def read(backup: Path) -> Manifest:
-    """Raises: NotFound when there is no complete backup; Conflict when it is damaged or of a newer format."""
+    """Read the manifest. Raises: NotFound if there is no complete backup; Conflict if it is damaged or has a newer
+    format.
+    """
     try:
         content: dict[str, Any] = json.loads((backup / FILE).read_text())
     except (FileNotFoundError, NotADirectoryError):
@@ -88,7 +90,7 @@ def read(backup: Path) -> Manifest:
 
 
 def verify(backup: Path, progress: Progress) -> Manifest:
-    """The manifest of a backup that holds exactly what it says. Raises: NotFound, Conflict naming what differs."""
+    """Verify that the backup matches its manifest. Raises: NotFound, Conflict naming the difference."""
     manifest = read(backup)
     for name, expected in sorted(manifest.files.items()):
         path = backup / name
@@ -111,7 +113,7 @@ def _checksum(path: Path, name: str, progress: Progress) -> str:
 
 
 def damaged(backup: Path, what: str) -> Conflict:
-    """The refusal of a backup that is not what was made."""
+    """The error for a damaged backup."""
     return Conflict(
         "backup.damaged",
         f"The backup in {backup} is damaged: {what}.",

@@ -1,4 +1,4 @@
-"""Running pg_dump, psql and tar: their output into a file with its checksum, their complaints into an error."""
+"""Run pg_dump, psql and tar: stdout goes to a file with checksum, stderr into the error."""
 
 import errno
 import hashlib
@@ -17,7 +17,7 @@ _WAIT_MS = 500
 
 
 class ProgramFailed(Unavailable):
-    """exit_code: the program's; complaint: the last lines that it wrote to standard error."""
+    """exit_code: the program's; complaint: the last lines of its standard error."""
 
     def __init__(self, program: str, exit_code: int, complaint: str) -> None:
         super().__init__("backup.failed", f"{program} failed with exit code {exit_code}: {complaint}")
@@ -34,9 +34,9 @@ def into_file(
     env: Mapping[str, str] | None = None,
     tolerated: Sequence[int] = (),
 ) -> tuple[StoredFile, int]:
-    """Write what a program prints into a file; the file's size and checksum, and the exit code.
+    """Write a program's standard output to a file; returns the file's size and checksum, and the exit code.
 
-    tolerated: exit codes other than 0 that are no failure. Raises: ProgramFailed, Unavailable for a full disk.
+    tolerated: nonzero exit codes that are not failures. Raises: ProgramFailed, Unavailable if the disk is full.
     """
     digest, size = hashlib.sha256(), 0
     with tempfile.TemporaryFile() as complaints, running(command, env, complaints.fileno()) as process:
@@ -62,10 +62,10 @@ def into_file(
 
 
 def _pieces(pipe: int) -> Iterator[bytes]:
-    """What comes through a pipe, until its end.
+    """The chunks of a pipe until end of file.
 
-    Waits are short: Python acts on a signal between two system calls, and one that arrives just before a call would
-    be noticed only when that call returns.
+    Waits are short: Python handles signals between system calls, so a signal just before a call would be noticed only
+    when that call returns.
     """
     readable = select.poll()
     readable.register(pipe, select.POLLIN)
@@ -80,7 +80,7 @@ def _pieces(pipe: int) -> Iterator[bytes]:
 def running(
     command: Sequence[str | Path], env: Mapping[str, str] | None, stderr: int
 ) -> "subprocess.Popen[bytes]":
-    """The program, with its output in a pipe. Raises: Unavailable when there is no such program."""
+    """Run the program with stdout in a pipe. Raises: Unavailable if it is not installed."""
     try:
         return subprocess.Popen(
             [str(word) for word in command],
@@ -98,7 +98,7 @@ def running(
 
 
 def disk_error(error: OSError, where: Path) -> CarrelError:
-    """What an error of the file system means to the person who makes or restores a backup."""
+    """The error message for a file system error during backup or restore."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(
             "backup.disk_full",

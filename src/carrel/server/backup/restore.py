@@ -1,4 +1,4 @@
-"""`carrel restore`: a backup into a new data directory, on this machine or another."""
+"""`carrel restore`: restore a backup to a new data directory, on this machine or another one."""
 
 import argparse
 import json
@@ -26,11 +26,11 @@ from carrel.server.up import say
 
 RESTORING = ".restoring"
 NOT_COPIED = "not-copied"
-"""Where a copy of an installation looks for storage hosts that were outside of its data directory."""
+"""Where a copy of an installation places storage hosts that were outside of its data directory."""
 
 
 def restore(options: argparse.Namespace) -> int:
-    """Rebuild an installation; it is not started. Raises: Conflict, NotFound, Unavailable."""
+    """Restore an installation without starting it. Raises: Conflict, NotFound, Unavailable."""
     backup = options.backup.absolute()
     data_dir = Path(options.data_dir or os.environ.get("CARREL_DATA_DIR") or default_data_dir()).resolve()
     own_database = os.environ.get("CARREL_DATABASE_URL", "")
@@ -78,7 +78,7 @@ def _require_usable(url: str) -> None:
 
 @contextmanager
 def _appearing(data_dir: Path) -> Iterator[Path]:
-    """A directory beside it that becomes the data directory when the block ends well, and else goes."""
+    """A temporary directory beside it: renamed to the data directory on success, removed on failure."""
     fresh = data_dir.with_name(data_dir.name + RESTORING)
     try:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -103,7 +103,8 @@ def _fill(
     options: argparse.Namespace,
 ) -> None:
     progress = Shown("restore").advance
-    # 1. What is small. The settings keep the former data directory: by it `carrel up` knows that this one was moved.
+    # 1. Small files. The settings keep the former data directory, which tells `carrel up` that the installation was
+    # moved.
     for name in SMALL_FILES:
         if name in stored.files:
             _write(fresh / name, (backup / name).read_bytes())
@@ -127,7 +128,7 @@ def _restore_folders(url: str, stored: Manifest, backup: Path, fresh: Path, prog
         for host in stored.hosts
     }
     with psycopg.connect(url) as connection:
-        # A backup of before there were folders has no hosts, and no table of them.
+        # Backups older than folders have neither hosts nor their table.
         settings = host_settings.read(connection, fresh) if stored.hosts else {}
     plain = folders.extract(stored, backup, roots, settings, progress)
     with psycopg.connect(url) as connection:

@@ -1,4 +1,4 @@
-"""What a person sees while a backup is made or restored, and how they stop it."""
+"""Progress output and interruption of backup and restore."""
 
 import signal
 import sys
@@ -11,7 +11,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 class Shown:
-    """Lines on standard error, from two seconds on and two seconds apart."""
+    """Prints progress to standard error, first after two seconds and then every two seconds."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -39,7 +39,7 @@ def size(count: float) -> str:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP end the block as Ctrl-C does, so that it cleans up."""
+    """Make SIGTERM and SIGHUP end the block like Ctrl-C, so that it cleans up."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

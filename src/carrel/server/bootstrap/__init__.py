@@ -1,14 +1,13 @@
-"""What `carrel up` sets up on this machine before it serves: a container engine and the starter image.
+"""The prerequisites that `carrel up` sets up on this machine: a container engine and the starter image.
 
-Each step looks first and does nothing when all is there, asks before it installs anything, and may be
-interrupted at any moment: the next start carries on. What does not belong here: anything the server needs
-while it runs.
+Each step is a no-op if nothing is missing, asks before it installs anything, and can be interrupted at any time: the
+next start continues. Out of scope: anything that the running server needs.
 """
 
 from collections.abc import Callable
 
 Consent = Callable[[str], bool]
-"""Asks the person whether to do one thing, such as "install docker.io by apt"; False means no."""
+"""Asks the user for consent to one action, such as "install docker.io by apt"; False means no."""
 
 Say = Callable[[str], None]
 """Shows one line of progress."""

@@ -1,7 +1,7 @@
-"""The certificate authorities that this machine trusts beyond the public ones.
+"""Certificate authorities that this machine trusts in addition to the public ones.
 
-A company's proxy signs with an authority of its own. Sessions must trust it as this machine does, or pip,
-curl and git fail inside with certificate errors.
+Corporate proxies sign with a private authority. Sessions must trust it like this machine does, otherwise pip, curl and
+git fail with certificate errors.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ _PUBLIC_FOLDERS = ("/usr/share/ca-certificates",)
 
 
 def extra_authorities() -> dict[str, bytes]:
-    """File name -> PEM text, sorted, of every authority that Debian's ca-certificates does not bring.
+    """File name -> PEM text, sorted, of every authority that is not part of Debian's ca-certificates.
 
-    Shape: may be empty; each certificate once, named by its fingerprint, so that the same set reads the same.
+    Shape: may be empty; each certificate once, named by its fingerprint, so that equal sets yield equal results.
     """
     public = {_fingerprint(pem) for folder in _PUBLIC_FOLDERS for pem in _in_folder(Path(folder))}
     found: dict[str, bytes] = {}
@@ -60,7 +60,7 @@ def _in_files(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _fingerprint(pem: str) -> str:
-    """Of the certificate itself: line lengths and text around it do not count."""
+    """Fingerprint of the certificate itself, independent of line lengths and surrounding text."""
     try:
         return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
     except ValueError:

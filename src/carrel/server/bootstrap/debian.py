@@ -1,4 +1,4 @@
-"""A bare Debian as an image, made from packages where no image registry answers."""
+"""A minimal Debian image built from packages, for machines where no image registry responds."""
 
 import asyncio
 import io
@@ -21,9 +21,9 @@ _DOCKERFILE = b'FROM scratch\nADD rootfs.tar /\nCMD ["bash"]\n'
 
 
 def install_tools(*, consent: Consent, say: Say) -> None:
-    """Have mmdebstrap on this machine.
+    """Install mmdebstrap on this machine.
 
-    Raises: Unavailable, saying what to do, where it cannot be had.
+    Raises: Unavailable with instructions if it cannot be installed.
     """
     if shutil.which("mmdebstrap"):
         return
@@ -38,9 +38,9 @@ def install_tools(*, consent: Consent, say: Say) -> None:
 
 
 async def write_build_context(target: IO[bytes], *, mirror: str, shown: ProgressLines) -> None:
-    """Write a tar to `target`, rewound, that an engine builds into the bare Debian.
+    """Write a build context for the minimal Debian image to `target` as a tar, rewound.
 
-    Raises: Unavailable with the last words of mmdebstrap.
+    Raises: Unavailable with the last output of mmdebstrap.
     """
     with tempfile.TemporaryDirectory(prefix="carrel-debian-") as folder:
         root = Path(folder) / "rootfs.tar"
@@ -60,7 +60,7 @@ async def _mmdebstrap(target: Path, *, mirror: str) -> None:
         f"deb {mirror} {RELEASE}-updates main",
         f"deb {_SECURITY} {RELEASE}-security main",
     ]
-    # Without root it makes a user namespace of its own, so no sudo is needed; root is only quicker.
+    # Without root, mmdebstrap creates its own user namespace, so no sudo is needed; root is only faster.
     mode = "root" if os.geteuid() == 0 else "auto"
     excluded = [f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("man", "info", "locale", "doc")]
     process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""A container engine that answers: found where engines usually listen, else installed and started."""
+"""A running container engine: detected at the usual sockets, else installed and started."""
 
 import http.client
 import os
@@ -20,24 +20,24 @@ _START_S = 60.0
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
 _SYSTEMD = Path("/run/systemd/system")
 _SERVICE_POLICY = Path("/usr/sbin/policy-rc.d")
-# cgroupfs-mount: a machine without systemd may have no control groups mounted, and dockerd mounts none.
-# ca-certificates: without them no registry can be trusted.
+# cgroupfs-mount: without systemd, control groups may not be mounted, and dockerd does not mount them. ca-certificates:
+# without them no registry is trusted.
 _PACKAGES = ["docker.io", "iptables", "cgroupfs-mount", "ca-certificates"]
 
 
 def find_or_install_engine(*, data_dir: Path, consent: Consent, say: Say) -> str:
-    """The URL of an engine that answers, such as `unix:///var/run/docker.sock`.
+    """The URL of a responding engine, such as `unix:///var/run/docker.sock`.
 
-    Order: DOCKER_HOST; the sockets of rootful Docker, rootless Docker and Podman; a Docker that is installed
-    but stopped, which is started; docker.io by apt.
-    Twice: the first engine that answers is used and nothing is changed.
-    Raises: Unavailable, saying what to install or start and how.
+    Order: DOCKER_HOST; the sockets of rootful Docker, rootless Docker and Podman; an installed but stopped Docker,
+    which is started; docker.io by apt.
+    Twice: uses the first engine that responds and changes nothing.
+    Raises: Unavailable with instructions for installing or starting an engine.
     """
-    # 1. What the person named is what we use, or nothing.
+    # 1. An engine named by the user, without fallback.
     named = os.environ.get("DOCKER_HOST")
     if named:
         return _named_engine(named)
-    # 2. What answers already.
+    # 2. Running engines.
     denied: list[Path] = []
     for path in usual_sockets():
         answer = ping(f"unix://{path}")
@@ -47,7 +47,7 @@ def find_or_install_engine(*, data_dir: Path, consent: Consent, say: Say) -> str
             denied.append(path)
     if denied:
         raise _denied(denied[0])
-    # 3. What is installed but stopped, or not installed yet.
+    # 3. Installed but stopped, or not installed.
     if _dockerd() is None:
         _install_docker(consent=consent, say=say)
     elif not consent("start Docker, which is installed but not running"):
@@ -58,7 +58,7 @@ def find_or_install_engine(*, data_dir: Path, consent: Consent, say: Say) -> str
 
 
 def usual_sockets() -> list[Path]:
-    """Where engines listen, in the order we prefer them; only those that exist."""
+    """Existing sockets of engines, in order of preference."""
     runtime_dir = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
     candidates = [
         _DOCKER_SOCKET,
@@ -71,13 +71,13 @@ def usual_sockets() -> list[Path]:
 
 
 def ping(url: str, *, timeout_s: float = 3.0) -> Exception | None:
-    """None when an engine answers at the URL, else what went wrong."""
+    """None if an engine responds at the URL, else the error."""
     answer = _ask(url, timeout_s)
     return None if isinstance(answer, str) else answer
 
 
 def version(url: str) -> str | None:
-    """What the engine at the URL calls itself, such as "Docker 20.10.24"; None when it does not answer."""
+    """Name and version of the engine at the URL, such as "Docker 20.10.24"; None if it does not respond."""
     answer = _ask(url, 3.0)
     return answer if isinstance(answer, str) else None
 
@@ -118,7 +118,7 @@ def _denied(path: Path) -> Unavailable:
 
 
 def _exists(path: Path) -> bool:
-    """A socket in a directory that we may not look into is there: pinging it will say who may."""
+    """True also for a socket in a directory without read permission: the ping reports who has access."""
     try:
         return path.exists()
     except PermissionError:
@@ -151,7 +151,7 @@ def _connection(url: str, timeout_s: float) -> http.client.HTTPConnection:
 
 
 def _client_certificate() -> ssl.SSLContext:
-    """The same files that the docker command reads."""
+    """TLS context from the same files that the docker command reads."""
     folder = Path(os.environ.get("DOCKER_CERT_PATH") or Path.home() / ".docker")
     authority = folder / "ca.pem"
     context = ssl.create_default_context(cafile=str(authority) if authority.exists() else None)
@@ -161,7 +161,7 @@ def _client_certificate() -> ssl.SSLContext:
 
 
 def _dockerd() -> str | None:
-    """Where dockerd is; root's directories are not on every user's PATH."""
+    """Path of dockerd; the PATH of other users may lack root's directories."""
     return shutil.which("dockerd") or shutil.which("dockerd", path="/usr/local/sbin:/usr/sbin:/sbin")
 
 
@@ -179,11 +179,11 @@ def _install_docker(*, consent: Consent, say: Say) -> None:
 
 @contextmanager
 def _package_starts_nothing() -> Iterator[None]:
-    """Keep the package from starting its daemon where there is no systemd: we start it ourselves.
+    """Prevent the package from starting its daemon if systemd is not running: Carrel starts it.
 
-    Its init script fails where limits may not be raised, and then the whole installation would fail. The file
-    that Debian asks before it starts a service says no to docker for as long as this process lives, so one left
-    behind by a kill forbids nothing.
+    Its init script fails where it may not raise limits, and the whole installation would fail with it. The policy file
+    that Debian consults before it starts a service denies docker while this process lives, so a file left behind by a
+    kill has no effect.
     """
     prefix = as_root()
     if _SYSTEMD.is_dir() or _SERVICE_POLICY.exists() or prefix is None:
@@ -199,7 +199,7 @@ def _package_starts_nothing() -> Iterator[None]:
 
 
 def _start_docker(*, data_dir: Path, say: Say) -> str:
-    """Start it by systemd, by its init script, or as a plain detached process, whichever works first."""
+    """Start it by systemd, by its init script, or as a detached process, whichever works first."""
     prefix = as_root()
     if prefix is None:
         raise Unavailable(
@@ -213,7 +213,7 @@ def _start_docker(*, data_dir: Path, say: Say) -> str:
         subprocess.run([*prefix, "systemctl", "start", "docker"], capture_output=True, check=False)
         if _answers_within(url, _START_S):
             return url
-    # The init script raises limits, which a container or a cut-down root may not: then it starts nothing.
+    # The init script raises limits, which containers and restricted root may not; then it starts nothing.
     elif _init_script_started(prefix) and _answers_within(url, _START_S / 2):
         return url
     log = data_dir / "engine" / "dockerd.log"
@@ -236,7 +236,7 @@ def _init_script_started(prefix: Sequence[str]) -> bool:
 
 
 def _start_detached(prefix: Sequence[str], log: Path) -> None:
-    """dockerd in a session of its own, so that it outlives us and our terminal."""
+    """Start dockerd in its own session, so that it outlives this process and its terminal."""
     if shutil.which("cgroupfs-mount"):
         subprocess.run([*prefix, "cgroupfs-mount"], capture_output=True, check=False)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -263,7 +263,7 @@ def _answers_within(url: str, seconds: float) -> bool:
 
 
 def _last_error(log: Path) -> str:
-    """The last thing it complained about, for a person to read."""
+    """The last error in the log, for people."""
     if not log.exists():
         return "it left no log"
     lines = log.read_text(errors="replace").strip().splitlines()

@@ -1,4 +1,4 @@
-"""Debian packages that a step needs, installed after the person agreed."""
+"""Debian packages that a step needs, installed with the user's consent."""
 
 import os
 import shutil
@@ -13,19 +13,19 @@ from carrel.core.errors import Unavailable
 from carrel.server.bootstrap import Consent, Say
 
 NEEDS_CONSENT = "setup.needs_consent"
-"""Error code when something is missing and nobody agreed to install it; the message says how to do it."""
+"""Error code for a missing package without consent to install it; the message contains the command."""
 
 _REPORT_EVERY_S = 3.0
 _APT = ["apt-get", "-qy", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
 
 
 def has_apt() -> bool:
-    """True on Debian, Ubuntu and what is made from them."""
+    """True on Debian, Ubuntu and derivatives."""
     return shutil.which("apt-get") is not None and Path("/etc/debian_version").exists()
 
 
 def as_root() -> list[str] | None:
-    """The words before a command that make it run as root: none for root, `sudo`, or None when we cannot."""
+    """The command prefix for running as root: empty for root, `sudo`, or None if root is not available."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -37,16 +37,16 @@ def as_root() -> list[str] | None:
 
 
 def install_line(packages: Sequence[str]) -> str:
-    """The command a person would type to install them."""
+    """The shell command that installs them."""
     prefix = "" if os.geteuid() == 0 else "sudo "
     return f"{prefix}apt-get install --no-install-recommends {' '.join(packages)}"
 
 
 def install(packages: Sequence[str], *, purpose: str, consent: Consent, say: Say) -> None:
-    """Have these packages installed. purpose: "a container engine", as in "Carrel needs a container engine".
+    """Install the packages. purpose: "a container engine", as in "Carrel needs a container engine".
 
-    Twice: apt finds them there and changes nothing.
-    Raises: Unavailable, with the exact command, when nobody agreed, we may not, or apt failed.
+    Twice: apt finds them installed and changes nothing.
+    Raises: Unavailable with the exact command if there is no consent or permission, or if apt failed.
     """
     command = install_line(packages)
     prefix = as_root()
@@ -68,10 +68,10 @@ def install(packages: Sequence[str], *, purpose: str, consent: Consent, say: Say
 
 
 def _run_apt(prefix: Sequence[str], *words: str, what: str, say: Say) -> None:
-    """Run apt and say where it is every few seconds; its last words are in the error when it fails."""
+    """Run apt and report progress every few seconds; an error contains its last output."""
     command = [*_APT, *words]
-    # Its state comes on a descriptor of its own (apt takes that away from the packages' scripts, so it cannot
-    # be their standard output), opened by a shell because sudo hands on the first three only.
+    # apt reports status on a separate file descriptor (it closes it for the packages' scripts, so it cannot be their
+    # standard output). A shell opens it because sudo passes on only the first three.
     shell = [*prefix, "sh", "-c", 'exec "$@" 3>&1 1>&2', "apt", *command, "-o", "APT::Status-Fd=3"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with tempfile.TemporaryFile("w+", errors="replace") as output:
@@ -102,7 +102,7 @@ def _run_apt(prefix: Sequence[str], *words: str, what: str, say: Say) -> None:
 
 
 def _complaints(lines: Sequence[str]) -> list[str]:
-    """What a person needs of apt's last words: the first error and the two lines that led to it."""
+    """The relevant part of apt's last output: the first error and the two lines before it."""
     first = next(
         (number for number, line in enumerate(lines) if line.startswith(("E:", "dpkg: error"))), None
     )

@@ -1,4 +1,4 @@
-"""Lines that tell a waiting person that a long step still moves."""
+"""Progress lines for long steps."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ _REPEAT_S = 5.0
 
 
 class ProgressLines:
-    """The step that runs now. `show` says a new one; a step that stays is repeated with its seconds."""
+    """Shows the current step. `show` starts a new one; a step that takes long is repeated with its elapsed seconds."""
 
     def __init__(self, say: Say, title: str) -> None:
         self._say = say
@@ -20,14 +20,14 @@ class ProgressLines:
         self._since = time.monotonic()
 
     def show(self, text: str) -> None:
-        """Twice with the same text: said once."""
+        """Show a step. Twice with the same text: shown once."""
         if text != self._text:
             self._text = text
             self._since = time.monotonic()
             self._say(f"{self._title}: {text}")
 
     async def repeat(self) -> None:
-        """Never ends."""
+        """Repeat the current step until cancelled."""
         while True:
             await asyncio.sleep(_REPEAT_S)
             elapsed = time.monotonic() - self._since
@@ -37,7 +37,7 @@ class ProgressLines:
 
 @contextlib.asynccontextmanager
 async def progress(say: Say, title: str) -> AsyncIterator[ProgressLines]:
-    """A `ProgressLines` that repeats itself while the block runs."""
+    """A `ProgressLines` that repeats its step while the block runs."""
     shown = ProgressLines(say, title)
     repeating = asyncio.create_task(shown.repeat())
     try:

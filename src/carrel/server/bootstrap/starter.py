@@ -1,4 +1,4 @@
-"""The starter image: made once from the recipe in `images/starter`, in the engine that will run it."""
+"""The starter image: built once from the recipe in `images/starter`, in the engine that runs it."""
 
 import asyncio
 import hashlib
@@ -20,7 +20,7 @@ from carrel.server.bootstrap import Consent, Say, debian
 from carrel.server.bootstrap.authorities import extra_authorities
 from carrel.server.bootstrap.progress import ProgressLines, progress
 
-# Under localhost/ no engine takes them for names at a registry, where anybody could offer an image by them.
+# Engines never pull names under localhost/ from a public registry, where anybody could publish an image of that name.
 REPOSITORY = "localhost/carrel/starter"
 _FORMER_REPOSITORY = "carrel/starter"
 _REGISTRY_BASE = f"debian:{debian.RELEASE}-slim"
@@ -34,12 +34,12 @@ _PROXY_VARIABLES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTP
 
 
 async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Consent = lambda _: False) -> str:
-    """The reference of the starter image, which the engine has when this returns.
+    """The reference of the starter image, which exists in the engine on return.
 
-    The tag is a hash of the recipe, of the machine's extra certificate authorities and of the mirrors, so a
-    change of any of them makes a new image; `latest` is moved to it. Tags appear only when all is built.
-    Twice: one look, nothing built. Interrupted: the engine kept the finished steps and goes on from there.
-    Raises: Unavailable with what failed and what to do.
+    The tag is a hash of the recipe, the machine's extra certificate authorities and the mirrors, so that a change of
+    any of them builds a new image; `latest` is moved to it. Tags are set only after the whole build.
+    Twice: one lookup, no build. Interrupted: the engine has cached the finished steps and the next build continues.
+    Raises: Unavailable with cause and remedy.
     """
     context = {**read_recipe(), **{f"ca/{name}": pem for name, pem in extra_authorities().items()}}
     mirrors = {"DEBIAN_MIRROR": _mirror(), "PYPI_INDEX": _index(say)}
@@ -62,11 +62,11 @@ async def ensure_starter_image(engine: ImageBuilding, *, say: Say, consent: Cons
 
 
 async def remove_superseded(engine: ImageBuilding, *, current: str) -> None:
-    """Delete the starter images that are not the current one, under every name and under none.
+    """Delete all superseded starter images, tagged or not.
 
-    None goes while another installation is in the engine: it may start sessions from them. One that a container uses
-    stays until the next time, and so does the current image's former name. Raises: nothing; what is not deleted costs
-    only room.
+    If another installation uses the engine, none is deleted: it may start sessions from them. An image in use by a
+    container stays until the next call, as does the current image's former name. Raises: nothing; what remains only
+    costs space.
     """
     with suppress(EngineError):
         if isinstance(engine, Claimable) and await engine.claim.others():
@@ -84,21 +84,21 @@ async def _remove(engine: ImageBuilding, image: StoredImage) -> None:
     if not image.references and image.labels.get(title) == value:
         names = [image.id]
     for name in names:
-        # The engine refuses what a container uses.
+        # The engine refuses to remove an image in use.
         with suppress(EngineError):
             await engine.remove_image(name)
 
 
 def read_recipe() -> dict[str, bytes]:
-    """Path in the build context -> content, of every file of the recipe.
+    """Path in the build context -> content, for every file of the recipe.
 
-    It lies in `images/starter` of a checkout; a wheel carries it beside this file.
+    Located in `images/starter` of a checkout; in a wheel, beside this file.
     """
     here = Path(__file__).parent
     folder = here / "recipe"
     if not folder.is_dir():
         folder = here.parents[3] / "images" / "starter"
-    # pip compiles every Python file it installs, also one that is only a part of a recipe.
+    # pip compiles every Python file that it installs, including files of the recipe.
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
@@ -110,7 +110,7 @@ def step_titles(context: Mapping[str, bytes]) -> list[str]:
     continued = False
     for line in context["Dockerfile"].decode().splitlines():
         if continued:
-            # A comment between two lines of one instruction does not end it.
+            # A comment between two lines of an instruction does not end it.
             continued = line.endswith("\\") or line.lstrip().startswith("#")
         elif line.startswith("#"):
             comment = comment or line.removeprefix("#").strip()
@@ -128,7 +128,7 @@ def _mirror() -> str:
 
 
 def _index(say: Say) -> str:
-    """The Python index that this machine uses; one with a password stays out, since images keep arguments."""
+    """The Python index of this machine; one with a password is omitted, since images store build arguments."""
     for name in ("UV_DEFAULT_INDEX", "PIP_INDEX_URL"):
         url = os.environ.get(name)
         if url and "@" in url:
@@ -148,7 +148,7 @@ def _fingerprint(context: Mapping[str, bytes], mirrors: Mapping[str, str]) -> st
 
 
 def _archive(context: Mapping[str, bytes]) -> bytes:
-    """A tar of the context, without times and owners, so that the engine knows what it has built before."""
+    """A tar of the context without times and owners, so that the engine's build cache works."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         parents = {str(parent) for name in context for parent in Path(name).parents}
@@ -174,7 +174,7 @@ async def _is_present(engine: ImageBuilding, reference: str) -> bool:
 
 
 async def _has(engine: ImageBuilding, repository: str, tag: str, *, formerly: str) -> bool:
-    """Whether the engine has the image; one that it has under its former name gets the present one too."""
+    """True if the engine has the image; an image under its former name is tagged with the current one."""
     if await _is_present(engine, f"{repository}:{tag}"):
         return True
     if not await _is_present(engine, f"{formerly}:{tag}"):
@@ -184,7 +184,7 @@ async def _has(engine: ImageBuilding, repository: str, tag: str, *, formerly: st
 
 
 async def _ensure_base(engine: ImageBuilding, shown: ProgressLines, *, consent: Consent, say: Say) -> str:
-    """The reference of a bare Debian that the engine has: Debian's own image, or one made from packages."""
+    """The reference of a minimal Debian image in the engine: Debian's own, or one built from packages."""
     own = f"{_OWN_BASE}:{debian.RELEASE}"
     if await _is_present(engine, _REGISTRY_BASE):
         return _REGISTRY_BASE
@@ -201,7 +201,7 @@ async def _ensure_base(engine: ImageBuilding, shown: ProgressLines, *, consent: 
 
 
 async def _pulled(engine: ImageBuilding, reference: str, shown: ProgressLines) -> bool:
-    """False when no registry answers or has such an image; a silent one is not waited for long."""
+    """Pull the image; False if no registry responds within a short time or it does not exist."""
     shown.show(f"asking the registry for {reference}")
     try:
         async with asyncio.timeout(_REGISTRY_ANSWERS_S) as limit:
@@ -226,7 +226,7 @@ async def _build(
     *,
     titles: list[str],
 ) -> None:
-    """Raises: Unavailable with the end of what the build said."""
+    """Build the image. Raises: Unavailable with the end of the build output."""
     said: deque[str] = deque(maxlen=4)
 
     def note(line: BuildOutput) -> None:
@@ -246,7 +246,7 @@ async def _build(
 
 
 def _show_step(shown: ProgressLines, number: int, total: int, titles: list[str]) -> None:
-    """Steps without a title are quick and not worth a line; an engine may count its steps otherwise."""
+    """Show a build step. Steps without a title are fast and not shown; engines may number steps differently."""
     title = titles[number - 1] if len(titles) == total else "working"
     if title:
         shown.show(f"{title} (step {number} of {total})")
