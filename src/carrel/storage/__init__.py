@@ -1,4 +1,4 @@
-"""Storage back ends: where the files of folders are, and how they are reached without leaving a folder.
+"""Storage back ends: storage of the files of folders, and access that cannot leave a folder.
 
-Belongs here: the port, its implementations, walking by directory handles. Not here: whose a folder is, who may.
+Belongs here: the port, its implementations, traversal by directory handles. Not here: ownership and permissions.
 """

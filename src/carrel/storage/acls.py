@@ -1,6 +1,6 @@
-"""POSIX ACLs that let the sessions' user and this process share a directory, and all that is made in it.
+"""POSIX ACLs that give the sessions' user and this process access to a directory and everything created in it.
 
-Written as extended attributes, in the kernel's own form.
+Written as extended attributes in the kernel's format.
 Source: Linux, include/uapi/linux/posix_acl_xattr.h.
 """
 
@@ -19,7 +19,7 @@ _ALL = 7
 
 
 def set_both(directory: int) -> None:
-    """For the directory itself, and for what will be made in it. Raises: StorageUnusable without ACLs, OSError."""
+    """Set the ACL and the default ACL of a directory. Raises: StorageUnusable without ACL support, OSError."""
     users = sorted({os.geteuid(), WORK_UID})
     entries = [
         (_OWNER, _ALL, _NOBODY),
@@ -42,7 +42,7 @@ def set_both(directory: int) -> None:
 
 
 def are_set(directory: int) -> bool:
-    """Has `set_both` been here, to the end?"""
+    """True if `set_both` has completed for the directory."""
     try:
         return bool(os.getxattr(directory, _DEFAULT))
     except OSError as error:
@@ -52,7 +52,7 @@ def are_set(directory: int) -> bool:
 
 
 def attempt(parent: int) -> None:
-    """Try on a directory of no use, which is gone afterwards. Raises: StorageUnusable."""
+    """Test ACL support with a temporary directory. Raises: StorageUnusable."""
     name = f".probe-{os.urandom(8).hex()}"
     os.mkdir(name, 0o700, dir_fd=parent)
     try:

@@ -1,7 +1,7 @@
-"""Folders as Btrfs subvolumes, with quotas that the kernel enforces, and copies at once.
+"""Folders as Btrfs subvolumes, with quotas enforced by the kernel and instant clones.
 
-Each folder is a subvolume with its files and its stage; a group of level 1 for each scope counts its folders, and
-what sessions nest in them. The number of that group is kept as an attribute of the scope's directory.
+Each folder is a subvolume with its files and its stage. A level 1 qgroup per scope counts its folders and the
+subvolumes that sessions nest in them. The qgroup's number is stored as an attribute of the scope's directory.
 """
 
 import errno
@@ -50,7 +50,7 @@ _SAID = (
 
 
 class BtrfsBackend(PosixBackend):
-    """Implements HardQuota, FastUsage, Clone and Snapshots. Needs root, and the `btrfs` command."""
+    """Implements HardQuota, FastUsage, Clone and Snapshots. Needs root and the `btrfs` command."""
 
     usage_late_s = 35.0
 
@@ -68,9 +68,9 @@ class BtrfsBackend(PosixBackend):
         return capacity
 
     def measure(self, place: FolderLocation) -> Measure:
-        """What is still on its way to the disk is not counted yet: up to half a minute of writing.
+        """Excludes data that is not yet written to disk: up to half a minute of writes.
 
-        A session's own subvolumes, which would escape the quota, are put under it.
+        Subvolumes created by sessions, which would escape the quota, are added to its qgroup.
         """
         with self._opened_scope(place) as scope, self.opened_folder(place) as folder:
             groups = self._groups(scope)
@@ -94,8 +94,8 @@ class BtrfsBackend(PosixBackend):
             _run("qgroup", "limit", limit, f"1/{number}", _path(above), keep=(above,))
 
     def clone(self, source: FolderLocation, target: FolderLocation) -> None:
-        # 1. Make the copy under another name, so that nothing half is ever to be seen.
-        # 2. Give it its name.
+        # 1. Create the copy under another name, so that an incomplete copy is never visible.
+        # 2. Rename it.
         scope, name = directory(target.scope), directory(target.folder)
         with self._opened() as root, made(root, scope) as above:
             if _is_there(above, name):
@@ -104,7 +104,7 @@ class BtrfsBackend(PosixBackend):
             with self.opened_folder(source) as folder:
                 try:
                     self._copy(folder, above, _MAKING + name, self._group_of(above, scope))
-                except BaseException:  # what is left would count against the quota
+                except BaseException:  # a partial copy would count against the quota
                     self._delete_subvolume(above, _MAKING + name)
                     raise
             os.rename(_MAKING + name, name, src_dir_fd=above, dst_dir_fd=above)
@@ -112,7 +112,7 @@ class BtrfsBackend(PosixBackend):
             self._count_anew_if_needed(above)
 
     def rescope(self, old: FolderLocation, new: FolderLocation) -> None:
-        # Whenever we are killed: what was done before is found done, and the groups are set right again.
+        # Restartable at any point: completed steps are detected, and the qgroups are corrected.
         super().rescope(old, new)
         snapshots = _SNAPSHOTS + old.folder
         with self._opened() as root, made(root, old.scope) as former, opened(root, new.scope) as scope:
@@ -136,7 +136,7 @@ class BtrfsBackend(PosixBackend):
             self._count_anew_if_needed(scope)
 
     def snapshot(self, place: FolderLocation, name: str) -> None:
-        """Twice: the first stays."""
+        """Create a snapshot. Twice: the first one is kept."""
         if not _SNAPSHOT_NAME.fullmatch(name):
             raise ValueError(f"not a name of a snapshot: {name}")
         with self._opened_scope(place) as scope, self.opened_folder(place) as folder:
@@ -160,7 +160,7 @@ class BtrfsBackend(PosixBackend):
             return self._snapshots(scope, place)
 
     def remove_snapshot(self, place: FolderLocation, name: str) -> None:
-        """Absent: success."""
+        """Delete a snapshot. Absent: success."""
         if not _SNAPSHOT_NAME.fullmatch(name):
             return
         try:
@@ -176,7 +176,7 @@ class BtrfsBackend(PosixBackend):
             try:
                 _run("subvolume", "create", "-i", group, _path(scope, place.folder), keep=(scope,))
             except (StorageError, FileExistsError):
-                if not _is_there(scope, place.folder):  # else somebody was faster
+                if not _is_there(scope, place.folder):  # else a concurrent call was faster
                     raise
         _close_to_others(scope, place.folder)
 
@@ -192,10 +192,10 @@ class BtrfsBackend(PosixBackend):
         self._forget_deleted(scope)
 
     def _drop_scope(self, root: int, scope: str) -> None:
-        """It stays, for the sake of its quota."""
+        """Keep the directory, which stores the quota."""
 
     def _copy(self, source: int, target_parent: int, name: str, group: int) -> None:
-        """Everything that is in the files of a folder, into a new subvolume with an empty stage."""
+        """Snapshot the files of a folder into a new subvolume with an empty stage."""
         inherit = ("-i", f"1/{group}")
         if not ioctls.nested(source, ioctls.subvolume(source)):
             _run(
@@ -209,7 +209,7 @@ class BtrfsBackend(PosixBackend):
             with opened(target_parent, name) as copy:
                 remove_tree(copy, STAGE, _silent)
         else:
-            # A snapshot holds nothing of the subvolumes that a session nested in there.
+            # A snapshot does not include the subvolumes that a session nested in the folder.
             _run("subvolume", "create", *inherit, _path(target_parent, name), keep=(target_parent,))
             with opened(target_parent, name) as copy, opened(source, FILES) as files:
                 copy_tree(files, copy, FILES, _silent)
@@ -218,7 +218,7 @@ class BtrfsBackend(PosixBackend):
             share(stage)
 
     def _delete_subvolume(self, parent: int, name: str) -> None:
-        """With all that is nested in it. Absent: success."""
+        """Delete a subvolume with all nested ones. Absent: success."""
         try:
             handle = open_directory(parent, name)
         except FileNotFoundError:
@@ -233,7 +233,7 @@ class BtrfsBackend(PosixBackend):
         _run("subvolume", "delete", "-c", _path(parent, name), keep=(parent,))
 
     def _forget_deleted(self, scope: int) -> None:
-        """Drop what counted deleted subvolumes, of which nothing is left to count; newer kernels do so themselves."""
+        """Drop the empty qgroups of deleted subvolumes; newer kernels do this themselves."""
         try:
             number = int(os.getxattr(scope, _NUMBER))
         except OSError:
@@ -250,7 +250,7 @@ class BtrfsBackend(PosixBackend):
                 )
 
     def _assign(self, scope: int, subvolume: int, number: int) -> None:
-        """Have a group count a subvolume. Twice, or when it was deleted meanwhile: no-op."""
+        """Add a subvolume to a qgroup. Twice, or if it was deleted meanwhile: no-op."""
         _run(
             "qgroup",
             "assign",
@@ -263,7 +263,7 @@ class BtrfsBackend(PosixBackend):
         )
 
     def _subvolumes(self, scope: int, place: FolderLocation) -> list[int]:
-        """Of a folder: its own, what is nested in it, its snapshots."""
+        """The subvolumes of a folder: its own, nested ones, its snapshots."""
         with opened(scope, place.folder) as folder:
             mine = ioctls.subvolume(folder)
             return [mine, *ioctls.nested(folder, mine), *self._pictures(scope, place)]
@@ -291,7 +291,7 @@ class BtrfsBackend(PosixBackend):
             raise self._missing(place) from None
 
     def _groups(self, handle: int) -> Path:
-        """Where the kernel shows what is counted. Raises: StorageUnusable."""
+        """The sysfs directory of the qgroups. Raises: StorageUnusable."""
         try:
             return _GROUPS / str(ioctls.file_system(handle)) / "qgroups"
         except OSError as error:
@@ -300,9 +300,9 @@ class BtrfsBackend(PosixBackend):
             raise
 
     def _group_of(self, scope: int, name: str) -> int:
-        """The number of the group that counts a scope; made when it is not there.
+        """The number of a scope's qgroup, created if missing.
 
-        It is remembered before the group is made, so that whoever is killed between goes on with the same one.
+        The number is stored before the qgroup is created, so that a retry after a kill uses the same one.
         """
         groups = self._groups(scope)
         try:
@@ -322,7 +322,7 @@ class BtrfsBackend(PosixBackend):
             raise StorageUnavailable(f"Btrfs is counting anew what is in {self.root}. Try again later.")
 
     def _count_anew_if_needed(self, scope: int) -> bool:
-        """Copies into another scope confuse the kernel's counts; it says so, and counts anew when told."""
+        """Start a quota rescan if the kernel reports inconsistent counts, which copies into another scope cause."""
         if (self._groups(scope) / "inconsistent").read_text().strip() == "0":
             return False
         _run("quota", "rescan", _path(scope), keep=(scope,), may_say=(errno.EINPROGRESS,))
@@ -330,7 +330,7 @@ class BtrfsBackend(PosixBackend):
 
 
 def _numbers(scope: str) -> Iterator[int]:
-    """Numbers for the group of a scope, the first of which is almost always free."""
+    """Candidate numbers for the qgroup of a scope; the first is almost always free."""
     attempt = 0
     while True:
         digest = hashlib.sha256(f"{scope} {attempt}".encode()).digest()
@@ -363,12 +363,12 @@ def _silent(advance: Advance) -> None:
 
 
 def _path(handle: int, name: str | None = None) -> str:
-    """A path for a command that keeps the handle."""
+    """A path by file descriptor, for a command that inherits the handle."""
     return f"/proc/self/fd/{handle}" if name is None else f"/proc/self/fd/{handle}/{name}"
 
 
 def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) -> None:
-    """Run `btrfs`. keep: handles for it. may_say: errors that are fine. Raises: OSError, StorageError."""
+    """Run `btrfs`. keep: handles to inherit. may_say: expected errors. Raises: OSError, StorageError."""
     try:
         done = subprocess.run(
             ["btrfs", *arguments],

@@ -1,6 +1,6 @@
-"""What Btrfs tells by ioctl: ids of subvolumes, what is nested in what, which groups count what.
+"""Btrfs ioctls: ids of subvolumes, nesting, and members of qgroups.
 
-Asked for by number and answered in numbers, for the names in a file system are whatever a session made them.
+Everything is identified by numbers, since sessions choose the names in a file system.
 Source: Linux, include/uapi/linux/btrfs.h and btrfs_tree.h.
 """
 
@@ -31,14 +31,14 @@ _FS_INFO = _number(_READ, 31, 1024)
 
 
 def file_system(handle: int) -> uuid.UUID:
-    """The id of the Btrfs that a file is on. Raises: OSError ENOTTY for any other file system."""
+    """The id of the Btrfs file system of a file. Raises: OSError ENOTTY for any other file system."""
     answer = bytearray(1024)
     fcntl.ioctl(handle, _FS_INFO, answer)
     return uuid.UUID(bytes=bytes(answer[16:32]))
 
 
 def subvolume(handle: int) -> int:
-    """The id of the subvolume that a file is in."""
+    """The id of the subvolume of a file."""
     answer = bytearray(_PAGE)
     struct.pack_into("=2Q", answer, 0, 0, _FIRST_INODE)
     fcntl.ioctl(handle, _INO_LOOKUP, answer)
@@ -46,12 +46,12 @@ def subvolume(handle: int) -> int:
 
 
 def exists(handle: int, subvolume: int) -> bool:
-    """Is there this subvolume, or what is left of it while it is being deleted?"""
+    """True if the subvolume exists, including one that is being deleted."""
     return any(_search(handle, _ROOT_TREE, subvolume, _ROOT_ITEM))
 
 
 def nested(handle: int, subvolume: int) -> list[int]:
-    """All subvolumes below one, each before what is in it."""
+    """All subvolumes nested below one, parents first."""
     found: list[int] = []
     rest = [subvolume]
     while rest:
@@ -62,7 +62,7 @@ def nested(handle: int, subvolume: int) -> list[int]:
 
 
 def members(handle: int, qgroup: int) -> set[int]:
-    """Which subvolumes a group of level 1 counts. qgroup: its number without the level."""
+    """The subvolumes in a level 1 qgroup. qgroup: its number without the level."""
     group = 1 << _LEVEL_SHIFT | qgroup
     return {one for one in _search(handle, _QUOTA_TREE, group, _QGROUP_RELATION) if one >> _LEVEL_SHIFT == 0}
 

@@ -1,7 +1,7 @@
-"""What every storage back end does, as one suite.
+"""The conformance suite of storage back ends.
 
-A test module subclasses `StorageConformance`, and the classes of `conformance_more` for what its back end can do
-besides, and gives a fixture `harness`; the methods are collected by pytest, which this module does not import.
+A test module subclasses `StorageConformance`, and the classes of `conformance_more` for optional capabilities, and
+provides a fixture `harness`. pytest collects the methods; this module does not import it.
 """
 
 import os
@@ -30,7 +30,7 @@ from carrel.storage.walk import TreeChanged
 
 
 class StorageConformance:
-    """The port's docstrings, each line as a test."""
+    """One test per statement of the port's docstrings."""
 
     # probe
 
@@ -185,7 +185,7 @@ class StorageConformance:
             assert os.listdir(root) == []
             harness.backend.claim()
             harness.backend.recognise()
-            harness.backend.remove(here, silent)  # what was never there is gone
+            harness.backend.remove(here, silent)  # absent: success
         finally:
             shutil.rmtree(root)
             elsewhere.rename(root)
@@ -228,7 +228,7 @@ class StorageConformance:
             try:
                 harness.backend.remove(here, silent)
             except TreeChanged:
-                assert os.geteuid() != 0  # only root can take directories away from those who have them open
+                assert os.geteuid() != 0  # only root can revoke access to open directories
             assert list(harness.backend.places()) == []
         harness.backend.remove(here, silent)
         assert left_below(harness.backend.root) == []

@@ -1,4 +1,4 @@
-"""What the conformance suite needs of a storage under test, and the few words its tests are written in."""
+"""Test harness and helpers of the storage conformance suite."""
 
 import os
 import signal
@@ -16,25 +16,25 @@ from carrel.storage.port import WORK_UID, Advance, FolderLocation, StorageBacken
 E = TypeVar("E", bound=BaseException)
 MIB = 1 << 20
 DEEP = 600
-"""Deeper than a walk holds handles for, and than a path may be long."""
+"""Deeper than the number of handles of a walk, and than the maximum path length."""
 
 
 class StorageHarness(Protocol):
-    """A storage under test, and what only its world can do."""
+    """A storage under test, with operations outside of the port."""
 
     backend: StorageBackend
 
     def another(self) -> StorageBackend:
-        """A second server over the same root, with nothing remembered."""
+        """A second back end over the same root, without cached state."""
         ...
 
     def settle(self) -> None:
-        """Have what was written counted."""
+        """Wait until written data is counted."""
         ...
 
 
 def place(scope: str | None = None) -> FolderLocation:
-    """One that nobody has yet."""
+    """A new location."""
     return FolderLocation(scope or f"user-{new_id()}", FolderId(new_id()))
 
 
@@ -46,11 +46,11 @@ def made(harness: StorageHarness, scope: str | None = None) -> FolderLocation:
 
 
 def silent(advance: Advance) -> None:
-    """A tick for those who do not look."""
+    """A tick that ignores progress."""
 
 
 def refused(kind: type[E], work: Callable[..., object], *args: object) -> E:
-    """The error that the work ends with."""
+    """The error raised by the work."""
     try:
         work(*args)
     except kind as error:
@@ -59,7 +59,7 @@ def refused(kind: type[E], work: Callable[..., object], *args: object) -> E:
 
 
 def as_session(directory: Path, command: str) -> subprocess.CompletedProcess[bytes]:
-    """Run a shell command as sessions' user in a mounted directory; as ourselves where we may not change users."""
+    """Run a shell command as the sessions' user in a mounted directory; as the current user without root."""
     with rooted() as user:
         return subprocess.run(
             ["sh", "-c", command],
@@ -74,7 +74,7 @@ def as_session(directory: Path, command: str) -> subprocess.CompletedProcess[byt
 
 @contextmanager
 def rooted() -> Iterator[int | None]:
-    """Be root for a while, where we were and may be again; whom a session's process is to run as, then."""
+    """Become root within the block if possible; yields the user id for session processes."""
     real, effective, saved = os.getresuid()
     if 0 not in (real, effective, saved):
         yield None
@@ -87,7 +87,7 @@ def rooted() -> Iterator[int | None]:
 
 
 def written(file: Path, mib: int) -> None:
-    """A file of that many MiB that cannot be compressed, on disk."""
+    """Write a file of incompressible content to disk."""
     with file.open("wb") as out:
         for _ in range(mib):
             out.write(os.urandom(MIB))
@@ -96,7 +96,7 @@ def written(file: Path, mib: int) -> None:
 
 
 def plant(files: Path, outside: Path) -> None:
-    """Everything nasty that a session can leave behind. outside: a directory that must stay as it is."""
+    """Create hostile entries that a session may leave behind. outside: a directory that must not change."""
     (files / "to-directory").symlink_to(outside)
     (files / "to-file").symlink_to(outside / "kept")
     (files / "loop").symlink_to("loop")
@@ -122,7 +122,7 @@ def plant(files: Path, outside: Path) -> None:
 
 
 def deepen(directory: Path, levels: int) -> None:
-    """A chain of directories, with a file at its end."""
+    """Create nested directories with a file in the innermost one."""
     handle = os.open(directory, os.O_RDONLY)
     for _ in range(levels):
         os.mkdir("d", dir_fd=handle)
@@ -134,7 +134,7 @@ def deepen(directory: Path, levels: int) -> None:
 
 
 def killed(work: Callable[[Callable[[Advance], None]], object], after: int) -> bool:
-    """Run the work in a process of its own that is killed at its tick of this number. False: it ended before."""
+    """Run the work in a process that is killed at its nth tick. False: it completed before."""
     child = os.fork()
     if child == 0:
         _be_killed(work, after)
@@ -167,7 +167,7 @@ def _be_killed(work: Callable[[Callable[[Advance], None]], object], after: int) 
 
 @contextmanager
 def keeps_writing(directory: Path) -> Iterator[None]:
-    """A session that makes files as fast as it can, for as long as the block lasts and it may."""
+    """A session that creates files as fast as possible, during the block or until it is denied."""
     script = "n=0; while :; do n=$((n+1)); : >f$n || exit; [ $n = 200 ] && echo on; done"
     with rooted() as user:
         writer = subprocess.Popen(
@@ -190,5 +190,5 @@ def keeps_writing(directory: Path) -> Iterator[None]:
 
 
 def left_below(root: Path) -> list[str]:
-    """What is in the directories of the scopes."""
+    """The entries in the directories of the scopes."""
     return [name for scope in root.iterdir() if scope.is_dir() for name in os.listdir(scope)]

@@ -1,4 +1,4 @@
-"""What back ends do that can do more: one class of tests for each capability; see `conformance`."""
+"""Conformance tests of optional capabilities, one class each; see `conformance`."""
 
 import errno
 import os
@@ -28,10 +28,10 @@ T = TypeVar("T")
 
 
 class SettlingHarness(StorageHarness, Protocol):
-    """Of a storage that may have to count anew."""
+    """Harness of a storage that may have to recount usage."""
 
     def eventually(self, work: Callable[[], T]) -> T:
-        """What the work gives as soon as it does not raise StorageUnavailable."""
+        """The result of the work, retried while it raises StorageUnavailable."""
         ...
 
 
@@ -210,6 +210,6 @@ def _limit(harness: StorageHarness, here: FolderLocation, limit_bytes: int | Non
 
 
 def _fill(harness: StorageHarness, here: FolderLocation, mib: int) -> str:
-    """What `dd` says when a session writes a file of that many MiB; nothing when it could. What was goes first."""
+    """The error of `dd` when a session writes a file of this size; empty on success. Replaces the previous file."""
     command = f"rm -f big; dd if=/dev/urandom of=big bs=1M count={mib} conv=fsync status=none"
     return as_session(harness.backend.files(here), command).stderr.decode()

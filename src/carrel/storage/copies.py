@@ -1,4 +1,4 @@
-"""Copies of trees, files and links, made by directory handles (see `carrel.storage.walk`)."""
+"""Copies of trees, files and links by directory handles (see `carrel.storage.walk`)."""
 
 import ctypes
 import errno
@@ -25,12 +25,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def copy_tree(source: int, target_parent: int, name: str, tick: Tick) -> Advance:
-    """Copy what is in a directory into a new one of this name, and have it on disk. What has that name goes first.
+    """Copy the content of a directory into a new one of this name, and sync it to disk. Replaces an existing entry.
 
-    Files belong to the sessions' user, whoever's they were. Kept: bytes, holes, modes (without set-user-id and the
-    like), times, hard links within the tree, attributes of users, symbolic links as such. Left out: sockets, pipes
-    and devices. When this fails or is killed, a part is left: copy into a stage, and rename then.
-    Raises: TreeChanged, StorageUnusable, what tick raises, OSError.
+    Copied files belong to the sessions' user. Preserved: bytes, holes, modes (without set-user-id and similar bits),
+    times, hard links within the tree, user attributes, symbolic links as such. Skipped: sockets, pipes and devices. A
+    failure or kill leaves a partial copy: copy into a stage, then rename.
+    Raises: TreeChanged, StorageUnusable, exceptions of tick, OSError.
     """
     remove_tree(target_parent, name, lambda _: tick(Advance(0, 0)))
     pace = Pace(tick, _total(source, tick))
@@ -47,7 +47,7 @@ def copy_tree(source: int, target_parent: int, name: str, tick: Tick) -> Advance
 
 
 def copy_entry(source_parent: int, source_name: str, target_parent: int, name: str, tick: Tick) -> Advance:
-    """Copy what has a name in one directory, be it a directory, file or symbolic link; see `copy_tree`.
+    """Copy a directory, file or symbolic link from one directory to another; see `copy_tree`.
 
     Raises: FileNotFoundError; StorageError for sockets, pipes and devices; and as `copy_tree`.
     """
@@ -77,12 +77,12 @@ def _total(source: int, tick: Tick) -> Advance:
 
 
 def _weight(there: os.stat_result) -> int:
-    """How many bytes of work a file is: what it says, but no holes."""
+    """The bytes to copy for a file: its size without holes."""
     return min(there.st_size, there.st_blocks * 512) if stat.S_ISREG(there.st_mode) else 0
 
 
 class _Copy:
-    """A copy being made. top: its directory. Only we are in it, so that "..", there, is where we came from."""
+    """A copy in progress. top: its directory. Only this process uses it, so ".." is always where the walk came from."""
 
     def __init__(self, top: int, pace: Pace) -> None:
         self.top = top
@@ -111,7 +111,7 @@ class _Copy:
         self._here = there
 
     def _link(self, found: TreeEntry) -> bool:
-        """Make it one more name of a file that was copied before."""
+        """Create a hard link to a previously copied file."""
         kept = self._linked.get((found.stat.st_dev, found.stat.st_ino))
         if kept is None:
             return False
@@ -132,12 +132,12 @@ class _Copy:
         return True
 
     def _keep(self, found: TreeEntry) -> None:
-        """Give it one more name where it is found again, however deep it is: in a directory that goes in the end."""
+        """Keep a link to it in a directory that is removed at the end, so that it is found at any depth."""
         if not self._linked:
             os.mkdir(self._links, 0o700, dir_fd=self.top)
         key = (found.stat.st_dev, found.stat.st_ino)
         name = f"{len(self._linked)}"
-        if key in self._linked:  # it has as many names as a file may have: begin with a new copy
+        if key in self._linked:  # maximum number of links: start a new copy
             os.unlink(f"{self._links}/{self._linked[key]}", dir_fd=self.top)
             name = self._linked[key]
         os.link(
@@ -159,7 +159,9 @@ class _Copy:
 
 
 def _copy_one(found: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
-    """Copy a file or a symbolic link; False for anything else, and for what vanished or was swapped meanwhile."""
+    """Copy a file or a symbolic link; False for anything else, and for entries that vanished or were replaced
+    meanwhile.
+    """
     if stat.S_ISLNK(found.stat.st_mode):
         made = _copy_link(found, target_parent, name)
     else:
@@ -220,7 +222,7 @@ def _copy_content(source: int, target: int, there: os.stat_result, pace: Pace) -
 
 
 def _same(source: int, target: int) -> None:
-    """Give the copy its owner, and the attributes, mode and times of what it was made from."""
+    """Set the copy's owner, and the attributes, mode and times of its source."""
     there = os.fstat(source)
     for attribute in _attributes(source):
         os.setxattr(target, attribute, os.getxattr(source, attribute))
@@ -239,12 +241,12 @@ def _attributes(handle: int) -> list[str]:
 
 
 def give(handle: int) -> None:
-    """Make what this process made the sessions' user's. Not as root: the directory's ACL did it already."""
+    """Give the sessions' user ownership of a new file. Without root, the directory's ACL has already granted access."""
     if os.geteuid() == 0:
         os.fchown(handle, WORK_UID, WORK_UID)
 
 
 def _flush(handle: int) -> None:
-    """Have everything on this file system on disk: one wait, however many files."""
+    """Sync the file system: one wait for any number of files."""
     if _libc.syncfs(handle) != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -1,4 +1,4 @@
-"""The bytes of one file into another: shared where the file system can, else copied inside the kernel, holes kept."""
+"""Copying of file content: by reflink if the file system supports it, else inside the kernel, preserving holes."""
 
 import errno
 import fcntl
@@ -11,9 +11,9 @@ _CANNOT = frozenset({errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, 
 
 
 def copy_bytes(source: int, target: int, size: int, advance: Callable[[int], None]) -> None:
-    """Fill an empty file with the first `size` bytes of another. advance: called with each number of bytes done.
+    """Fill an empty file with the first `size` bytes of another. advance: called with the size of each copied part.
 
-    A source that shrinks meanwhile gives zeros at the end. Raises: OSError.
+    If the source shrinks meanwhile, the end is filled with zeros. Raises: OSError.
     """
     if _shared(source, target):
         advance(size)
@@ -36,17 +36,17 @@ def _shared(source: int, target: int) -> bool:
 
 
 def _data(source: int, size: int) -> Iterator[tuple[int, int]]:
-    """Where there are bytes: (start, end), in order. What is between is holes."""
+    """Data extents as (start, end), in order; the gaps are holes."""
     end = 0
     while end < size:
         try:
             start = os.lseek(source, end, os.SEEK_DATA)
         except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole up to the end
+            if error.errno == errno.ENXIO:  # only a hole up to the end
                 return
             if error.errno != errno.EINVAL:
                 raise
-            yield end, size  # the file system does not know of holes
+            yield end, size  # the file system does not support holes
             return
         if start >= size:
             return
@@ -55,7 +55,7 @@ def _data(source: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def _copy(source: int, target: int, at: int, count: int) -> int:
-    """How many bytes were copied; 0 when the source ends before them."""
+    """The number of bytes copied; 0 at the end of the source."""
     try:
         if done := os.copy_file_range(source, target, count, at, at):
             return done

@@ -1,4 +1,4 @@
-"""Storage for tests and simulations: real directories, and switches for what can go wrong with a host."""
+"""Storage for tests and simulations: real directories with fault injection."""
 
 import errno
 import os
@@ -11,9 +11,9 @@ from carrel.storage.posix import PosixBackend
 
 
 class FakeBackend(PosixBackend):
-    """Every blocking method looks at the switches first; `files` and `stage` never block.
+    """Every blocking method checks the faults first; `files` and `stage` never block.
 
-    full: no space is left. away: the host does not answer, and says so at once. capacity: instead of the real one.
+    full: no space left. away: the host is unavailable and fails immediately. capacity: overrides the real one.
     """
 
     def __init__(self, root: Path) -> None:
@@ -26,11 +26,11 @@ class FakeBackend(PosixBackend):
         self._answers.set()
 
     def hang(self) -> None:
-        """From now on every call blocks until `answer`."""
+        """Block every call until `answer`."""
         self._answers.clear()
 
     def answer(self) -> None:
-        """Let calls go on, the blocked ones too."""
+        """Unblock all calls."""
         self._answers.set()
 
     def probe(self) -> Capacity:
@@ -64,7 +64,7 @@ class FakeBackend(PosixBackend):
 
 
 class FakeQuotaBackend(FakeBackend):
-    """Also takes quotas, as a host does that enforces them. limits: what it was told, by scope; nothing enforces it."""
+    """Also accepts quotas. limits: by scope; not enforced."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)

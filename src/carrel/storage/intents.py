@@ -1,21 +1,20 @@
-"""Changes that are about to be made, each in a file of its own until it is in the audit trail.
+"""Write-ahead log of file changes: each intent is a file until the change is in the audit trail.
 
-A change is on disk before its entry can be committed, so that a kill in between would leave a change that nobody
-knows of. Therefore what is about to be done is written first, beside the folders of its storage host, and emptied when
-the entry is there. Whoever is at it holds a lock on the file, which ends with the process; of what nobody holds any
-more, `interrupted` says what of it happened. Nothing here survives a power cut for certain: see
-docs/decisions/0014.
+A change reaches the disk before its audit entry can be committed, so a kill in between would leave an unrecorded
+change. Therefore the intent is written first, beside the folders of the storage host, and emptied once the audit entry
+is committed. The owner holds a lock on the file, which ends with the process; `interrupted` determines the outcome of
+unlocked intents. Durability across power loss is not guaranteed: see docs/decisions/0014.
 
-An emptied file is used again, because a file system may take long to make a file after many were deleted: ext4 without
-a journal passes over each inode that was deleted within the last minutes (`recently_deleted` in fs/ext4/ialloc.c).
+Emptied files are reused, because creating a file can be slow after many deletions: ext4 without a journal skips inodes
+deleted within the last minutes (`recently_deleted` in fs/ext4/ialloc.c).
 
-A file has one line of JSON: `known`, who and what for, as the caller wants it; and `change`, of a kind:
+A file has one line of JSON: `known`, the actor and context in the caller's format; and `change`, of one kind:
 
-- put: `files`, of each its name in the stage, path, bytes and inode; `clash`.
-- move: `moves`, of each from where, to where, inode. remove: `paths`, of each the path and inode.
+- put: `files`, each with its name in the stage, path, bytes and inode; `clash`.
+- move: `moves`, each with source, target, inode. remove: `paths`, each with path and inode.
 - directory: `path`. touch: `path`, `modified_ns`. copy: `to`, and the copy's `name` in the stage.
 
-A second line, as soon as that is known: `done`, of each the path and bytes (null where they do not count).
+A second line, once known: `done`, each with path and bytes (null if they do not count).
 """
 
 import errno
@@ -37,13 +36,13 @@ INTENTS = ".intents"
 Done = Sequence[tuple[str, int | None]]
 _MOST_SPARE = 32
 _spare: dict[Path, list[str]] = {}
-"""Paths of emptied files that this process made, by root."""
+"""Paths of emptied files created by this process, by root."""
 _OPENED = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Intent:
-    """One change. root: the storage host's. known: who makes it, and what else its entry is to say."""
+    """One change. root: of the storage host. known: the actor, and other content of the audit entry."""
 
     def __init__(self, root: Path, known: Mapping[str, object]) -> None:
         self._root = root
@@ -57,7 +56,9 @@ class Intent:
 
     @contextmanager
     def about(self, kind: str, **change: object) -> Iterator[None]:
-        """Within the block the change is made. When the block fails, and nothing has happened, it is forgotten."""
+        """Record the change, which happens within the block. If the block fails without any effect, the intent is
+        discarded.
+        """
         self._begin(orjson.dumps({"known": self._known, "change": {"kind": kind, **change}}) + b"\n")
         try:
             yield
@@ -69,19 +70,19 @@ class Intent:
             raise
 
     def happened(self) -> None:
-        """A part of it: it is not forgotten any more."""
+        """Mark that the change has partly happened, so that the intent is kept."""
         self._happened = True
 
     def settle(self, done: Done) -> None:
-        """Say what has happened; of nothing, forget it."""
+        """Record the result; discard the intent if nothing has happened."""
         if not done:
             self.end()
         elif self._fd >= 0:
-            with suppress(OSError):  # then what happened is found out
+            with suppress(OSError):  # then `interrupted` determines it
                 os.write(self._fd, orjson.dumps({"done": done}) + b"\n")
 
     def end(self) -> None:
-        """It is in the audit trail, or did not happen. Twice: no-op."""
+        """Empty the file: the change is in the audit trail or did not happen. Twice: no-op."""
         if self._fd >= 0:
             os.ftruncate(self._fd, 0)
             self.close()
@@ -93,7 +94,7 @@ class Intent:
                     os.unlink(self._path)
 
     def close(self) -> None:
-        """Leave it to whoever writes down what is left. Twice: no-op."""
+        """Release the file so that recovery records the change. Twice: no-op."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
@@ -109,13 +110,13 @@ class Intent:
             if fd >= 0:
                 os.unlink(self._path)
                 os.close(fd)
-            # Who has no room left must be able to delete; and what is not there says so by itself.
+            # Deletion must work on a full disk; a missing directory makes the change itself fail.
             if error.errno not in _FULL and not isinstance(error, FileNotFoundError):
                 raise
             log.warning("intents.not_written", root=str(self._root), error=error.strerror)
 
     def _opened(self) -> int:
-        """An empty file that we have the lock of."""
+        """An empty file, locked by this process."""
         spare = _spare.get(self._root, [])
         while True:
             try:
@@ -125,7 +126,7 @@ class Intent:
                 fd = self._made()
             except FileNotFoundError:
                 continue
-            # Somebody who looks for what is left may have it for a moment, and finds nothing in it.
+            # Recovery may hold it for a moment and finds it empty.
             fcntl.flock(fd, fcntl.LOCK_EX)
             if os.fstat(fd).st_nlink:
                 return fd
@@ -143,7 +144,7 @@ class Intent:
 
 
 def begun(intent: Intent | None, kind: str, **change: object) -> AbstractContextManager[None]:
-    """As `Intent.about`; without an intent, nothing."""
+    """As `Intent.about`; no-op without an intent."""
     return intent.about(kind, **change) if intent else nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""Changes that a process had begun when it was killed, or gave up on: what became of them. See `intents`."""
+"""Recovery of changes whose process was killed or gave up. See `intents`."""
 
 import fcntl
 import os
@@ -20,7 +20,7 @@ _OLD_S = 3600.0
 
 
 class InterruptedChange:
-    """A change that nobody is at any more, and that nobody else takes up while this is open."""
+    """An abandoned change, locked by this process while this is open."""
 
     def __init__(
         self, path: Path, fd: int, known: Mapping[str, Any], change: Mapping[str, Any], done: Any
@@ -35,7 +35,9 @@ class InterruptedChange:
         self.close()
 
     def done(self, files: Path, stage: Path) -> Done:
-        """What of it happened. files, stage: of the folder, where it is now. Raises: OSError, StorageError."""
+        """The part of the change that happened. files, stage: the current directories of the folder. Raises: OSError,
+        StorageError.
+        """
         if self._done is not None:
             return [(path, size) for path, size in self._done]
         change = self._change
@@ -62,7 +64,7 @@ class InterruptedChange:
         return []
 
     def clear(self, stage: Path) -> None:
-        """Delete what it has left in the stage, other than what `staged.sweep` deletes."""
+        """Delete its remains in the stage, except those that `staged.sweep` deletes."""
         if self._change["kind"] == "copy":
             tree.discard(stage, self._change["name"], lambda _: None)
 
@@ -71,14 +73,14 @@ class InterruptedChange:
         self.close()
 
     def close(self) -> None:
-        """Leave it for another time. Twice: no-op."""
+        """Release it for a later attempt. Twice: no-op."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
 
 
 def left(root: Path) -> list[InterruptedChange]:
-    """What nobody is at any more, of very much some. What is in no state to be read was never begun."""
+    """Abandoned changes; at most a limited number. Unreadable intents were never started."""
     found: list[InterruptedChange] = []
     with suppress(FileNotFoundError), os.scandir(root / INTENTS) as entries:
         for entry in entries:
@@ -91,7 +93,7 @@ def left(root: Path) -> list[InterruptedChange]:
 
 
 def held(root: Path) -> list[Mapping[str, Any]]:
-    """What is `known` of changes that somebody is at, or that are left."""
+    """The `known` part of changes that are in progress or abandoned."""
     found: list[Mapping[str, Any]] = []
     with suppress(FileNotFoundError):
         for path in (root / INTENTS).iterdir():
@@ -127,7 +129,7 @@ def _settled(line: bytes) -> Any:
 
 
 def _placed(files: Path, path: str, clash: tree.Clash, inode: int) -> str:
-    """Where it was put; where it was to be put, when it is there no more."""
+    """The path where it was placed; the intended path if it no longer exists."""
     above, name = split(path)
     with suppress(CarrelError), directory(files, above) as handle:
         for candidate in tree.candidates(name, clash):

@@ -1,4 +1,4 @@
-"""What is in a directory: a page of it in some order, one thing of it, or what has a name below it."""
+"""Directory listings: a sorted page, a single entry, or a search by name."""
 
 import hashlib
 import heapq
@@ -19,12 +19,12 @@ from carrel.storage.paths import directory, joined, said, split
 SEARCH_S = 5.0
 By = Literal["name", "size", "modified"]
 Key = tuple[bool, int | str, str]
-"""Whether it is no directory; what is sorted by; the name. Directories come first in either direction."""
+"""Not a directory; sort value; name. Directories come first in either direction."""
 _Pair = tuple[int | str, str]
 
 
 class FileKind(StrEnum):
-    """LINK: a symbolic link; it is shown and can be removed, never followed. OTHER: a socket, a pipe or a device."""
+    """LINK: a symbolic link, listed and removable but never followed. OTHER: a socket, a pipe or a device."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -34,7 +34,7 @@ class FileKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """path: from the folder on; what is no UTF-8 in it is escaped as `os.fsdecode` does. modified_ns: since 1970."""
+    """path: relative to the folder; invalid UTF-8 is escaped as by `os.fsdecode`. modified_ns: since 1970."""
 
     path: str
     kind: FileKind
@@ -49,7 +49,7 @@ class Entry:
 
     @property
     def readable(self) -> bool:
-        """Whether its name is UTF-8, and can be asked for."""
+        """True if its name is valid UTF-8, so that it can be requested."""
         return _readable(self.name)
 
     @property
@@ -59,7 +59,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class ListingOrder:
-    """after: the key of the last entry seen."""
+    """after: the key of the last entry of the previous page."""
 
     by: By = "name"
     descending: bool = False
@@ -68,7 +68,7 @@ class ListingOrder:
 
 @dataclass(frozen=True, slots=True)
 class ListingPage:
-    """total: how many there are in all. last: key of the last entry; None when nothing follows it."""
+    """total: number of all entries. last: key of the last entry; None on the last page."""
 
     entries: Sequence[Entry]
     total: int
@@ -82,7 +82,7 @@ class SearchResult:
 
 
 def etag(inode: int, size_bytes: int, modified_ns: int) -> str:
-    """Changes with a file's content: whoever replaces a file makes another, whoever writes into it touches it."""
+    """An ETag that changes with the file's content: replacing changes the inode, writing the modification time."""
     text = f"{inode} {size_bytes} {modified_ns}"
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
@@ -90,7 +90,7 @@ def etag(inode: int, size_bytes: int, modified_ns: int) -> str:
 def page(
     root: Path, path: str, order: ListingOrder, limit: int, *, only: FileKind | None = None
 ) -> ListingPage:
-    """Some of a directory, in order. only: FileKind.DIRECTORY, or everything. Raises: NotFound, Conflict."""
+    """A sorted page of a directory. only: FileKind.DIRECTORY, or everything. Raises: NotFound, Conflict."""
     with directory(root, path) as handle:
         groups = _scanned(handle)
         if only is FileKind.DIRECTORY:
@@ -105,7 +105,7 @@ def page(
 
 
 def entry(root: Path, path: str) -> Entry:
-    """One thing; "" is the folder itself. Raises: NotFound, Conflict, Invalid."""
+    """A single entry; "" is the folder itself. Raises: NotFound, Conflict, Invalid."""
     if not path:
         with directory(root, "") as handle:
             return described("", os.fstat(handle))
@@ -115,7 +115,7 @@ def entry(root: Path, path: str) -> Entry:
 
 
 def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
-    """What has the part in its name, below the path, breadth first; ends early when it takes long."""
+    """Entries below the path whose name contains the text, breadth first; stops early after a time limit."""
     until = time.monotonic() + SEARCH_S
     wanted, entries = part.casefold(), list[Entry]()
     waiting = deque([path])
@@ -133,7 +133,7 @@ def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
         except (CarrelError, OSError):
             if above == path:
                 raise
-            continue  # it went away meanwhile, or is closed to us: the rest is still worth finding
+            continue  # deleted meanwhile or not accessible: continue with the rest
         if time.monotonic() > until:
             return SearchResult(entries, complete=False)
         waiting.extend(joined(above, name) for name in groups[0] if _readable(name))
@@ -141,10 +141,10 @@ def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
 
 
 def _scanned(handle: int) -> tuple[list[str], list[str]]:
-    """The names of directories, and of all else. Nothing is asked of the things themselves."""
+    """Names of directories and of other entries, without a stat call per entry."""
     directories: list[str] = []
     others: list[str] = []
-    # Reading goes on where the handle stands; it may have been read before.
+    # Reading continues at the handle's position, which may not be the start.
     os.lseek(handle, 0, os.SEEK_SET)
     with os.scandir(handle) as found:
         for each in found:
@@ -153,7 +153,7 @@ def _scanned(handle: int) -> tuple[list[str], list[str]]:
 
 
 def _sorted_by(handle: int, group: list[str], by: By, *, is_file: bool) -> Iterable[_Pair]:
-    # The size of a directory says nothing to anybody.
+    # The size of a directory has no meaning for users.
     if by == "name" or (by == "size" and not is_file):
         return zip(map(str.casefold, group), group, strict=True)
     return _measured(handle, group, by)
@@ -169,10 +169,10 @@ def _measured(handle: int, group: list[str], by: By) -> Iterator[_Pair]:
 
 
 def _first(pairs: Iterable[_Pair], order: ListingOrder, count: int, is_file: bool) -> list[_Pair]:
-    """The first behind the last one seen. Far fewer than all are wanted, so all are not sorted."""
+    """The first entries after the previous page. A page is far smaller than the directory, so sorting all is avoided."""
     after = order.after
     if after and after[0] != is_file:
-        # The last one seen was a file: all directories have been. It was a directory: no file has been.
+        # If the last seen entry was a file, all directories were listed; if it was a directory, no file was.
         pairs = pairs if is_file else ()
     elif after:
         seen = after[1:]
@@ -181,7 +181,7 @@ def _first(pairs: Iterable[_Pair], order: ListingOrder, count: int, is_file: boo
 
 
 def _looked(handle: int, above: str, name: str) -> Entry | None:
-    """None: it went away meanwhile."""
+    """The entry; None: deleted meanwhile."""
     try:
         return described(joined(above, name), os.stat(name, dir_fd=handle, follow_symlinks=False))
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def _looked(handle: int, above: str, name: str) -> Entry | None:
 
 
 def described(path: str, found: os.stat_result) -> Entry:
-    """What the system says of a path."""
+    """The entry for a stat result."""
     return Entry(
         path,
         _kind(found.st_mode),

@@ -1,4 +1,4 @@
-"""Back ends by the name of their kind."""
+"""Creation of back ends by kind."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,9 +9,9 @@ from carrel.storage.port import StorageBackend
 
 
 def make(kind: str, root: Path, settings: Mapping[str, Any] | None = None) -> StorageBackend:
-    """The back end of this kind for this root; touches no disk. settings: those that it has besides the root.
+    """A back end of this kind for this root; does not access the disk. settings: in addition to the root.
 
-    Raises: Unavailable for a kind that there is not; Invalid for settings with which none could work.
+    Raises: Unavailable for an unknown kind; Invalid for settings that cannot work.
     """
     plugin = find(Port.STORAGE, kind)
     return cast(StorageBackend, plugin.make(plugin.checked({**(settings or {}), "root": root})))

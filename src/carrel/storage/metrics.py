@@ -1,4 +1,4 @@
-"""Metrics of the threads that do the work of storage hosts."""
+"""Metrics of the worker threads of storage hosts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol
@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 
 class Work(Protocol):
-    """Calls of one storage host: how many run, run past their deadline, and wait for a thread."""
+    """Calls of one storage host: running, past their deadline, and waiting for a thread."""
 
     @property
     def host(self) -> str: ...
@@ -26,7 +26,7 @@ class Work(Protocol):
 
 
 class _Hosts(Collector):
-    """Reads the threads of all storage hosts of the process when it is scraped."""
+    """Reads the threads of all storage hosts of the process on each scrape."""
 
     def __init__(self) -> None:
         self._known: WeakSet[Work] = WeakSet()

@@ -1,4 +1,4 @@
-"""How far a long call is, told often but not at every file."""
+"""Throttled progress reports of long calls."""
 
 import time
 from dataclasses import replace
@@ -9,7 +9,7 @@ EVERY_S = 0.1
 
 
 class Pace:
-    """Counts, and ticks: at once, about ten times a second, and at the end. total: of bytes and files, when known."""
+    """Counts and ticks: at the start, about ten times per second, and at the end. total: bytes and files, if known."""
 
     def __init__(self, tick: Tick, total: Advance | None = None) -> None:
         self._tick = tick
@@ -30,7 +30,7 @@ class Pace:
         self.look()
 
     def look(self) -> None:
-        """Tick when it is time to. Raises: what the tick raises."""
+        """Tick if due. Raises: exceptions of the tick."""
         if (now := time.monotonic()) >= self._next:
             self._next = now + EVERY_S
             self._tick(self.advance)

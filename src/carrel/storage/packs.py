@@ -1,7 +1,7 @@
-"""Many small files as one tar file, on their way into a folder or out of it.
+"""Transfer of many small files as one tar file, into or out of a folder.
 
-What comes in is put into place some files at a time. Those are written, had on disk together and only then renamed, so
-that each is seen whole or not at all, and a thousand of them wait for the disk as often as twenty do.
+Incoming files are placed in batches: written, synced to disk together and then renamed, so that each is visible
+completely or not at all, and a thousand of them wait for the disk as often as twenty.
 """
 
 import errno
@@ -25,20 +25,20 @@ from carrel.storage.tar_reader import TarReader, modified_ns
 from carrel.storage.tree import Clash, alone, make_directory, put_in
 
 AT_ONCE = 400
-"""So many files are put into place together."""
+"""Files per batch."""
 LARGEST_PACKED = 8 << 20
-"""A larger file is fetched by itself, so that it can be gone on with."""
+"""Larger files are downloaded separately, so that downloads can be resumed."""
 _PIECE = 1 << 20
 _DIRECTORIES = 50
-"""So many directories are kept open until they are on disk."""
+"""Maximum number of directories kept open until they are synced."""
 
 
 @dataclass
 class UnpackedBatch:
-    """What became of some entries.
+    """The result of a batch.
 
-    placed: where files are now, and their bytes. refused: by the name in the tar file, and why. intent: to be ended
-    when that is in the audit trail.
+    placed: final paths of files with their sizes in bytes. refused: reason by name in the tar file. intent: to end once
+    the result is in the audit trail.
     """
 
     placed: list[tuple[str, int]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class UnpackedBatch:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """In the stage. entry: its name in the tar file. above, last: the directory and the name that it is to have."""
+    """A file in the stage. entry: its name in the tar file. above, last: its target directory and name."""
 
     file: Staged
     entry: str
@@ -58,9 +58,9 @@ class _Written:
 
 
 class Unpacking:
-    """Takes a tar file apart into a directory of a folder, a step at a time.
+    """Unpacks a tar file into a directory of a folder, step by step.
 
-    name: of this, in the stage. largest: how many bytes a file may have, and what is said of one that has more.
+    name: of this operation, in the stage. largest: maximum bytes of a file, and the error message for larger ones.
     intent: for a step.
     """
 
@@ -90,14 +90,14 @@ class Unpacking:
         self._reader: TarReader | None = None
         self._placed = set[str]()
         self.pending: list[str] = []
-        """Names of entries that the step which failed was about."""
+        """Names of the entries of the failed step."""
         self.over = False
-        """Whether nothing comes after the last step."""
+        """True after the last step."""
 
     def step(self) -> UnpackedBatch:
-        """Put the next files into place.
+        """Place the next batch of files.
 
-        Raises: Invalid when it is no tar file from here on; OSError; with nothing of this step in its place.
+        Raises: Invalid if the rest is not a tar file; OSError; in both cases no file of this step is placed.
         """
         done, written = UnpackedBatch(intent=self._intent() if self._intent else None), list[_Written]()
         self._placed = set()
@@ -122,7 +122,7 @@ class Unpacking:
         return done
 
     def rest(self) -> Iterator[str]:
-        """Names of what comes after the last step."""
+        """Names of the entries after the last step."""
         while member := self._following():
             yield _name(member)
 
@@ -219,7 +219,7 @@ class Unpacking:
 
 
 def require_some(root: Path, paths: Sequence[str]) -> None:
-    """Return when one of these files at least can be packed. Raises: what the first of them is refused for."""
+    """Check that at least one of these files can be packed. Raises: the error of the first one."""
     first: CarrelError | None = None
     for path in paths:
         try:
@@ -239,9 +239,9 @@ def require_some(root: Path, paths: Sequence[str]) -> None:
 
 
 def write_pack(root: Path, paths: Sequence[str], write: Callable[[bytes], object]) -> None:
-    """Write a tar file of these files, each under its path, in pieces of about 1 MiB.
+    """Write a tar file of these files, each under its path, in chunks of about 1 MiB.
 
-    What is no plain file, is large, or cannot be read, is left out. Raises: what write raises.
+    Skips special, large and unreadable files. Raises: exceptions of write.
     """
     held, size = list[bytes](), 0
     for path in paths:

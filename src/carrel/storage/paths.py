@@ -1,8 +1,8 @@
-"""From a path that somebody wrote to handles inside one folder, and never anywhere else.
+"""Resolution of user-supplied paths to handles inside one folder.
 
-A session can put symbolic links, pipes and sockets wherever it likes and change directories under our feet. So every
-name is opened from the handle of the directory above it, links are refused rather than followed, and nothing is
-asked of a whole path. What is opened is what is used: no look first and use later.
+Sessions can create symbolic links, pipes and sockets and replace directories at any time. So every name is opened
+relative to the handle of its parent directory, links are refused rather than followed, and no system call gets a whole
+path. The checked handle is the one that is used, which avoids races between check and use.
 """
 
 import errno
@@ -22,22 +22,22 @@ from carrel.storage.walk import DIRECTORY
 LONGEST_NAME = 255
 """In bytes."""
 
-# A pipe without a writer must not block whoever opens it.
+# Opening a pipe without a writer must not block.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _IS_ROOT = os.geteuid() == 0
-# Not as root, the access lists of directories decide, which a narrower mode would mask.
+# Without root, the ACLs of directories decide, and a narrower mode would mask them.
 FILE_MODE = 0o644 if _IS_ROOT else 0o666
 _DIRECTORY_MODE = 0o755 if _IS_ROOT else 0o777
 
 
 @lru_cache(maxsize=256)
 def names(path: str) -> tuple[str, ...]:
-    """The names in a path from outermost to innermost; of "" none. Raises: Invalid."""
+    """The names in a path from outermost to innermost; empty for "". Raises: Invalid."""
     return tuple(_checked(name, path) for name in path.split("/")) if path else ()
 
 
 def split(path: str) -> tuple[str, str]:
-    """The directory's path and the last name. Raises: Invalid, also for "", which has no name."""
+    """The parent path and the last name. Raises: Invalid, also for "", which has no name."""
     if not path:
         raise Invalid(
             "file.path", "This would be the folder itself.", hint="Name something in it.", field="path"
@@ -55,7 +55,7 @@ def joined(directory: str, name: str) -> str:
 
 @contextmanager
 def directory(root: Path, path: str) -> Iterator[int]:
-    """A handle of a directory, while the block lasts. root: the folder's files. Raises: as `said`, Invalid."""
+    """A handle of a directory during the block. root: the folder's files. Raises: as `said`, Invalid."""
     wanted = names(path)
     handle = _root(root)
     try:
@@ -71,7 +71,7 @@ def directory(root: Path, path: str) -> Iterator[int]:
 
 @contextmanager
 def made_directory(root: Path, path: str) -> Iterator[int]:
-    """The same, with what is missing made. Raises: as `said`, Invalid."""
+    """As `directory`; creates missing directories. Raises: as `said`, Invalid."""
     wanted = names(path)
     handle = _root(root)
     try:
@@ -86,14 +86,14 @@ def made_directory(root: Path, path: str) -> Iterator[int]:
 
 
 def opened(root: Path, path: str) -> FileIO:
-    """A file for reading. Raises: NotFound; Conflict when it is no plain file."""
+    """A file opened for reading. Raises: NotFound; Conflict if it is not a regular file."""
     above, name = split(path)
     with directory(root, above) as handle:
         return opened_in(handle, name, path)
 
 
 def opened_in(handle: int, name: str, path: str) -> FileIO:
-    """The same, from the handle of its directory. path: for words."""
+    """As `opened`, relative to the handle of its directory. path: for messages."""
     with said(path):
         try:
             fd = os.open(name, _FILE, dir_fd=handle)
@@ -109,7 +109,7 @@ def opened_in(handle: int, name: str, path: str) -> FileIO:
 
 @contextmanager
 def said(path: str) -> Iterator[None]:
-    """What the system says of a path, in words. Raises: NotFound, Conflict, Invalid; else OSError as it is."""
+    """Translate errors of system calls about a path. Raises: NotFound, Conflict, Invalid; other OSErrors unchanged."""
     try:
         yield
     except OSError as error:
@@ -120,7 +120,7 @@ def said(path: str) -> Iterator[None]:
 
 
 def own(fd: int, mode: int) -> None:
-    """Give it to the sessions' user, whatever our umask is."""
+    """Set owner (the sessions' user) and mode, independent of the umask."""
     give(fd)
     if _IS_ROOT:
         os.fchmod(fd, mode)
@@ -133,7 +133,7 @@ def not_a_file(path: str) -> Conflict:
 
 
 def shown(path: str) -> str:
-    """The path for people: what is no UTF-8 as U+FFFD."""
+    """The path for people: invalid UTF-8 as U+FFFD."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace") or "The folder"
 
 

@@ -1,12 +1,12 @@
-"""The storage port: what Carrel needs from whatever keeps the files of folders.
+"""The storage port: the interface to back ends that store the files of folders.
 
 A back end keeps folders (`FolderLocation`) below one root. Each folder has two directories on one file system, between
-which a rename is atomic: its files, which sessions mount, and its stage, which nobody but Carrel sees: unfinished
-uploads and what is on its way out are there, and count against the same quota.
+which a rename is atomic: its files, which sessions mount, and its stage, which only Carrel accesses. The stage contains
+unfinished uploads and entries being deleted, and counts against the same quota.
 
-Methods block: `storage.threads.Threads` runs them, with a deadline, in threads of that host alone. Everything is
-safe to call twice; absent on removal is success. What a back end can do beyond the port is said by the protocols
-that it also implements (`HardQuota`, `Clone`, `Snapshots`, `FastUsage`): ask with isinstance, never by name.
+Methods block: `storage.threads.Threads` runs them with a deadline in threads of that host alone. Every method is
+idempotent; removing an absent object succeeds. Optional capabilities are protocols that a back end implements in
+addition (`HardQuota`, `Clone`, `Snapshots`, `FastUsage`): check with isinstance, never by name.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import FolderId
 
 WORK_UID = 1000
-"""Whom files belong to: the user that every session runs as."""
+"""Owner of files: the user that every session runs as."""
 
 
 class StorageError(Exception):
-    """The storage said no. `message` is a sentence for people; `code` is stable."""
+    """The storage refused. `message` is a sentence for people; `code` is stable."""
 
     code = "storage_error"
 
@@ -33,19 +33,19 @@ class StorageError(Exception):
 
 
 class StorageUnavailable(StorageError):
-    """The storage does not answer, or not in time; later may help."""
+    """The storage does not respond in time; a retry may succeed."""
 
     code = "storage_unavailable"
 
 
 class StorageUnusable(StorageError):
-    """The root is not there, is of the wrong kind, or may not be used by this process: a person must look."""
+    """The root is missing, of the wrong kind, or not accessible to this process; needs an operator."""
 
     code = "storage_unusable"
 
 
 class StorageFull(StorageError):
-    """No space is left, for anybody."""
+    """No space is left on the storage."""
 
     code = "storage_full"
 
@@ -58,7 +58,7 @@ class OverQuota(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class FolderLocation:
-    """Where a folder is on its host. scope: whose quota it counts against, "user-ID" or "project-ID"."""
+    """Location of a folder on its host. scope: whose quota it counts against, "user-ID" or "project-ID"."""
 
     scope: str
     folder: FolderId
@@ -66,7 +66,7 @@ class FolderLocation:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Of the whole storage, in bytes."""
+    """Capacity of the whole storage, in bytes."""
 
     total_bytes: int
     free_bytes: int
@@ -74,8 +74,8 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a folder takes, its stage too. used_bytes: allocated, each inode once. files: files and directories, each
-    inode once; None where the storage knows the bytes without looking at files.
+    """Usage of a folder including its stage. used_bytes: allocated, each inode once. files: files and directories, each
+    inode once; None if the storage measures bytes without visiting files.
     """
 
     used_bytes: int
@@ -84,7 +84,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """How far a long call is. total: None while unknown."""
+    """Progress of a long call. total: None while unknown."""
 
     done_bytes: int
     done_files: int
@@ -101,100 +101,100 @@ class StorageSettings(BaseModel):
 
 
 Tick = Callable[[Advance], None]
-"""Called often, from the thread that works; raises to end the work early."""
+"""Called often, from the worker thread; raises to abort the work."""
 
 
 class StorageBackend(Protocol):
-    """One root. See the module for what all of it shares."""
+    """A back end for one root. See the module for common behaviour."""
 
     @property
     def root(self) -> Path: ...
 
     def probe(self) -> Capacity:
-        """Look whether it can be used. Raises: StorageUnavailable, StorageUnusable."""
+        """Check that the storage is usable. Raises: StorageUnavailable, StorageUnusable."""
         ...
 
     def claim(self) -> None:
-        """Say in the root, which was just probed, that it is ours, before there are folders in it. Twice: no-op."""
+        """Mark the probed root as ours before it contains folders. Twice: no-op."""
         ...
 
     def recognise(self) -> None:
-        """Return when the root is one that was claimed, and takes changes, as far as there is room.
+        """Check that the root is claimed and writable, apart from free space.
 
-        Raises: StorageUnavailable for any other, such as an empty directory on which the storage is not mounted.
+        Raises: StorageUnavailable otherwise, such as for an empty directory where the storage is not mounted.
         """
         ...
 
     def create(self, place: FolderLocation) -> None:
-        """Make an empty folder, writable for sessions and for this process. Twice: no-op.
+        """Create an empty folder, writable for sessions and for this process. Twice: no-op.
 
-        Raises: StorageUnavailable when the root was never claimed.
+        Raises: StorageUnavailable if the root was never claimed.
         """
         ...
 
     def remove(self, place: FolderLocation, tick: Tick) -> None:
-        """Delete a folder with everything in it. It is gone at once, as a whole. Twice, or absent: success.
+        """Delete a folder with its content. It disappears atomically. Twice, or absent: success.
 
-        Raises: StorageUnavailable when no folder of ours was ever in what is at the root, such as an empty directory
-        on which the storage is not mounted.
+        Raises: StorageUnavailable if the root never contained a folder of ours, such as an empty directory where the
+        storage is not mounted.
         """
         ...
 
     def rescope(self, old: FolderLocation, new: FolderLocation) -> None:
-        """Have a folder in another scope, at once, with all that is in it. Both places are of it. Twice: no-op.
+        """Move a folder with its content to another scope, atomically. Both locations are of this folder. Twice: no-op.
 
-        Raises: StorageUnavailable when it is in neither.
+        Raises: StorageUnavailable if it is in neither.
         """
         ...
 
     def files(self, place: FolderLocation) -> Path:
-        """The directory that sessions mount. It need not exist."""
+        """The directory that sessions mount. May not exist."""
         ...
 
     def stage(self, place: FolderLocation) -> Path:
-        """The directory for what is not finished. It need not exist."""
+        """The directory for unfinished content. May not exist."""
         ...
 
     def measure(self, place: FolderLocation) -> Measure:
-        """What the folder takes now. May take long, unless the back end is also `FastUsage`.
+        """The current usage of the folder. May take long, unless the back end is also `FastUsage`.
 
-        Raises: StorageUnavailable also when the folder is not there.
+        Raises: StorageUnavailable, also if the folder is missing.
         """
         ...
 
     def places(self) -> Sequence[FolderLocation]:
-        """All folders that are there."""
+        """All existing folders."""
         ...
 
 
 @runtime_checkable
 class HardQuota(Protocol):
-    """Writing past the limit fails at once with EDQUOT, in sessions too."""
+    """Writes beyond the limit fail immediately with EDQUOT, in sessions too."""
 
     def set_quota(self, scope: str, limit_bytes: int | None) -> None:
-        """Limit all folders of the scope together; None: no limit. Twice: no-op."""
+        """Limit the total usage of the scope's folders; None: no limit. Twice: no-op."""
         ...
 
 
 @runtime_checkable
 class FastUsage(Protocol):
-    """`measure` of this back end answers at once, whatever the folder holds, with what was so this long ago."""
+    """`measure` of this back end is fast for any folder; its result may be this old."""
 
     usage_late_s: float
 
 
 @runtime_checkable
 class Clone(Protocol):
-    """Whole folders are copied at once, sharing what is equal."""
+    """Copies whole folders instantly, sharing unchanged data."""
 
     def clone(self, source: FolderLocation, target: FolderLocation) -> None:
-        """Make the target a copy of the source, without its stage. Twice: the target stays as it is."""
+        """Make the target a copy of the source, without its stage. Twice: the target is unchanged."""
         ...
 
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """Read-only pictures of a folder at a moment."""
+    """Read-only snapshots of a folder."""
 
     def snapshot(self, place: FolderLocation, name: str) -> None: ...
 

@@ -1,8 +1,8 @@
-"""Folders in plain directories of any local or mounted POSIX file system.
+"""Folders as plain directories of any local or mounted POSIX file system.
 
-ROOT/<scope>/<folder>/files and .../stage. Nobody else on the machine gets through the directories of scopes and
-folders; what is inside belongs to the sessions' user. A server that is neither root nor that user gives it access by
-ACLs, which whatever is made inside inherits.
+ROOT/<scope>/<folder>/files and .../stage. Other users of the machine cannot traverse the directories of scopes and
+folders; their content belongs to the sessions' user. A server that runs as neither root nor that user gets access by
+ACLs, which new entries inherit.
 """
 
 import errno
@@ -31,14 +31,14 @@ FILES = "files"
 STAGE = "stage"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MARK = ".carrel"
-"""In a root that was claimed: where it is not, something else is there, such as an empty mount point."""
+"""Marks a claimed root: if missing, something else is there, such as an empty mount point."""
 GOING = ".going-"
-"""Before the name of a folder that is being deleted."""
+"""Prefix of the name of a folder that is being deleted."""
 _ATTEMPTS = 10
 
 
 class PosixBackend:
-    """Quotas are measured, and copies are made file by file; a folder changes its scope by a rename."""
+    """Quotas are enforced by measuring, copies are made file by file; a folder changes its scope by a rename."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -89,12 +89,12 @@ class PosixBackend:
                         os.fsync(above)
                 return
             except FileNotFoundError:
-                continue  # the scope's last other folder just went, and took the directory of the scope along
+                continue  # the scope's last other folder was just deleted together with the scope's directory
         raise StorageUnavailable(f"Directories in {self._root} vanish as soon as they are made.")
 
     def remove(self, place: FolderLocation, tick: Tick) -> None:
-        # 1. Take the name away: whenever we are killed, the folder is there as a whole, or not at all.
-        # 2. Delete. Whoever calls again goes on with that.
+        # 1. Rename it: after a kill at any moment, the folder exists completely or not at all.
+        # 2. Delete. A repeated call continues.
         scope, folder = directory(place.scope), directory(place.folder)
         with self._opened() as root:
             try:
@@ -122,7 +122,7 @@ class PosixBackend:
                     os.fsync(there)
                     os.fsync(here)
             except FileNotFoundError:
-                with self.opened_folder(new):  # it is there already, or nowhere
+                with self.opened_folder(new):  # already moved, or in neither place
                     pass
             finally:
                 self._drop_scope(root, former)
@@ -155,7 +155,7 @@ class PosixBackend:
 
     @contextmanager
     def opened_folder(self, place: FolderLocation) -> Iterator[int]:
-        """A handle of the folder's directory. Raises: StorageUnavailable when it is not there."""
+        """A handle of the folder's directory. Raises: StorageUnavailable if it is missing."""
         scope, folder = directory(place.scope), directory(place.folder)
         try:
             with self._opened() as root, opened(root, scope) as above, opened(above, folder) as here:
@@ -165,7 +165,7 @@ class PosixBackend:
 
     def _recognise(self, root: int) -> None:
         try:
-            # What is only read may still be remembered of a disk that is gone.
+            # Reads may be served from the cache of a disk that is gone.
             os.utime(MARK, dir_fd=root, follow_symlinks=False)
         except FileNotFoundError:
             raise StorageUnavailable(
@@ -182,18 +182,18 @@ class PosixBackend:
         )
 
     def _make_folder(self, scope: int, place: FolderLocation) -> None:
-        """Make the directory of a folder. scope: handle of the one above. Twice: no-op."""
+        """Create the directory of a folder. scope: handle of its parent. Twice: no-op."""
         _mkdir(scope, place.folder)
 
     def _delete_folder(self, scope: int, place: FolderLocation, tick: Tick) -> None:
-        """Delete a folder whose name was taken away. Absent: success."""
+        """Delete a folder that was renamed for deletion. Absent: success."""
         remove_tree(scope, GOING + place.folder, tick)
 
     def _drop_scope(self, root: int, scope: str) -> None:
         """Delete the directory of a scope after its last folder."""
         try:
             os.rmdir(scope, dir_fd=root)
-        except OSError:  # there are others in it, or it has gone already
+        except OSError:  # other folders remain, or it is already deleted
             pass
 
     def _folders(self, root: int, scope: str) -> Sequence[str]:
@@ -231,7 +231,7 @@ class PosixBackend:
 
 
 def directory(name: str) -> str:
-    """The name of a scope or a folder, as that of its directory. Raises: ValueError for what is no name of ours."""
+    """The directory name of a scope or folder. Raises: ValueError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"not the name of a scope or a folder: {name!r}")
     return name
@@ -249,7 +249,7 @@ def opened(parent: int, name: str) -> Iterator[int]:
 
 @contextmanager
 def made(parent: int, name: str) -> Iterator[int]:
-    """A handle of a directory that is made where it is not."""
+    """A handle of a directory, created if missing."""
     _mkdir(parent, name)
     with opened(parent, name) as handle:
         yield handle
@@ -267,12 +267,12 @@ def _mkdir(parent: int, name: str) -> None:
 
 
 def _owner_suffices() -> bool:
-    """Is this process root, or the sessions' user itself?"""
+    """True if this process runs as root or as the sessions' user."""
     return os.geteuid() in (0, WORK_UID)
 
 
 def share(directory: int) -> None:
-    """Give a directory to sessions. What says that it was done comes last, so that twice is once."""
+    """Give sessions access to a directory. The completion mark is set last, so that a repeated call is a no-op."""
     if not _owner_suffices():
         if not acls.are_set(directory):
             acls.set_both(directory)

@@ -1,4 +1,4 @@
-"""Files in the stage of a folder, while they grow. Their size is how much of them has arrived."""
+"""Growing files in the stage of a folder. Their size is the number of bytes received."""
 
 import ctypes
 import fcntl
@@ -17,11 +17,11 @@ from carrel.storage.port import StorageUnavailable
 from carrel.storage.tree import Clash
 
 WRITTEN = "written-"
-"""Begins names of what is made within one request. What is left of that is from a server that was killed."""
+"""Prefix of files of a single request. Remaining ones are from a killed server."""
 UPLOAD = "upload-"
-"""Begins names of what several requests may bring."""
+"""Prefix of files that several requests may extend."""
 PART = ".part"
-"""Ends the name of what counts only when all of its request is there and right."""
+"""Suffix of files that count only if their request completes successfully."""
 _OPENED = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_PIECES = 512
 _WRITE_BACK_BYTES = 32 << 20
@@ -31,10 +31,10 @@ _libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, 
 
 
 class Staged:
-    """A file of a stage that nobody else can write meanwhile.
+    """A file of a stage, locked against other writers.
 
-    A thread that hangs with it keeps it open, so that its descriptor is never another's: it is closed when nobody has
-    it any more, or by `close`, when no thread works on it.
+    A hanging thread keeps it open, so that its descriptor is not reused: it is closed when the last reference is gone,
+    or by `close` if no thread uses it.
     """
 
     def __init__(self, fd: int, stage: Path, name: str) -> None:
@@ -47,7 +47,7 @@ class Staged:
         self.close()
 
     def close(self) -> None:
-        """Twice: no-op."""
+        """Close the file. Twice: no-op."""
         fd, self.fd = self.fd, -1
         if fd >= 0:
             os.close(fd)
@@ -59,7 +59,7 @@ class Staged:
         return os.fstat(self.fd)
 
     def write(self, pieces: Sequence[bytes | memoryview], checking: Any = None) -> None:
-        """Add to its end. checking: a hash that learns of it. Raises: OSError, with a part of it written."""
+        """Append to the file. checking: a hash to update. Raises: OSError after a partial write."""
         os.lseek(self.fd, 0, os.SEEK_END)
         if checking is not None:
             for piece in pieces:
@@ -68,7 +68,7 @@ class Staged:
             self._write_some(pieces[start : start + _MOST_PIECES])
         self._unwritten += sum(map(len, pieces))
         if self._unwritten >= _WRITE_BACK_BYTES:
-            # Have the disk begin now, or having it all on disk in the end takes as long again as sending it did.
+            # Start writeback now; otherwise the final sync takes as long as the transfer.
             _libc.sync_file_range(self.fd, 0, 0, _SYNC_FILE_RANGE_WRITE)
             self._unwritten = 0
 
@@ -80,11 +80,11 @@ class Staged:
                 left = left[os.write(self.fd, left) :]
 
     def truncate(self, size: int) -> None:
-        """Forget what is behind so many bytes. Raises: OSError."""
+        """Truncate the file to this size. Raises: OSError."""
         os.ftruncate(self.fd, size)
 
     def take(self, other: "Staged") -> None:
-        """Add what is in another one. Raises: OSError; then it is as it was before."""
+        """Append the content of another file. Raises: OSError; then the file is unchanged."""
         size, at, left = self.size(), 0, other.size()
         os.lseek(self.fd, 0, os.SEEK_END)
         try:
@@ -106,7 +106,7 @@ class Staged:
         executable: bool = False,
         intent: Intent | None = None,
     ) -> str:
-        """Have it on disk and in its place; the path it got. modified_ns: when it was last changed elsewhere.
+        """Sync the file and move it to its place; returns its final path. modified_ns: original modification time.
 
         Raises: as `tree.put`.
         """
@@ -115,10 +115,10 @@ class Staged:
         return tree.put(root, self.stage, self.name, path, clash, expected=expected, intent=intent)
 
     def stamp(self, modified_ns: int | None, *, executable: bool) -> None:
-        """Give it what else it had where it comes from."""
+        """Set the attributes from its origin."""
         if executable:
             mode = os.fstat(self.fd).st_mode
-            os.fchmod(self.fd, mode | (mode >> 2 & 0o111))  # for whoever may read it
+            os.fchmod(self.fd, mode | (mode >> 2 & 0o111))  # executable for everybody who may read it
         if modified_ns is not None:
             os.utime(self.fd, ns=(modified_ns, modified_ns))
 
@@ -128,19 +128,19 @@ class Staged:
 
 
 def create(stage: Path, name: str) -> Staged:
-    """A new one. What had the name is gone. Raises: Locked, OSError."""
+    """Create a file, replacing one of the same name. Raises: Locked, OSError."""
     remove(stage, name)
     return fresh(stage, name)
 
 
 def fresh(stage: Path, name: str) -> Staged:
-    """The same, of a name that nothing ever had. Raises: OSError."""
+    """As `create`, for a name that was never used. Raises: OSError."""
     with directory(stage, "") as handle:
         return fresh_in(handle, stage, name)
 
 
 def fresh_in(handle: int, stage: Path, name: str) -> Staged:
-    """The same, by a handle of the stage. Raises: OSError."""
+    """As `fresh`, by a handle of the stage. Raises: OSError."""
     staged = Staged(os.open(name, _OPENED | os.O_CREAT | os.O_EXCL, FILE_MODE, dir_fd=handle), stage, name)
     own(staged.fd, FILE_MODE)
     fcntl.flock(staged.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -148,7 +148,7 @@ def fresh_in(handle: int, stage: Path, name: str) -> Staged:
 
 
 def opened(stage: Path, name: str) -> Staged:
-    """One that is there. Raises: NotFound, Locked."""
+    """Open an existing file. Raises: NotFound, Locked."""
     try:
         return _opened(stage, name)
     except FileNotFoundError:
@@ -168,9 +168,9 @@ def bring(
     executable: bool = False,
     intent: Intent | None = None,
 ) -> Entry:
-    """A file of which everything is here, from nothing to its place. name: in the stage, meanwhile.
+    """Write a file whose whole content is available, and place it. name: temporary name in the stage.
 
-    Raises: as `Staged.put`, and then there is nothing.
+    Raises: as `Staged.put`; then nothing remains.
     """
     file = fresh(stage, name)
     try:
@@ -187,20 +187,20 @@ def bring(
 
 
 def touch(root: Path, path: str, modified_ns: int, intent: Intent | None = None) -> None:
-    """Give a file in its place another time. Raises: NotFound, Conflict, Invalid."""
+    """Set the modification time of a file in the folder. Raises: NotFound, Conflict, Invalid."""
     about = begun(intent, "touch", path=path, modified_ns=modified_ns)
     with about, paths.opened(root, path) as file, paths.said(path):
         os.utime(file.fileno(), ns=(modified_ns, modified_ns))
 
 
 def remove(stage: Path, name: str) -> None:
-    """Twice, or absent: success."""
+    """Delete a file of the stage. Twice, or absent: success."""
     with directory(stage, "") as handle, suppress(FileNotFoundError):
         os.unlink(name, dir_fd=handle)
 
 
 def sweep(stages: Sequence[Path], before_ns: int) -> None:
-    """Delete what requests left that ended in the middle, and have not touched since; nothing that is being written."""
+    """Delete files of interrupted requests that have not changed since; files being written are kept."""
     for stage in stages:
         with suppress(StorageUnavailable, FileNotFoundError):
             for name in _left(stage, before_ns):
@@ -225,7 +225,7 @@ def _left(stage: Path, before_ns: int) -> list[str]:
 
 
 def sizes(stage: Path, names: Sequence[str]) -> list[int | None]:
-    """How large they are; None for what is not there."""
+    """Their sizes in bytes; None for missing files."""
     with directory(stage, "") as handle:
         return [_size(handle, name) for name in names]
 
@@ -238,7 +238,7 @@ def _opened(stage: Path, name: str) -> Staged:
         except BlockingIOError:
             staged.close()
             raise locked() from None
-        # Who had the lock before may have put the file into its place: then it is no upload any more.
+        # The previous lock holder may have placed the file: then it is no longer an upload.
         if os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino != os.fstat(staged.fd).st_ino:
             raise FileNotFoundError(name)
     return staged

@@ -1,10 +1,10 @@
-"""Have many files on disk at once, by the kernel's asynchronous I/O.
+"""Sync many files to disk at once by the kernel's asynchronous I/O.
 
-A file system that writes a journal commits it once for all that wait together: two hundred files take as long as a
-few, where one fsync(2) after another waits for the disk two hundred times. Unlike syncfs(2), this does not wait for
-what others have written.
+A journaling file system commits once for all concurrent requests: two hundred files take as long as a few, while
+consecutive fsync(2) calls wait for the disk two hundred times. Unlike syncfs(2), this does not wait for data of other
+writers.
 
-Contexts are used again: io_destroy(2) waits for all other cores (RCU), which takes as long as the disk does, 30 ms.
+Contexts are reused: io_destroy(2) waits for all other cores (RCU), which takes as long as a disk write, 30 ms.
 
 Source: io_submit(2), IOCB_CMD_FSYNC (Linux 4.18).
 """
@@ -18,14 +18,14 @@ from contextlib import suppress
 
 _FSYNC = 2
 _CALLS = {"x86_64": (206, 207, 208, 209), "aarch64": (0, 1, 4, 2)}
-"""Numbers of io_setup, io_destroy, io_getevents, io_submit."""
+"""System call numbers of io_setup, io_destroy, io_getevents, io_submit."""
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EAGAIN, errno.EPERM, errno.EOPNOTSUPP})
 _MOST_AT_ONCE = 512
 _MOST_SPARE = 16
 _libc = ctypes.CDLL(None, use_errno=True)
 _spare: list[ctypes.c_ulong] = []
-"""Contexts in which nothing is on its way, each for `_MOST_AT_ONCE` files."""
-os.register_at_fork(after_in_child=_spare.clear)  # they are the parent's
+"""Idle contexts, each for `_MOST_AT_ONCE` files."""
+os.register_at_fork(after_in_child=_spare.clear)  # they belong to the parent
 
 
 class _Request(ctypes.Structure):
@@ -59,15 +59,15 @@ class _Event(ctypes.Structure):
 
 
 def sync_all(fds: Sequence[int]) -> None:
-    """Return when the content and attributes of all these files are on disk. Raises: OSError."""
+    """Sync content and attributes of all these files to disk. Raises: OSError."""
     while len(fds) > 1 and (done := _sync_together(fds[:_MOST_AT_ONCE])):
         fds = fds[done:]
-    for fd in fds:  # what the kernel did not take
+    for fd in fds:  # files that the kernel did not accept
         os.fsync(fd)
 
 
 def _sync_together(fds: Sequence[int]) -> int:
-    """How many of them, from the first on, are on disk. Raises: OSError."""
+    """The number of leading files that are synced. Raises: OSError."""
     calls = _CALLS.get(platform.machine())
     if calls is None:
         return 0
@@ -84,7 +84,7 @@ def _sync_together(fds: Sequence[int]) -> int:
         if at_rest and len(_spare) < _MOST_SPARE:
             _spare.append(context)
         else:
-            _libc.syscall(destroy, context)  # waits for what is on its way
+            _libc.syscall(destroy, context)  # waits for pending requests
     for event in events:
         if event.result < 0:
             raise OSError(-event.result, os.strerror(-event.result))
@@ -92,7 +92,7 @@ def _sync_together(fds: Sequence[int]) -> int:
 
 
 def _context(setup: int) -> ctypes.c_ulong | None:
-    """One to submit to; None when the kernel has none for us. Raises: OSError."""
+    """A context for submitting; None if the kernel has none available. Raises: OSError."""
     with suppress(IndexError):
         return _spare.pop()
     context = ctypes.c_ulong(0)
@@ -103,7 +103,7 @@ def _context(setup: int) -> ctypes.c_ulong | None:
 
 
 def _submitted(submit: int, context: ctypes.c_ulong, fds: Sequence[int]) -> int:
-    """How many of them, from the first on, the kernel has taken. Raises: OSError."""
+    """The number of leading files that the kernel has accepted. Raises: OSError."""
     count = len(fds)
     requests = (_Request * count)()
     pointers = (ctypes.c_void_p * count)()
@@ -119,7 +119,7 @@ def _submitted(submit: int, context: ctypes.c_ulong, fds: Sequence[int]) -> int:
 
 
 def _events(get_events: int, context: ctypes.c_ulong, count: int) -> "ctypes.Array[_Event]":
-    """What became of so many, once all of them are over. Raises: OSError."""
+    """Completion events of this many requests, after all have completed. Raises: OSError."""
     events = (_Event * count)()
     got = 0
     while got < count:
@@ -137,7 +137,7 @@ def _events(get_events: int, context: ctypes.c_ulong, count: int) -> "ctypes.Arr
 
 
 def _require_unsupported() -> None:
-    """Return when the kernel does not do this here, so that it can be done otherwise. Raises: OSError."""
+    """Check that the error means lack of kernel support, so that a fallback applies. Raises: OSError."""
     number = ctypes.get_errno()
     if number not in _UNSUPPORTED:
         raise OSError(number, os.strerror(number))

@@ -1,6 +1,6 @@
-"""Reads tar files that anybody may have made: the library's reader, with limits, and quick for plain headers.
+"""Reads untrusted tar files: the standard library's reader with limits, and a fast path for plain headers.
 
-An entry that is as plain as most are is read here, which takes a fifth of the time; any other is left to `tarfile`.
+Entries with plain headers, as most are, are parsed here in a fifth of the time; others are left to `tarfile`.
 """
 
 import os
@@ -30,11 +30,12 @@ _UNREADABLE = (
     OverflowError,
     RecursionError,
 )
-"""What the library's reader raises."""
+"""Errors of the standard library's reader."""
 _NUMBERS = re.compile(
     rb"([0-7]{7})[\0 ][0-7]{7}[\0 ][0-7]{7}[\0 ]([0-7]{11})[\0 ]([0-7]{11})[\0 ]([0-7]{6})[\0 ]{2}([0x])"
 )
-"""Of a plain header: mode, owner, group, size, time, checksum, type (a file, or records about the next header)."""
+"""Fields of a plain header: mode, owner, group, size, time, checksum, type (a file, or records about the next header).
+"""
 _NUMBERS_AT = 100, 157
 _SIMPLE = frozenset({b"path", b"mtime"})
 Records = dict[bytes, bytes]
@@ -42,7 +43,7 @@ _NO_RECORDS: Records = {}
 
 
 class TarReader:
-    """The entries of a tar file, one after another. Raises: Invalid, when it is no tar file from here on."""
+    """Iterates over the entries of a tar file. Raises: Invalid if the rest is not a tar file."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
@@ -60,7 +61,7 @@ class TarReader:
                 self._tar = tarfile.TarFile(fileobj=self._source, errors="surrogateescape", tarinfo=_Member)
             else:
                 self._tar.offset = self._at
-            # The library would remember every entry, and every global header.
+            # The library would keep every entry and every global header.
             self._tar.members, self._tar.pax_headers = [], {}  # type: ignore[attr-defined]
             member = self._tar.next()
             if member is None:
@@ -72,7 +73,7 @@ class TarReader:
             return member
 
     def _plain(self) -> tarfile.TarInfo | None:
-        """The next entry, when it is a file with a plain header and before that, at most, its path and time."""
+        """The next entry, if it is a file with a plain header, preceded at most by its path and time."""
         source, records = self._source, _NO_RECORDS
         source.seek(self._at)
         header = source.read(tarfile.BLOCKSIZE)
@@ -108,19 +109,19 @@ class TarReader:
         return member
 
     def seek(self, member: tarfile.TarInfo) -> IO[bytes]:
-        """The source, at the first byte of this file. For plain files only."""
+        """The source, positioned at the file's first byte. Only for regular files."""
         self._source.seek(member.offset_data)
         return self._source
 
     def _require_end(self) -> None:
-        """Return when it ends here: after the first header, the library takes a broken one for the end."""
+        """Check that the archive ends here: after the first header, the library treats a broken one as the end."""
         self._source.seek(self._at)
         if any(self._source.read(tarfile.BLOCKSIZE)):
             raise tarfile.ReadError("no header")
 
 
 class _Member(tarfile.TarInfo):
-    """Refuses headers that were made to hold up whoever reads them.
+    """Rejects headers crafted to slow down the reader.
 
     Source: gh-121285 (CVE-2024-6232) and gh-130577 (CVE-2025-8194), which not every Python has fixed.
     """
@@ -140,7 +141,7 @@ class _Member(tarfile.TarInfo):
 
 
 def _numbers(header: bytes) -> re.Match[bytes] | None:
-    """What `_NUMBERS` finds in a header that is plain and has the right checksum."""
+    """The match of `_NUMBERS` in a plain header with a valid checksum."""
     numbers = _NUMBERS.fullmatch(header, *_NUMBERS_AT)
     if numbers is None or header[257:265] != tarfile.POSIX_MAGIC:
         return None
@@ -149,7 +150,7 @@ def _numbers(header: bytes) -> re.Match[bytes] | None:
 
 
 def modified_ns(member: tarfile.TarInfo) -> int | None:
-    """When it was last changed; None when that is no time a file can have."""
+    """The modification time; None if it is not valid for a file."""
     if not 0 <= member.mtime < _LAST_S:
         return None
     seconds = int(member.mtime)
@@ -157,7 +158,7 @@ def modified_ns(member: tarfile.TarInfo) -> int | None:
 
 
 def _records(content: bytes) -> Records:
-    """Records one after the other, by their keys. Raises: ReadError when they are anything else."""
+    """Pax records by key. Raises: ReadError for any other content."""
     found: Records = {}
     at = 0
     while at < len(content) and content[at]:
@@ -167,14 +168,14 @@ def _records(content: bytes) -> Records:
             raise tarfile.ReadError("no record")
         found[record[2]] = content[record.end() : end - 1]
         at = end
-    # The time that the library takes for them grows with the square of this.
+    # The library's parsing time grows with the square of their size.
     if _TOO_MANY_DIGITS.search(content):
         raise tarfile.ReadError("too many digits")
     return found
 
 
 class _readable:
-    """Says that something is no tar file. Raises: Invalid in the place of what the library raises."""
+    """Translates errors of the library. Raises: Invalid."""
 
     def __enter__(self) -> None:
         return None

@@ -1,7 +1,7 @@
-"""Threads of one storage host, so that a host that hangs blocks its own callers, for a bounded time, and nobody else.
+"""Worker threads per storage host, so that a hanging host blocks only its own callers, and for a bounded time.
 
-A thread inside a system call on a dead file system cannot be ended. It is left where it is; while too many are stuck,
-new calls are refused at once. The threads are daemons: the process can end without them.
+A thread in a system call on a dead file system cannot be ended and is abandoned; while too many are stuck, new calls
+fail immediately. The threads are daemons, so the process can exit without them.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _Job = tuple["Future[Any]", float, Callable[..., Any], tuple[Any, ...]]
 
 
 class Threads:
-    """Runs blocking work for one host. name: the host's, for sentences."""
+    """Runs blocking work for one host. name: of the host, for messages."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -35,12 +35,11 @@ class Threads:
         metrics.HOSTS.add(self)
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
-        """What the work gives. deadline_s None: for long work that reports its advance, in a thread of its own.
+        """The result of the work. deadline_s None: long work that reports progress, in a separate thread.
 
-        Work that may take longer than most is in nobody's way: its threads are others.
-        Work that was begun goes on until it is done, also when its caller is cancelled or gave up; what was not
-        begun by then is not done.
-        Raises: StorageUnavailable, also after the deadline; OverQuota, StorageFull; what the work raises.
+        Work that may take longer than usual has separate threads and does not delay other calls. Started work runs to
+        completion, even if its caller is cancelled or times out; work that has not started is dropped.
+        Raises: StorageUnavailable, also after the deadline; OverQuota, StorageFull; exceptions of the work.
         """
         if self.stuck >= _STUCK_LIMIT:
             raise StorageUnavailable(f"The storage host {self._name} does not answer.")
@@ -69,7 +68,7 @@ class Threads:
 
     @property
     def stuck(self) -> int:
-        """How many threads are in calls that should have been over."""
+        """Number of threads in calls past their deadline."""
         return self._quick.stuck + self._slow.stuck
 
     @property
@@ -78,22 +77,22 @@ class Threads:
 
     @property
     def running(self) -> int:
-        """Calls that a thread has begun, without those that have no deadline."""
+        """Number of started calls, without those that have no deadline."""
         return self._quick.running + self._slow.running
 
     @property
     def queued(self) -> int:
-        """Calls that wait for a thread."""
+        """Number of calls that wait for a thread."""
         return self._quick.queued + self._slow.queued
 
     def close(self) -> None:
-        """Let idle threads end. Twice: no-op."""
+        """End idle threads. Twice: no-op."""
         self._quick.close()
         self._slow.close()
 
 
 class _Pool:
-    """Threads that are started when they are needed. name: theirs."""
+    """Threads started on demand. name: of the threads."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -101,7 +100,7 @@ class _Pool:
         self._idle = threading.Semaphore(0)
         self._started = 0
         self._running: dict[Future[Any], float] = {}
-        """What is being done, and when it should have been: by this and not by who still waits we know who is stuck."""
+        """Running calls with their deadlines: stuck calls are counted by this, not by waiting callers."""
 
     @property
     def stuck(self) -> int:
@@ -132,7 +131,7 @@ class _Pool:
             future, deadline_s, work, args = job
             if not _do(future, partial(self._watched, future, deadline_s, work), args):
                 self._idle.release()
-            # Not kept until the next comes: files are closed with it.
+            # Drop references before waiting: they keep files open.
             del job, future, work, args
 
     def _watched(
@@ -142,13 +141,13 @@ class _Pool:
         try:
             return work(*args)
         finally:
-            # Before its caller hears: whoever comes again at once finds this thread idle.
+            # Before the caller is notified: an immediate next call finds this thread idle.
             del self._running[future]
             self._idle.release()
 
 
 def _do(future: "Future[Any]", work: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-    """False: it was given up before it was begun."""
+    """Do the work; False if it was cancelled before it started."""
     if not future.set_running_or_notify_cancel():
         return False
     try:
@@ -159,13 +158,13 @@ def _do(future: "Future[Any]", work: Callable[..., Any], args: tuple[Any, ...]) 
 
 
 def _look(answer: "asyncio.Future[Any]") -> None:
-    """Look at what it ended with, so that nobody reports it as lost when its caller has gone."""
+    """Retrieve the exception, so that asyncio does not log it as lost if the caller is gone."""
     if not answer.cancelled():
         answer.exception()
 
 
 def translated(error: OSError, host: str) -> Exception:
-    """The storage's own "no" as one of ours; any other error as it is."""
+    """Errors of the storage as `StorageError`; other errors unchanged."""
     if isinstance(error, StorageError):
         return error
     if error.errno == errno.EDQUOT:

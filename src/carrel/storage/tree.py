@@ -1,7 +1,7 @@
-"""Changing what is in a folder: each change is one rename, so that nobody ever sees half of it.
+"""Changes of a folder's content: each is one rename, so that no intermediate state is visible.
 
-New content is made in the stage and renamed to its place; what is deleted is renamed into the stage and goes from
-there at leisure (`walk.remove_tree`). What is on its way out has a name that begins with REMOVED.
+New content is created in the stage and renamed to its place; deleted entries are renamed into the stage and removed
+there later (`walk.remove_tree`). Names of entries being deleted begin with REMOVED.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Clash(StrEnum):
-    """What becomes of a file where there is one of the name already. RENAME: the new one gets a number."""
+    """Behaviour if a file of the name exists. RENAME: the new one gets a number."""
 
     REFUSE = "refuse"
     REPLACE = "replace"
@@ -41,14 +41,14 @@ class Clash(StrEnum):
 
 
 def make_directory(root: Path, path: str, intent: Intent | None = None) -> None:
-    """Make a directory and those above it. Twice: no-op. Raises: Conflict, Invalid."""
+    """Create a directory with its parents. Twice: no-op. Raises: Conflict, Invalid."""
     split(path)
     with begun(intent, "directory", path=path), made_directory(root, path):
         pass
 
 
 def move(root: Path, path: str, to: str, clash: Clash) -> str:
-    """Move something to another path; the path it got. A directory never replaces anything.
+    """Move an entry to another path; returns its final path. A directory never replaces anything.
 
     Raises: NotFound, Conflict, Invalid.
     """
@@ -64,10 +64,10 @@ def move(root: Path, path: str, to: str, clash: Clash) -> str:
 
 
 def remove(root: Path, stage: Path, path: str, entry: str) -> None:
-    """Delete something. A directory with something in it goes into this entry of the stage, to be deleted there.
+    """Delete an entry. A non-empty directory is renamed to this entry of the stage, to be deleted there.
 
-    Btrfs refuses that rename out of a subvolume that a session made, and any where a quota is used up to its last
-    byte: then it is deleted where it is.
+    Btrfs refuses that rename out of a subvolume created by a session, and every rename once a quota is fully used: then
+    it is deleted in place.
     Raises: NotFound, Conflict, Invalid.
     """
     above, name = split(path)
@@ -92,7 +92,7 @@ def remove(root: Path, stage: Path, path: str, entry: str) -> None:
 
 
 def inode(root: Path, path: str) -> int | None:
-    """Of what is at the path; None when nothing is. Raises: Invalid."""
+    """The inode of the entry at the path; None if there is none. Raises: Invalid."""
     above, name = split(path)
     with suppress(NotFound, Conflict, FileNotFoundError), directory(root, above) as handle:
         return os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino
@@ -100,7 +100,7 @@ def inode(root: Path, path: str) -> int | None:
 
 
 def removed(stage: Path) -> list[str]:
-    """Entries of the stage that hold what was deleted."""
+    """Entries of the stage that hold deleted content."""
     with directory(stage, "") as handle:
         return [name for name in os.listdir(handle) if name.startswith(REMOVED)]
 
@@ -115,9 +115,9 @@ def put(
     expected: Sequence[str] | None = None,
     intent: Intent | None = None,
 ) -> str:
-    """Move a finished file of the stage to its place, with the directories that it needs; the path it got.
+    """Move a finished file of the stage to its place, creating parent directories; returns its final path.
 
-    expected: ETags of which the file there must still have one, or "*". Raises: Changed, Conflict, Invalid.
+    expected: ETags, one of which the existing file must have, or "*". Raises: Changed, Conflict, Invalid.
     """
     above, wanted = split(path)
     with made_directory(root, above) as handle, directory(stage, "") as source:
@@ -125,7 +125,7 @@ def put(
         placed = [(name, path, file.st_size, file.st_ino)]
         with begun(intent, "put", files=placed, clash=clash), alone(source):
             got = put_in(source, name, handle, wanted, path, clash, expected=expected)
-        # Not alone: whoever comes at the same time has it on disk at the same time.
+        # Outside of the lock, so that concurrent calls sync concurrently.
         os.fsync(handle)
     return joined(above, got)
 
@@ -140,13 +140,15 @@ def put_in(
     *,
     expected: Sequence[str] | None = None,
 ) -> str:
-    """The same from one directory to another, for who is `alone` there; the name it got. path: where to, in words."""
+    """As `put`, from one directory to another, for a caller within `alone`; returns the name. path: target for
+    messages.
+    """
     if expected is not None or clash is Clash.REPLACE:
         present = _present(handle, wanted)
         if expected is not None and not _is_one_of(present, expected):
             raise changed(path)
         if clash is Clash.REPLACE and present and stat.S_ISREG(present.st_mode):
-            # A script stays one that can be run.
+            # Scripts stay executable.
             os.chmod(name, stat.S_IMODE(present.st_mode) & 0o777, dir_fd=source)
     return _place(source, name, handle, wanted, path, clash)
 
@@ -164,12 +166,12 @@ def copy(
     renamed: str | None = None,
     room: int | None = None,
 ) -> list[str]:
-    """Copy things into the directory `to` of a folder; the paths they got. Symbolic links stay what they are.
+    """Copy entries into the directory `to` of a folder; returns their paths. Symbolic links are copied as links.
 
-    renamed: what a single one is called there. room: how many bytes may come; None: as many as there are. name: of this
-    copy, in the target's stage. All is copied there first, under another name, and then put into place; called again
-    after a crash it goes on where it was. When it is all over, however it ended: `discard` it.
-    Raises: NotFound, Conflict, Invalid; OverQuota when there is no room; what tick raises.
+    renamed: the target name of a single entry. room: maximum number of bytes; None: no limit. name: of this copy, in
+    the target's stage. Everything is copied to the stage first and then placed; a repeated call after a crash
+    continues. In the end, whatever the result, call `discard`.
+    Raises: NotFound, Conflict, Invalid; OverQuota if the limit is exceeded; exceptions of tick.
     """
     goals = [joined(to, renamed or split(path)[1]) for path in paths]
     with directory(stage, "") as staged, made_directory(root, to) as handle:
@@ -189,7 +191,7 @@ def copy(
 
 
 def discard(stage: Path, name: str, tick: Tick) -> None:
-    """Let go of what a copy of this name has left in the stage. Twice, or absent: success."""
+    """Delete the remains of a copy in the stage. Twice, or absent: success."""
     with directory(stage, "") as handle:
         walk.remove_tree(handle, f"{name}.part", tick)
         walk.remove_tree(handle, name, tick)
@@ -224,7 +226,7 @@ def _put_copy(ready: int, number: str, target: int, path: str, clash: Clash) -> 
 
 
 def _after(done: Advance, tick: Tick) -> Tick:
-    """The same tick for what comes after something that is done."""
+    """A tick that adds to the progress of a completed part."""
     return lambda now: tick(_sum(done, now))
 
 
@@ -267,7 +269,7 @@ def _require_free(handle: int, goals: Sequence[str]) -> None:
 
 
 def _place(source: int, name: str, target: int, wanted: str, path: str, clash: Clash) -> str:
-    """Rename from one directory to another; the name it got. path: where to, in words."""
+    """Rename from one directory to another; returns the name. path: target for messages."""
     with said(path):
         if clash is Clash.REPLACE:
             try:
@@ -283,7 +285,7 @@ def _place(source: int, name: str, target: int, wanted: str, path: str, clash: C
 
 
 def candidates(name: str, clash: Clash) -> Iterator[str]:
-    """The names that a file may get, the wanted one first."""
+    """The names to try for a file, the preferred one first."""
     yield name
     if clash is Clash.RENAME:
         stem, ending = os.path.splitext(name)
@@ -293,14 +295,14 @@ def candidates(name: str, clash: Clash) -> Iterator[str]:
 
 
 def _rename_new(source: int, name: str, target: int, wanted: str) -> None:
-    """Raises: FileExistsError; OSError."""
+    """Rename without replacing. Raises: FileExistsError; OSError."""
     old, new = os.fsencode(name), os.fsencode(wanted)
     if _libc.renameat2(source, old, target, new, _RENAME_NOREPLACE) == 0:
         return
     number = ctypes.get_errno()
     if number not in _UNSUPPORTED:
         raise OSError(number, os.strerror(number), name)
-    # Some file systems cannot say "only when it is free". A second link can, but of a directory there is none.
+    # Some file systems do not support RENAME_NOREPLACE. A hard link works instead, but not for directories.
     if stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
         if _present(target, wanted) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), wanted)
@@ -325,7 +327,7 @@ def _is_one_of(present: os.stat_result | None, tags: Sequence[str]) -> bool:
 
 @contextmanager
 def alone(stage: int) -> Iterator[None]:
-    """While the block lasts nobody else puts a file into this folder, so that what was looked at stays so."""
+    """Lock the folder against other placements during the block, so that checks stay valid."""
     lock = os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o660, dir_fd=stage)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

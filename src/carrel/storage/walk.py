@@ -1,8 +1,8 @@
-"""Trees by directory handles: walked, measured, removed. (Copied: `carrel.storage.copies`.)
+"""Trees by directory handles: traversal, measuring, removal. (Copies: `carrel.storage.copies`.)
 
-A session can plant any link and swap any directory while we walk, so that no path of it is ever given to the system:
-every step opens one name below a handle and refuses symbolic links. Trees of any depth are walked with a bounded
-number of handles; what is not bounded is the number of sub-directories of one directory, which are held by name.
+Sessions can create links and replace directories during a walk, so no path from the tree is ever passed to the system:
+every step opens one name relative to a handle and refuses symbolic links. Trees of any depth are walked with a bounded
+number of handles; the sub-directories of a directory are held by name, without bound.
 """
 
 import errno
@@ -17,20 +17,20 @@ from carrel.storage.port import Advance, Measure, StorageError, StorageUnusable,
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HANDLES = 48
-"""How deep a walk keeps its handles open; deeper, it lets the outer ones go and finds them again."""
+"""Depth up to which a walk keeps handles open; deeper, it closes outer ones and reopens them later."""
 _ROUNDS = 10
 _SWAPPED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENOENT})
 
 
 class TreeChanged(StorageError):
-    """Somebody keeps changing a tree while it is walked."""
+    """A tree keeps changing during the walk."""
 
     code = "storage_busy"
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """Something in a tree. parent: handle of the directory that it is in, valid until the walk goes on."""
+    """An entry of a tree. parent: handle of its directory, valid until the walk continues."""
 
     parent: int
     name: str
@@ -39,7 +39,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntered:
-    """A directory that was found, before what is in it."""
+    """A directory, before its content."""
 
     handle: int
     name: str
@@ -47,14 +47,14 @@ class DirectoryEntered:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryLeft:
-    """The directory last entered, after what is in it."""
+    """The directory last entered, after its content."""
 
     handle: int
 
 
 @dataclass(slots=True)
 class _Level:
-    """A directory being walked. handle: -1 while it is let go. rest: sub-directories that are still to come."""
+    """A directory being walked. handle: -1 while closed. rest: remaining sub-directories."""
 
     handle: int
     name: str
@@ -68,10 +68,10 @@ class _Level:
 def walk(
     directory: int, refused: Callable[[str, StorageUnusable], object] | None = None
 ) -> Iterator[TreeEntry | DirectoryEntered | DirectoryLeft]:
-    """Everything below a directory. What vanishes meanwhile is left out.
+    """Everything below a directory. Entries that vanish meanwhile are skipped.
 
-    refused: told of the name of each directory that cannot be entered, and why, when the walk is in the one above it;
-    the walk goes on. Without this, it ends.
+    refused: called with name and reason for each directory that cannot be entered, while the walk is in its parent; the
+    walk continues. Without it, the walk fails.
     Raises: TreeChanged, StorageUnusable, OSError.
     """
     levels = [_Level(os.dup(directory), "", _key(directory))]
@@ -146,7 +146,7 @@ def _close(levels: list[_Level]) -> None:
 
 
 def open_directory(parent: int, name: str) -> int:
-    """A handle of a directory. One that denies access to its own owner is opened to the owner first.
+    """A handle of a directory. If its mode denies access to its owner, the owner's access is restored first.
 
     Raises: FileNotFoundError, NotADirectoryError (also for a symbolic link), StorageUnusable, OSError.
     """
@@ -164,7 +164,7 @@ def open_directory(parent: int, name: str) -> int:
 
 
 def shut_out(name: str) -> StorageUnusable:
-    """What to say when a session has shut this process out of something."""
+    """The error if a session has denied this process access."""
     shown = os.fsencode(name).decode(errors="replace")
     return StorageUnusable(
         f"The server may not use {shown!r}: a session has made it private. "
@@ -176,7 +176,7 @@ def shut_out(name: str) -> StorageUnusable:
 
 
 def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
-    """What is below a directory: bytes allocated, each inode once. Raises: what tick raises; as `walk`."""
+    """Usage below a directory: bytes allocated, each inode once. Raises: exceptions of tick; as `walk`."""
     used, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
     linked: set[tuple[int, int]] = set()
     for found in walk(directory):
@@ -197,11 +197,11 @@ def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
 
 
 def remove_tree(parent: int, name: str, tick: Tick) -> Advance:
-    """Delete what has this name, whatever it is, with all below it. Absent: success.
+    """Delete an entry of any kind with everything below it. Absent: success.
 
-    Every directory is first closed to the sessions' user, so that nobody who still has it open can add to it; when
-    this ends early, what is left is closed.
-    Raises: TreeChanged when somebody keeps writing there; StorageUnusable; what tick raises; OSError.
+    The sessions' user first loses access to every directory, so that processes with open handles cannot add entries;
+    after an abort, remaining directories stay inaccessible.
+    Raises: TreeChanged if entries keep appearing; StorageUnusable; exceptions of tick; OSError.
     """
     pace = Pace(tick)
     for _ in range(_ROUNDS):
@@ -223,9 +223,9 @@ def remove_tree(parent: int, name: str, tick: Tick) -> Advance:
 
 
 def _empty(parent: int, name: str, pace: Pace) -> None:
-    """Delete what is in a directory, as far as nobody adds to it.
+    """Delete the content of a directory, as far as no entries are added.
 
-    What lies too deep is first moved up, next to everything else on its way out, so that few handles are enough.
+    Entries that are too deep are first moved up beside the other entries being deleted, so that few handles suffice.
     """
     levels = [_Level(open_directory(parent, name), name, (0, 0))]
     try:
@@ -246,7 +246,7 @@ def _empty(parent: int, name: str, pace: Pace) -> None:
 
 
 def _go_down(levels: list[_Level], name: str, pace: Pace) -> None:
-    """Into a directory, to empty it; or, from a deep one, move it up for later."""
+    """Descend into a directory to empty it; move a deep one up for later."""
     here, top = levels[-1], levels[0]
     if len(levels) >= _HANDLES:
         moved = f".{os.urandom(12).hex()}"
@@ -267,12 +267,12 @@ def _go_down(levels: list[_Level], name: str, pace: Pace) -> None:
 
 
 def _shut(directory: int) -> None:
-    """Let nobody but this process use a directory, as far as it may say so; and itself, whatever the mode was."""
+    """Restrict a directory to this process, whatever its mode, as far as permitted."""
     try:
         if os.geteuid() == 0:
             os.fchown(directory, 0, 0)
         os.fchmod(directory, 0o700)
-    except PermissionError:  # a session's, which lets us in by its ACL
+    except PermissionError:  # owned by the sessions' user, with access by its ACL
         pass
 
 

@@ -1,8 +1,8 @@
-"""Whole folders from one place to another, of one storage or of two.
+"""Copies of whole folders, within one storage or between two.
 
-A copy is made in the target's stage and becomes the target's files by one rename: half a folder is nowhere to be
-seen. Each attempt has a name of its own there, so that one that was given up, and whose thread does not know it yet,
-cannot spoil the next.
+A copy is created in the target's stage and becomes the target's files by one rename, so that a partial copy is never
+visible. Each attempt has its own name there, so that an abandoned attempt whose thread still runs cannot damage the
+next.
 """
 
 import os
@@ -21,10 +21,10 @@ def fill(
     attempt: str,
     tick: Tick,
 ) -> None:
-    """Make the target a copy of the source, up to the last step, which is `show`.
+    """Copy the source to the target, except for the last step, `show`.
 
-    source, target: the same object where it is the same storage. attempt: "<what for>.<number>". Again, after it was
-    shown: no-op. Raises: StorageError, OSError, what tick raises.
+    source, target: the same object if the storage is the same. attempt: "<purpose>.<number>". Repeated after `show`:
+    no-op. Raises: StorageError, OSError, exceptions of tick.
     """
     if source is target and isinstance(source, Clone):
         source.clone(there, here)
@@ -42,7 +42,7 @@ def fill(
 
 
 def show(target: StorageBackend, here: FolderLocation, attempt: str) -> None:
-    """Make what `fill` brought the target's files. Twice, or when another attempt was faster: no-op."""
+    """Publish the result of `fill` as the target's files. Twice, or if another attempt was faster: no-op."""
     try:
         os.rename(target.stage(here) / attempt, target.files(here))
     except FileNotFoundError:
@@ -56,13 +56,13 @@ def show(target: StorageBackend, here: FolderLocation, attempt: str) -> None:
 
 
 def rehome(storage: StorageBackend, old: FolderLocation, new: FolderLocation, tick: Tick) -> None:
-    """Have a folder count against another scope's quota. Twice: no-op."""
+    """Move a folder to another scope's quota. Twice: no-op."""
     storage.rescope(old, new)
     tick(Advance(0, 0))
 
 
 def _sweep(stage: int, attempt: str, tick: Tick) -> None:
-    """Delete what other attempts at the same have left."""
+    """Delete the remains of other attempts of the same copy."""
     begins = attempt.rpartition(".")[0] + "."
     for name in os.listdir(stage):
         if name.startswith(begins) and name != attempt:

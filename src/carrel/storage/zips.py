@@ -1,7 +1,7 @@
-"""Files and directories as a zip file, made while it is read: stored as they are, of any size, nothing held back.
+"""Files and directories as a zip stream: uncompressed, of any size, without buffering.
 
-What vanishes or cannot be read while it is made does not spoil the rest: ERRORS.txt, the last entry, names it. What
-is no UTF-8 in a name stands there as %XX: two names stay two.
+Entries that vanish or are unreadable do not spoil the rest: ERRORS.txt, the last entry, lists them. Invalid UTF-8 in
+names is written as %XX, so that different names stay different.
 """
 
 import os
@@ -27,9 +27,9 @@ _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 
 
 def write_zip(root: Path, paths: Sequence[str], name: str, write: Callable[[bytes], object]) -> None:
-    """Write a zip file of these things, in pieces of about 256 KiB. name: what the folder itself, "", is called in it.
+    """Write a zip file of these entries, in chunks of about 256 KiB. name: archive name of the folder itself, "".
 
-    Symbolic links and special files are left out. Raises: what write raises.
+    Skips symbolic links and special files. Raises: exceptions of write.
     """
     pieces = _Pieces(write)
     with zipfile.ZipFile(pieces, "w", zipfile.ZIP_STORED) as file:  # type: ignore[call-overload]
@@ -38,7 +38,7 @@ def write_zip(root: Path, paths: Sequence[str], name: str, write: Callable[[byte
 
 
 class _Pieces:
-    """What zipfile writes to: it cannot go back, and puts small writes together."""
+    """The output of zipfile: not seekable, merges small writes."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -131,7 +131,7 @@ class _Archive:
         left = info.file_size = there.st_size
         with self._file.open(info, "w", force_zip64=left >= _ZIP64_FROM) as entry:
             try:
-                # What is written into it meanwhile does not belong to it: its size was announced.
+                # Data appended meanwhile is excluded: the size was announced.
                 while left and (piece := file.read(min(left, _PIECE))):
                     entry.write(piece)
                     left -= len(piece)
@@ -142,7 +142,7 @@ class _Archive:
             self._note(name, "it became shorter while it was read")
 
     def _top(self, name: str) -> str:
-        """A name of the outermost things that none of them has yet."""
+        """A unique name among the top-level entries."""
         wanted, number = _safe(name), 1
         while wanted in self._tops:
             number += 1
@@ -161,13 +161,13 @@ def _info(name: str, modified: float, mode: int) -> zipfile.ZipInfo:
     except (OverflowError, ValueError, OSError):
         at = _FIRST
     info = zipfile.ZipInfo(name, min(max(at, _FIRST), _LAST))
-    info.create_system = 3  # Unix: only then modes are looked at
+    info.create_system = 3  # Unix: required for modes to be used
     info.external_attr = (mode & 0xFFFF & ~0o7000) << 16
     return info
 
 
 def _safe(name: str) -> str:
-    """A name that leads nowhere else, wherever it is unpacked: elsewhere, \\ stands between names too."""
+    """A name that is safe to unpack anywhere: elsewhere, \\ is a separator too."""
     return _NO_TEXT.sub(_escaped, name).replace("\\", "_")
 
 
