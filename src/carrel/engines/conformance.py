@@ -1,8 +1,8 @@
-"""What every engine does, as one suite.
+"""The conformance suite of engines.
 
-A test module subclasses `EngineConformance` and gives a fixture `harness`; the methods are collected by
-pytest, which this module does not import. Waiting is polling with a bound, and through the harness, so that
-an engine with virtual time passes at once.
+A test module subclasses `EngineConformance` and provides a fixture `harness`; pytest collects the methods, and this
+module does not import it. Tests wait by bounded polling through the harness, so an engine with virtual time passes
+without delay.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from carrel.engines.port import (
 
 
 class EngineConformance:
-    """The port's table and docstrings, each line as a test."""
+    """One test per statement of the port's table and docstrings."""
 
     # nodes
 
@@ -373,7 +373,7 @@ class EngineConformance:
 
 
 class EngineFaultConformance:
-    """What every engine does when it does not answer, and when it answers again."""
+    """The behaviour of engines during and after an outage."""
 
     async def test_an_engine_that_is_away_says_so_everywhere(self, harness: FaultyHarness) -> None:
         wanted = spec(harness)

@@ -1,4 +1,4 @@
-"""What the conformance suite needs of an engine's world, and the few words its tests are written in."""
+"""Test harness and helpers of the engine conformance suite."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -25,34 +25,34 @@ E = TypeVar("E", bound=EngineError)
 
 
 class EngineHarness(Protocol):
-    """An engine under test, and what only its world can do."""
+    """An engine under test, with operations outside of the port."""
 
     engine: Engine
     image: str
-    """Has a shell and is there."""
+    """A local image with a shell."""
     pullable_image: str
-    """Has a shell and is in a registry, but not in the engine yet."""
+    """An image with a shell in a registry, not pulled yet."""
     unknown_image: str
-    """Its registry answers that there is none."""
+    """An image that its registry does not have."""
     shellless_image: str
 
     def another(self) -> Engine:
-        """A second control plane over the same world, with nothing remembered."""
+        """A second control plane for the same engine, without cached state."""
         ...
 
     async def pass_time(self, seconds: float) -> None: ...
 
     async def vanish(self, container: str) -> None:
-        """Delete it behind the engine's back."""
+        """Delete the container outside of Carrel."""
         ...
 
     async def exhaust_memory(self, container: str) -> None:
-        """Let a child process run into the memory limit while the main process stays."""
+        """Let a child process exceed the memory limit; the main process continues."""
         ...
 
 
 class FaultyHarness(EngineHarness, Protocol):
-    """One that can take the whole engine away."""
+    """A harness that can stop the whole engine."""
 
     async def go_away(self) -> None: ...
 
@@ -61,7 +61,7 @@ class FaultyHarness(EngineHarness, Protocol):
 
 @dataclass(slots=True)
 class Ran:
-    """A finished process."""
+    """The result of a process."""
 
     exit_code: int
     stdout: bytes = b""
@@ -70,7 +70,7 @@ class Ran:
 
 @dataclass(slots=True)
 class ProgressLog:
-    """A progress sink that keeps what it got."""
+    """A progress sink that records its calls."""
 
     seen: list[Progress] = field(default_factory=list)
 
@@ -85,7 +85,7 @@ def spec(harness: EngineHarness, *command: str, image: str = "", mem_bytes: int 
 
 
 async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"", env: str = "") -> Ran:
-    """Run a process to its end with all of `stdin`, then end of input."""
+    """Run a process to completion; writes all of `stdin`, then end of input."""
     ran = Ran(0)
     async with (
         asyncio.timeout(BOUND_S),
@@ -108,7 +108,7 @@ async def run(engine: Engine, container: str, *command: str, stdin: bytes = b"",
 
 
 async def eventually(harness: EngineHarness, claim: Callable[[], Awaitable[bool]], what: str) -> None:
-    """Poll until the claim holds; fail with `what` when it never does."""
+    """Poll until the claim holds; fail with `what` after a limit."""
     for _ in range(_POLLS):
         if await claim():
             return
@@ -117,7 +117,7 @@ async def eventually(harness: EngineHarness, claim: Callable[[], Awaitable[bool]
 
 
 async def refused(kind: type[E], attempt: Awaitable[object]) -> E:
-    """The error of that kind that `attempt` ends in; its message must be a sentence."""
+    """The error of that kind raised by `attempt`; its message must be a sentence."""
     try:
         await attempt
     except kind as error:
@@ -128,12 +128,12 @@ async def refused(kind: type[E], attempt: Awaitable[object]) -> E:
 
 
 async def look(engine: Engine, container: str) -> Observed | None:
-    """The container in the engine's list."""
+    """The container in the engine's list, or None."""
     return next((one for one in await engine.list() if one.id == container), None)
 
 
 class HarnessListener:
-    """Everything a watcher heard, collected by a task."""
+    """Events of a watcher, collected by a task."""
 
     def __init__(self, engine: Engine) -> None:
         self.heard: list[str] = []
@@ -156,12 +156,12 @@ async def drain(output: AsyncIterator[tuple[int, bytes]]) -> None:
 async def whole_log(
     engine: Engine, container: str, *, follow: bool = False, tail: int | None = None
 ) -> bytes:
-    """All that `logs` gives."""
+    """The complete output of `logs`."""
     return b"".join([chunk async for chunk in engine.logs(container, follow=follow, tail=tail)])
 
 
 async def exited(harness: EngineHarness, container: str) -> Observed:
-    """The container once it is seen to have exited."""
+    """Wait for the container to exit."""
     last: list[Observed | None] = [None]
 
     async def has_exited() -> bool:
@@ -174,14 +174,14 @@ async def exited(harness: EngineHarness, container: str) -> Observed:
 
 
 async def running(harness: EngineHarness, *, env: Mapping[str, str] | None = None) -> str:
-    """Id of a new idle container."""
+    """The id of a new idle container."""
     wanted = replace(spec(harness), env=env or {})
     await harness.engine.ensure(wanted, ProgressLog())
     return wanted.id
 
 
 async def listed(harness: EngineHarness, container: str) -> Observed:
-    """The container, which must be in the list."""
+    """The container in the engine's list; fails if missing."""
     seen = await look(harness.engine, container)
     assert seen is not None
     return seen

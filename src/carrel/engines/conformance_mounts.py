@@ -1,4 +1,4 @@
-"""What every engine does with directories of the machine, as one suite beside `conformance`."""
+"""The conformance suite of mounts, an extension of `conformance`."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _AT = "/home/work/data"
 
 @contextmanager
 def directory() -> Iterator[Path]:
-    """An empty directory of this machine that everybody may use."""
+    """An empty directory of this machine, writable by everybody."""
     with tempfile.TemporaryDirectory(prefix="mounted-") as made:
         path = Path(made).resolve() / "files"
         path.parent.chmod(0o755)
@@ -24,14 +24,14 @@ def directory() -> Iterator[Path]:
 
 
 async def mounting(harness: EngineHarness, *mounts: Mount) -> str:
-    """Id of a new idle container with these."""
+    """The id of a new idle container with these mounts."""
     wanted = replace(spec(harness), mounts=mounts)
     await harness.engine.ensure(wanted, ProgressLog())
     return wanted.id
 
 
 class MountConformance:
-    """`Mount`, each claim as a test."""
+    """One test per statement of `Mount`."""
 
     async def test_two_containers_share_what_both_mount(self, harness: EngineHarness) -> None:
         with directory() as source:

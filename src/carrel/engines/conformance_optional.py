@@ -1,6 +1,6 @@
-"""What every engine does of that which only some can, as one suite.
+"""The conformance suite of optional capabilities.
 
-A test whose protocol the engine has not is skipped, and so listed. See `conformance`.
+Tests of protocols that the engine lacks are skipped, and so reported. See `conformance`.
 """
 
 import io
@@ -34,15 +34,15 @@ from carrel.engines.port import ContainerGone, EngineError, ImageUnusable, Obser
 
 @runtime_checkable
 class LimitsHarness(Protocol):
-    """One that can see what a container is held to."""
+    """A harness that can read the enforced limits of a container."""
 
     async def limits(self, container: str) -> Mapping[str, int]:
-        """cpu in millicores, mem in bytes."""
+        """The enforced limits: cpu in millicores, mem in bytes."""
         ...
 
 
 def images_of(harness: EngineHarness) -> ImageStore:
-    """The engine, if it is one. Raises: SkipTest; the others too."""
+    """The engine as an image store. Raises: SkipTest if it is not; so do the other functions."""
     return harness.engine if isinstance(harness.engine, ImageStore) else _skip("ImageStore")
 
 
@@ -67,7 +67,7 @@ def _skip(protocol: str) -> NoReturn:
 
 
 class OptionalConformance:
-    """The table of `optional` and its docstrings, each line as a test."""
+    """One test per statement of `optional`'s table and docstrings."""
 
     # images
 

@@ -37,41 +37,41 @@ class Purging(Protocol):
         ...
 
     async def release_if_idle(self) -> int:
-        """Delete what only containers need, unless there are any; how many there are. Raises: EngineError."""
+        """Delete resources that only containers need, unless containers exist; returns their number."""
         ...
 
 
 class Claim(Protocol):
-    """Which claimant a label belongs to in an engine that several installations may use. Raises: EngineError."""
+    """The binding of a label to a claimant, in an engine shared by several installations. Raises: EngineError."""
 
     async def require(self) -> None:
-        """Return when the label is ours; one that nobody holds becomes ours. Raises: ClaimedElsewhere."""
+        """Check that the label is ours; bind it if it is free. Raises: ClaimedElsewhere."""
         ...
 
     async def holder(self) -> Claimant | None:
-        """Who holds the label; None when nobody does."""
+        """The holder of the label; None if it is free."""
         ...
 
     async def others(self) -> list[str]:
-        """Where the other installations are whose labels are claimed in this engine."""
+        """Locations of the other installations with a label in this engine."""
         ...
 
     async def holder_answers(self, *, within_s: float) -> bool:
-        """Ask whether the holder runs, and wait that long for its answer."""
+        """True if the holder responds within this time, so it is running."""
         ...
 
     async def take_over(self) -> None:
-        """Hold the label from now on, whoever held it. Raises: ClaimedElsewhere when somebody was faster."""
+        """Bind the label to us, whoever holds it. Raises: ClaimedElsewhere if another installation was faster."""
         ...
 
 
 @runtime_checkable
 class Claimable(Protocol):
-    """An engine that several installations may use, each by a label of its own."""
+    """An engine that several installations may share, each with its own label."""
 
     @property
     def claim(self) -> Claim:
-        """That of this installation's label."""
+        """The claim of this installation's label."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""An engine without containers: the port over a `FakeWorld`, for simulations, tests and benchmarks."""
+"""A fake engine: implements the port on a `FakeWorld`, for simulations, tests and benchmarks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -31,13 +31,13 @@ _QUEUED_CHUNKS = 16
 
 
 def last_lines(text: bytes, count: int | None) -> bytes:
-    """So many lines from its end; all of it for None."""
+    """The last lines of the text; all of it for None."""
     lines = text.splitlines(keepends=True)
     return text if count is None else b"".join(lines[max(len(lines) - count, 0) :])
 
 
 class FakeEngine(FakeAdjusting):
-    """One control plane's hold on a world; make another over the same world to play a restart."""
+    """An engine client of one control plane; create another one for the same world to simulate a restart."""
 
     def __init__(self, world: FakeWorld | None = None) -> None:
         super().__init__(world or FakeWorld())
@@ -50,19 +50,19 @@ class FakeEngine(FakeAdjusting):
         world.before("ensure")
         await self.world.turn()
         world.reach("ensure")
-        # 1. The node and the image.
+        # 1. Node and image.
         if not world.on_a_node(FakeContainer(spec)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
         if spec.image in world.unknown_images or spec.image not in world.local_images:
             await self.fetch(spec.image, progress, step="ensure.pull")
         if spec.image in world.shellless_images:
             raise ImageUnusable(f"The image {spec.image} has no shell, so a session cannot run in it.")
-        # 2. The container; the id decides, so a second spec with it changes nothing. One that is lost with its
-        # node is replaced: an engine with several nodes owes that the old one never comes back.
+        # 2. Container, identified by id: a second spec with the same id changes nothing. A container lost with its node
+        # is replaced: an engine with several nodes must ensure that the old one never returns.
         there = world.containers.get(spec.id)
         if there is None or not world.on_a_node(there):
             await self.step("ensure.create", lambda: self._create(spec))
-        # 3. Its main process.
+        # 3. Main process.
         progress(Progress("start"))
         if not self.find(spec.id).running:
             await self.step("ensure.start", lambda: self._start(spec.id))
@@ -106,7 +106,7 @@ class FakeEngine(FakeAdjusting):
         env: Mapping[str, str],
         terminal: TerminalSize | None,
     ) -> AsyncIterator[ExecStream]:
-        """A process in a running container; an engine with other processes puts its own in place of this."""
+        """Start a process in a running container; subclasses may override it."""
         if refused := fake_shell.refusal(command[0], terminal):
             yield refused
             return
@@ -194,7 +194,7 @@ class FakeEngine(FakeAdjusting):
 
 
 class FakeProcess:
-    """An `ExecStream` over a process of `fake_shell`, with queues short enough to feel back-pressure."""
+    """An `ExecStream` over a process of `fake_shell`, with short queues to exercise back pressure."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class FakeProcess:
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def drive(self) -> None:
-        """Run the process until it ends, or its container does."""
+        """Run the process until it or its container ends."""
         life = asyncio.create_task(self._live())
         death = asyncio.create_task(self._container_ended())
         try:
@@ -230,7 +230,7 @@ class FakeProcess:
             yield piece
 
     async def write(self, chunk: bytes) -> None:
-        """Queue it, waiting for room; what a finished process no longer reads is dropped."""
+        """Queue the chunk, waiting for space; input of an ended process is dropped."""
         if chunk and not self._input_ended:
             await self._put(chunk)
 

@@ -1,4 +1,4 @@
-"""Builds of the fake engine: ARG, FROM, LABEL and COPY of a Dockerfile mean what they say; other lines do nothing."""
+"""Builds of the fake engine: ARG, FROM, LABEL and COPY of a Dockerfile take effect; other lines are ignored."""
 
 import hashlib
 import tarfile
@@ -13,7 +13,7 @@ from carrel.engines.port import EngineError
 
 @dataclass(frozen=True)
 class BuiltImage:
-    """id: the same for the same context and arguments."""
+    """id: determined by context and arguments."""
 
     id: str
     labels: Mapping[str, str]
@@ -22,7 +22,7 @@ class BuiltImage:
 def build(
     context: IO[bytes], arguments: Mapping[str, str], output: BuildSink, images: Set[str]
 ) -> BuiltImage:
-    """What the tar builds into. images: those that there are. Raises: EngineError (build_failed)."""
+    """Build the context. images: available base images. Raises: EngineError (build_failed)."""
     with tarfile.open(fileobj=context) as archive:
         files = {one.name: file.read() for one in archive if (file := archive.extractfile(one))}
     lines = [line for line in files["Dockerfile"].decode().splitlines() if line and line[0] != "#"]

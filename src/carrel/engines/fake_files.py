@@ -1,4 +1,4 @@
-"""Files in the mounts of a fake container: real ones, on this machine, and none else; no symbolic link is followed."""
+"""Files in the mounts of a fake container: real files of this machine; symbolic links are not followed."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ _STEP = os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read(mounts: Sequence[Mount], path: str) -> bytes:
-    """What is in the file. Raises: OSError."""
+    """The content of the file. Raises: OSError."""
     with _opened(mounts, path, os.O_RDONLY) as handle, os.fdopen(os.dup(handle), "rb") as file:
         return file.read()
 
 
 def touch(mounts: Sequence[Mount], path: str) -> None:
-    """Make an empty file, unless it is there. Raises: OSError."""
+    """Create an empty file if missing. Raises: OSError."""
     with _opened(mounts, path, os.O_WRONLY | os.O_CREAT):
         pass
 
@@ -51,5 +51,5 @@ def _found(mounts: Sequence[Mount], path: str) -> tuple[Mount, PurePosixPath]:
 
 
 def lost(mounts: Sequence[Mount]) -> str | None:
-    """The first directory that is to be mounted and is not there."""
+    """The first mount source that does not exist."""
     return next((mount.source for mount in mounts if not Path(mount.source).is_dir()), None)

@@ -1,4 +1,6 @@
-"""What the fake engine can of `engines.optional`: images, builds, live limits and pauses; it commits no containers."""
+"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, live limits and pauses; no
+commits.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +24,7 @@ _PULL_PARTS = 4
 
 
 class FakeAdjusting:
-    """The engine is made upon it."""
+    """Base class of the engine."""
 
     def __init__(self, world: FakeWorld) -> None:
         self.world = world
@@ -35,7 +37,7 @@ class FakeAdjusting:
         return await self.image(reference)
 
     async def fetch(self, reference: str, progress: ProgressSink, *, step: str) -> None:
-        """Pull it. Raises: ImageUnusable."""
+        """Pull the image. Raises: ImageUnusable."""
         if reference in self.world.unknown_images:
             raise ImageUnusable(f"There is no image named {reference}.")
         require_pullable(reference)
@@ -77,7 +79,7 @@ class FakeAdjusting:
         await self.step("resume", lambda: self.world.resume(self.find_running(container)))
 
     async def step(self, name: str, act: Callable[[], T]) -> T:
-        """Do one thing between its hooks; other tasks get a turn first, as with any real engine."""
+        """Perform one step between its hooks; yields to other tasks first, like a real engine."""
         self.world.before(name)
         await self.world.turn()
         self.world.reach(name)
@@ -86,14 +88,14 @@ class FakeAdjusting:
         return result
 
     def find(self, container: str) -> FakeContainer:
-        """Raises: ContainerGone."""
+        """The container. Raises: ContainerGone."""
         found = self.world.containers.get(container)
         if found is None or not self.world.on_a_node(found):
             raise ContainerGone(f"There is no container {container}.")
         return found
 
     def find_running(self, container: str) -> FakeContainer:
-        """Raises: ContainerGone."""
+        """The container. Raises: ContainerGone."""
         found = self.find(container)
         if not found.running:
             raise ContainerGone(f"The container {container} is not running.")

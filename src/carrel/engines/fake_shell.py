@@ -1,8 +1,8 @@
-"""What processes do inside a fake container: a shell of a dozen words.
+"""Processes of fake containers: a shell with a dozen commands.
 
-A process is a generator of steps (write, sleep, read) that returns its exit code, so it owns no task and no
-time: whoever drives it decides how long a second is. Words: echo cat touch sleep exit true false id pwd hostname
-printenv stty head, `;`, `&&`, `||`, `>&2`, `$NAME`, `sh -c`, and `sh` alone as a line-by-line shell.
+A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
+clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
+`&&`, `||`, `>&2`, `$NAME`, `sh -c`, and `sh` alone as a line-by-line shell.
 """
 
 import re
@@ -28,7 +28,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Wants the next chunk of its stdin; b"" is the end of it."""
+    """Requests the next chunk of its stdin; b"" at the end."""
 
 
 Step = Write | Sleep | Read
@@ -55,7 +55,7 @@ _CHUNK_BYTES = 32 * 1024
 
 @dataclass(slots=True)
 class ProcessEnvironment:
-    """What a process can see. `terminal` may change while it runs."""
+    """The environment of a process. `terminal` may change while it runs."""
 
     env: Mapping[str, str]
     hostname: str
@@ -64,7 +64,7 @@ class ProcessEnvironment:
 
 
 def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
-    """The process that an exec of that name ends as at once; None when there is such a program."""
+    """The failed process of an exec with this name; None if the program exists."""
     if name in _SHELLS | _PROGRAMS:
         return None
     refused = forbidden if name in _NO_PROGRAMS else missing
@@ -72,7 +72,7 @@ def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
 
 
 def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
-    """The process of `command`; one that does not exist ends with 127 and a word on stderr."""
+    """The process of `command`; a missing command ends with 127 and a message on stderr."""
     name, *arguments = command
     if name in _SHELLS:
         if arguments[:1] == ["-c"] and len(arguments) > 1:
@@ -94,7 +94,7 @@ def _script(text: str, around: ProcessEnvironment) -> Process:
 
 
 def _lines(around: ProcessEnvironment) -> Process:
-    """A shell that reads its commands: with a terminal it echoes them and shows a prompt."""
+    """A shell that reads commands from stdin: with a terminal it echoes them and shows a prompt."""
     code, pending = 0, b""
     while True:
         if around.terminal:
@@ -191,7 +191,7 @@ def _zeros(count: int, fd: int) -> Process:
 
 
 def _statements(text: str) -> Sequence[tuple[str, list[str]]]:
-    """Commands with the joint before each: ";", "&&" or "||"."""
+    """Commands with their preceding operator: ";", "&&" or "||"."""
     lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>")
     lexer.whitespace_split = True
     found: list[tuple[str, list[str]]] = []

@@ -1,8 +1,8 @@
-"""The world that fake engines act on: containers, images, faults and the time they live in.
+"""The state behind fake engines: containers, images, faults and their clock.
 
-It outlives every `FakeEngine` (as real containers outlive a control plane), so a test can drop one engine
-mid-call, make another and see what is left. Nothing here needs a task: main processes advance by callbacks
-of the clock, so virtual time moves them whichever event loop is running.
+It outlives every `FakeEngine` (as real containers outlive a control plane), so a test can drop an engine mid-call,
+create another one and check what remains. It needs no tasks: callbacks of the clock advance main processes, so virtual
+time drives them in any event loop.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from carrel.engines.port import (
 KILLED_BY_SIGKILL = 137
 _MIB = 1 << 20
 _TURNS = 50
-"""Loop turns that `advance` gives to whatever a timer woke before it moves on; bounded on purpose."""
+"""Event loop iterations that `advance` grants to code woken by a timer before it moves on; bounded on purpose."""
 
 
 class VirtualClock:
-    """A clock that stands still until `advance` moves it."""
+    """A clock that changes only by `advance`."""
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = start
@@ -45,17 +45,17 @@ class VirtualClock:
         return self._now
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Run `callback` when that much virtual time has passed."""
+        """Run `callback` after this much virtual time."""
         heapq.heappush(self._timers, (self._now + timedelta(seconds=seconds), next(self._order), callback))
 
     async def sleep(self, seconds: float) -> None:
-        """Return when that much virtual time has passed."""
+        """Wait for this much virtual time."""
         woken = asyncio.get_running_loop().create_future()
         self.call_later(seconds, lambda: None if woken.done() else woken.set_result(None))
         await woken
 
     async def advance(self, seconds: float) -> None:
-        """Move time, stopping at each timer on the way so that what it wakes can run."""
+        """Advance time, stopping at each timer so that woken code can run."""
         deadline = self._now + timedelta(seconds=seconds)
         await _settle()
         while self._timers and self._timers[0][0] <= deadline:
@@ -72,11 +72,11 @@ async def _settle() -> None:
 
 
 Hook = Callable[[str], None]
-"""Gets the name of a port call ("remove") or of a step in one ("ensure.create"); may raise anything."""
+"""Called with the name of a port call ("remove") or of a step in one ("ensure.create"); may raise any exception."""
 
 
 class Signal:
-    """Wakes everybody who waits, as often as it is fired."""
+    """Wakes all waiters each time it is fired."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
@@ -103,7 +103,7 @@ def _wake(future: "asyncio.Future[None]") -> None:
 
 @dataclass(slots=True, eq=False)
 class FakeContainer:
-    """One container of the world. `load`: busy fraction of its CPU limit. `accelerator_*`: as `port.Usage`."""
+    """A container of the world. `load`: busy fraction of its CPU limit. `accelerator_*`: as `port.Usage`."""
 
     spec: ContainerSpec
     state: ObservedState = ObservedState.STARTING
@@ -119,7 +119,7 @@ class FakeContainer:
     changed: Signal = field(default_factory=Signal)
     paused: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)
-    """What its processes do once they go on."""
+    """Callbacks to run when its processes resume."""
 
     @property
     def running(self) -> bool:
@@ -127,12 +127,12 @@ class FakeContainer:
 
 
 class FakeWorld:
-    """Containers, images and faults. Every attribute may be changed by a test at any time.
+    """Containers, images and faults. Tests may change every attribute at any time.
 
-    A node that is taken out of `nodes` is lost with its containers, which are there again when it is put back.
+    A node removed from `nodes` is lost with its containers, which return with it.
 
-    before, after: hooks around each port call and each step of one; what they raise goes to the caller, and
-    a `before` that raises keeps the step from taking effect.
+    before, after: hooks around each port call and each of its steps; their exceptions propagate to the caller, and an
+    exception in `before` prevents the step.
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -143,11 +143,11 @@ class FakeWorld:
         ]
         self.local_images: set[str] = set()
         self.image_labels: dict[str, Mapping[str, str]] = {}
-        """Of each image that has some."""
+        """By image."""
         self.image_ids: dict[str, str] = {}
-        """Of images that were built or tagged; others are known by their reference."""
+        """Of built or tagged images; others are identified by their reference."""
         self.accelerators: dict[str, Accelerators] = {}
-        """Of each node that has some."""
+        """By node."""
         self.unknown_images: set[str] = set()
         self.shellless_images: set[str] = set()
         self.pull_s = 0.0
@@ -162,18 +162,18 @@ class FakeWorld:
         self._faults: list[tuple[str, EngineError]] = []
 
     def equip(self, node: str, accelerators: Accelerators) -> None:
-        """Put accelerators into a node."""
+        """Add accelerators to a node."""
         self.accelerators[node] = accelerators
         self.nodes = [node_with([accelerators], one) if one.name == node else one for one in self.nodes]
 
     # Faults
 
     def fail_next(self, step: str, error: EngineError, *, times: int = 1) -> None:
-        """The next calls or steps of that name raise `error` before they take effect."""
+        """Make the next calls or steps of this name raise `error` without effect."""
         self._faults += [(step, error)] * times
 
     def go_away(self) -> None:
-        """The engine stops answering; containers keep running."""
+        """Make the engine unavailable; containers keep running."""
         self._away = True
         for watcher in self.watchers:
             watcher.put_nowait(None)
@@ -182,16 +182,16 @@ class FakeWorld:
             container.changed.fire()
 
     def hang(self) -> None:
-        """The engine takes calls and answers none; containers keep running."""
+        """Make the engine accept calls without answering; containers keep running."""
         self._hung = True
 
     def come_back(self) -> None:
-        """It answers again, those who wait for it too."""
+        """Make the engine available again; pending calls complete."""
         self._away = self._hung = False
         self._answers.fire()
 
     def restart(self) -> None:
-        """The engine restarts and takes its containers down with it, as Docker does by default."""
+        """Restart the engine, which stops its containers, as Docker does by default."""
         self.go_away()
         for container in self.containers.values():
             if container.running:
@@ -199,13 +199,13 @@ class FakeWorld:
         self.come_back()
 
     def exit(self, container: str, code: int) -> None:
-        """Its main process ends."""
+        """End the container's main process."""
         found = self.containers[container]
         found.state, found.exit_code = ObservedState.EXITED, code
         self.hint(container)
 
     def run_out_of_memory(self, container: str, *, main: bool = True) -> None:
-        """The memory limit kills its main process, or only a child of it."""
+        """Kill its main process, or only a child of it, by the memory limit."""
         self.containers[container].out_of_memory = True
         if main:
             self.exit(container, KILLED_BY_SIGKILL)
@@ -213,16 +213,16 @@ class FakeWorld:
             self.hint(container)
 
     def vanish(self, container: str) -> None:
-        """Somebody deletes it behind our back."""
+        """Delete the container externally."""
         found = self.containers.pop(container)
         found.state = ObservedState.EXITED
         found.changed.fire()
         self.hint(container)
 
-    # What engines do
+    # Operations for engines
 
     def on_a_node(self, container: FakeContainer) -> bool:
-        """Whether the container is within reach."""
+        """True if the container's node is present."""
         return not container.spec.node or any(node.name == container.spec.node for node in self.nodes)
 
     @property
@@ -230,13 +230,13 @@ class FakeWorld:
         return self._away
 
     async def turn(self) -> None:
-        """Let other tasks run, and wait while the engine hangs."""
+        """Yield to other tasks, and wait while the engine hangs."""
         await asyncio.sleep(0)
         while self._hung:
             await self._answers.wait()
 
     def reach(self, step: str) -> None:
-        """Raises the fault scripted for this step, or EngineUnavailable while the engine is away."""
+        """Raise the fault scripted for this step, or EngineUnavailable while the engine is unavailable."""
         if self._away:
             raise EngineUnavailable("The fake engine does not answer.")
         for fault in self._faults:
@@ -245,7 +245,7 @@ class FakeWorld:
                 raise fault[1]
 
     def pause(self, container: FakeContainer) -> None:
-        """Its main process does nothing until it is resumed."""
+        """Suspend the main process until it is resumed."""
         container.paused = True
 
     def resume(self, container: FakeContainer) -> None:
@@ -278,26 +278,26 @@ class FakeWorld:
         return {"HOME": WORK_HOME, **self.attachment(spec).env, **spec.env}
 
     def attachment(self, spec: ContainerSpec) -> Attachment:
-        """What the container gets with its devices."""
+        """The attachment of the container's devices."""
         accelerators = self.accelerators.get(spec.node)
         return attachment_of([accelerators] if accelerators else [], spec)
 
     def hint(self, container: str) -> None:
-        """Tell watchers, followers of logs and processes that something changed."""
+        """Notify watchers, followers of logs and processes of a change."""
         if found := self.containers.get(container):
             found.changed.fire()
         for watcher in self.watchers:
             watcher.put_nowait(container)
 
     async def sleep(self, seconds: float) -> None:
-        """Pass time: virtual if the clock is, else real."""
+        """Sleep in virtual time if the clock is virtual, else in real time."""
         if isinstance(self.clock, VirtualClock):
             await self.clock.sleep(seconds)
         else:
             await asyncio.sleep(seconds)
 
     def _step(self, container: FakeContainer, process: fake_shell.Process, start: int) -> None:
-        """Drive the main process until it sleeps or ends; a later start makes this one stale."""
+        """Run the main process until it sleeps or ends; a later start makes this call obsolete."""
         if not container.running or container.starts != start:
             return
         if container.paused:

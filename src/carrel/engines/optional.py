@@ -60,7 +60,8 @@ class StoredImage:
 
 @dataclass(frozen=True, slots=True)
 class BuildOutput:
-    """A line of a build's output. step: the number of the step that it begins, of so many; 0: it begins none."""
+    """A line of a build's output. step: number of the step that starts with this line, out of steps; 0: no step starts.
+    """
 
     text: str
     step: int = 0
@@ -73,23 +74,23 @@ BuildSink = Callable[[BuildOutput], None]
 
 @runtime_checkable
 class ImageBuilding(ImageStore, Protocol):
-    """An image store that makes images of build contexts, and lists what it has."""
+    """An image store that builds and lists images."""
 
     async def images(self) -> Sequence[StoredImage]:
-        """Every image, each once; not the steps that they were built in."""
+        """All images, without intermediate build steps."""
         ...
 
     async def build_image(
         self, context: IO[bytes], reference: str, *, arguments: Mapping[str, str], output: BuildSink
     ) -> ImageInfo:
-        """Build the Dockerfile of a tar and give the image this reference, once all steps are done.
+        """Build the Dockerfile of a tar and tag the image with the reference once all steps are done.
 
-        arguments: for its ARG lines. Raises: EngineError (build_failed) when a step fails.
+        arguments: for its ARG lines. Raises: EngineError (build_failed) if a step fails.
         """
         ...
 
     async def tag_image(self, reference: str, new: str) -> None:
-        """Give the image one more reference, which may have meant another until now. Raises: ImageUnusable."""
+        """Add a reference to the image, replacing its previous image if any. Raises: ImageUnusable."""
         ...
 
 

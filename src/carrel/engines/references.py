@@ -7,7 +7,7 @@ _ALSO_DEFAULT = ("index.docker.io", "registry-1.docker.io")
 
 
 def registry_of(reference: str) -> str:
-    """The registry (host, or host:port) that an engine pulls this image from; LOCAL: it pulls from none."""
+    """The registry (host, or host:port) of the image; LOCAL: none."""
     first, slash, _ = reference.partition("/")
     named = slash and (first == LOCAL or "." in first or ":" in first)
     registry = first.lower() if named else _DEFAULT

@@ -23,7 +23,7 @@ class RefusedProcess:
             yield 2, f"{self.sentence}\n".encode()
 
     async def write(self, chunk: bytes) -> None:
-        """Nobody reads it."""
+        """Ignore input."""
 
     async def close_stdin(self) -> None: ...
 
@@ -34,21 +34,21 @@ class RefusedProcess:
 
 
 def missing(name: str, *, with_terminal: bool = False) -> RefusedProcess:
-    """The process of a command that is not there."""
+    """The process of a missing command."""
     return RefusedProcess(
         _NOT_THERE, f"There is no command {name} in this session.", with_terminal=with_terminal
     )
 
 
 def forbidden(name: str, *, with_terminal: bool = False) -> RefusedProcess:
-    """The process of a file that is no program, or none for the session's user."""
+    """The process of a file that the session's user cannot execute."""
     return RefusedProcess(
         _MAY_NOT_RUN, f"{name} may not be run as a command in this session.", with_terminal=with_terminal
     )
 
 
 def unstartable(name: str, why: str, *, with_terminal: bool = False) -> RefusedProcess:
-    """The process of a command that did not start for any other reason."""
+    """The process of a command that failed to start for another reason."""
     return RefusedProcess(
         _MAY_NOT_RUN, f"The command {name} could not be started: {why}.", with_terminal=with_terminal
     )

@@ -1,7 +1,7 @@
 """Containers on one machine through the Docker Engine API: Docker, or Podman's compatible socket.
 
-What belongs here: everything that knows a Docker word. `engine.py` is the port and reads from top to bottom;
-the other modules are its parts. Decision 0002 says how sessions are kept apart on the network.
+Belongs here: all code that depends on Docker. `engine.py` implements the port and reads from top to bottom; the other
+modules are its parts. Decision 0002 describes the network isolation of sessions.
 """
 
 from carrel.engines.docker.claim import ANSWERS_WITHIN_S

@@ -1,4 +1,4 @@
-"""What Docker can of `engines.optional`."""
+"""The optional capabilities (`engines.optional`) of Docker."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from carrel.engines.port import ContainerGone, EngineError
 
 
 class Adjusting(DockerImages):
-    """Images, live limits and pauses; the engine is made upon it."""
+    """Images, live limits and pauses; the base class of the engine."""
 
     def __init__(self, api: DockerApi, names: Names, claim: VolumeClaim) -> None:
         super().__init__(api, Pulls(api))
@@ -60,7 +60,7 @@ class Adjusting(DockerImages):
 
 @contextmanager
 def _there(container: str) -> Iterator[None]:
-    """Turns the daemon's refusal of a container that is not there, or does not run, into ours."""
+    """Translate the daemon's errors about containers that are missing or not running."""
     try:
         yield
     except aiodocker.DockerError as error:

@@ -1,4 +1,4 @@
-"""What the daemon's answers say, in the port's words. Pure: decoded JSON in, port types out."""
+"""Conversion of the daemon's responses to port types. Pure: decoded JSON in, port types out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,11 +35,11 @@ _STATES = {
 
 
 def observed(inspected: Mapping[str, Any]) -> Observed:
-    """From an inspection; `out_of_memory` as far as the daemon's flag tells, which is only after an exit."""
+    """The state from an inspection; `out_of_memory` only from the daemon's flag, which is set on exit."""
     state = inspected["State"]
     labels = inspected["Config"]["Labels"]
     mapped = _STATES.get(state["Status"], ObservedState.EXITED)
-    # The daemon calls a container it could not start "created", with a code and an error.
+    # A container that failed to start has the state "created", with an exit code and an error.
     ended = mapped is ObservedState.EXITED
     return Observed(
         id=labels[LABEL_ID],
@@ -53,12 +53,12 @@ def observed(inspected: Mapping[str, Any]) -> Observed:
 
 
 def has_run(inspected: Mapping[str, Any]) -> bool:
-    """Whether a process of the container has ever run."""
+    """True if the container was ever started."""
     return _time(inspected["State"]["StartedAt"]) is not None
 
 
 def address(answer: Mapping[str, Any]) -> str | None:
-    """The container's own address, from an inspection or a row of the list."""
+    """The container's address, from an inspection or a row of the list."""
     for network in ((answer.get("NetworkSettings") or {}).get("Networks") or {}).values():
         if network.get("IPAddress"):
             return str(network["IPAddress"])
@@ -66,7 +66,7 @@ def address(answer: Mapping[str, Any]) -> str | None:
 
 
 def _time(text: str) -> datetime | None:
-    """The daemon writes year 1 for never and nanoseconds, which `fromisoformat` does not read."""
+    """A time of the daemon, which writes year 1 for never and nanoseconds, which `fromisoformat` rejects."""
     if text.startswith("0001-"):
         return None
     seconds, dot, fraction = text.partition(".")
@@ -78,13 +78,13 @@ def _time(text: str) -> datetime | None:
 
 
 def usage(container: str, stats: Mapping[str, Any] | None) -> ContainerUsage | None:
-    """From one reading of the daemon's statistics; None when the container is not running any more."""
-    # Of a container that ends at that moment the daemon gives an empty answer.
+    """Usage from one reading of the daemon's statistics; None if the container no longer runs."""
+    # The response is empty if the container is just exiting.
     memory = (stats or {}).get("memory_stats") or {}
     if stats is None or "usage" not in memory:
         return None
     detail = memory.get("stats") or {}
-    # Cache that the kernel may drop at any time: the first name is cgroup v1's, the second v2's.
+    # Reclaimable page cache: the first name is cgroup v1's, the second v2's.
     cache_bytes = detail.get("total_inactive_file", detail.get("inactive_file", 0))
     return ContainerUsage(
         container,
@@ -99,7 +99,7 @@ def node(
     images: Sequence[Mapping[str, Any]],
     found: frozenset[str],
 ) -> NodeInfo:
-    """The daemon's machine. images: its list of them. found: capabilities that were probed elsewhere."""
+    """The daemon's machine. images: its image list. found: capabilities probed elsewhere."""
     options = " ".join(info.get("SecurityOptions") or ())
     claims = {
         "init": has_init(version),
@@ -124,12 +124,12 @@ def node(
 
 
 def has_seccomp(info: Mapping[str, Any]) -> bool:
-    """Whether the daemon filters system calls."""
+    """True if the daemon supports seccomp."""
     return "name=seccomp" in " ".join(info.get("SecurityOptions") or ())
 
 
 def has_init(version: Mapping[str, Any]) -> bool:
-    """Whether the daemon has a working docker-init to put in front of a command."""
+    """True if the daemon has a working docker-init."""
     parts = {part["Name"]: part for part in version.get("Components") or ()}
     return parts.get("docker-init", {}).get("Version", "") not in ("", "N/A")
 
@@ -140,7 +140,7 @@ def _product(version: Mapping[str, Any]) -> str:
 
 
 def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
-    """Why the daemon would not make the container."""
+    """The error of a failed container creation."""
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
@@ -148,12 +148,12 @@ def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErr
         return lost
     if error.status == 404 or "invalid reference format" in text:
         return pull_error(spec.image, text)
-    # 400: what we asked for makes no sense to it, and will not later either.
+    # 400: the request is invalid, so a retry does not help.
     return EngineError(f"The container could not be made: {text}.", retriable=error.status != 400)
 
 
 def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
-    """Why the container would not start: removed meanwhile, unfit image, wrong command, or the engine."""
+    """The error of a failed start: removed meanwhile, unsuitable image, wrong command, or the engine."""
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
@@ -177,7 +177,7 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
             code="command_unusable",
         )
     if text.startswith("task ") and text.endswith("already exists"):
-        # Containerd died, and forgot the container but not its processes; nothing that Docker can be asked undoes it.
+        # Containerd crashed and lost the container but not its processes; the Docker API cannot repair that.
         return EngineError(
             "The container engine lost track of the container's processes and does not start it again; "
             "end the session and make another.",
@@ -187,7 +187,7 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
 
 
 def link_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
-    """Why the links to the container's folders could not be made."""
+    """The error if the links to the container's folders could not be created."""
     text = error.message.rstrip(".")
     if full := disk_full(text):
         return full
@@ -211,7 +211,7 @@ _NO_SOURCE = re.compile(
 
 
 def _lost_source(text: str) -> MountUnusable | None:
-    """What a refusal for want of a directory to mount means; None for any other."""
+    """The error if a mount source is missing; None for other errors."""
     found = _NO_SOURCE.search(text)
     if found is None:
         return None
@@ -225,7 +225,7 @@ _NO_NODE = re.compile(r"adding custom device [\"'](.+?)[\"']|stat (/dev/\S+?): n
 
 
 def _lost_node(text: str) -> EngineError | None:
-    """What a refusal for want of a device file means; None for any other."""
+    """The error if a device file is missing; None for other errors."""
     found = _NO_NODE.search(text)
     if found is None:
         return None
@@ -244,7 +244,7 @@ _NO_PROGRAM = re.compile(
 
 
 def unstarted(name: str, text: str, *, with_terminal: bool) -> RefusedProcess | None:
-    """The end of a command whose runtime said this; None when these are no words of a runtime."""
+    """The result of a command that failed to start, from the runtime's message; None if this is not such a message."""
     said = _NO_PROCESS.match(text)
     if said is None:
         return None

@@ -1,7 +1,7 @@
-"""The one client of the daemon: requests, streams, and the difference between "no" and "no answer".
+"""The client of the daemon: requests, streams, and the distinction between errors and outages.
 
-A refusal of the daemon comes out as `aiodocker.DockerError` with its HTTP status, for the caller to put into
-a sentence; a daemon that cannot be reached, hangs or drops the line comes out as `EngineUnavailable`.
+An error response raises `aiodocker.DockerError` with its HTTP status, which callers translate; a daemon that is
+unreachable, hangs or drops the connection raises `EngineUnavailable`.
 """
 
 import json
@@ -19,13 +19,13 @@ from carrel.engines.port import EngineError, EngineUnavailable
 CONNECT_S = 5.0
 ANSWER_S = 60.0
 START_S = 180.0
-"""Starting is the slowest call: a daemon under a burst of them queues inside itself."""
+"""Starts are the slowest calls: a daemon queues bursts of them."""
 _NO_ANSWER = (900, 503)
 _VERBS = frozenset(
     "archive connect create disconnect exec json kill logs pause prune resize restart start stats stop tag top unpause "
     "update wait".split()
 )
-"""Last parts of paths that are no id and no name."""
+"""Last path segments that are neither an id nor a name."""
 
 Params = Mapping[str, str]
 
@@ -43,7 +43,7 @@ _ERRORS = Counter(
 
 
 class DockerApi:
-    """Connections to one daemon; opened on first use, so it may be made outside an event loop."""
+    """Connections to one daemon; opened on first use, so the object can be created outside of an event loop."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -62,7 +62,7 @@ class DockerApi:
         body: object = None,
         timeout_s: float = ANSWER_S,
     ) -> Any:
-        """The decoded answer of one request (None when it is empty).
+        """The decoded response (None if empty).
 
         Raises: DockerError, EngineUnavailable.
         """
@@ -80,9 +80,9 @@ class DockerApi:
     async def stream(
         self, method: str, path: str, *, params: Params | None = None, body: bytes | IO[bytes] | None = None
     ) -> AsyncIterator[aiohttp.StreamReader]:
-        """The answer's bytes as they come, for as long as they come.
+        """The response body as a stream.
 
-        Raises: DockerError, EngineUnavailable; the latter also from the body of the `async with`.
+        Raises: DockerError, EngineUnavailable; the latter also within the `async with` block.
         """
         with self._answering(_operation(method, path)):
             response = await self._client()._do_query(
@@ -100,7 +100,7 @@ class DockerApi:
 
     @asynccontextmanager
     async def hijack(self, exec_id: str, *, terminal: bool) -> AsyncIterator[Pipe]:
-        """Start an exec and talk to it. Raises: DockerError, EngineUnavailable."""
+        """Start an exec and take over its connection. Raises: DockerError, EngineUnavailable."""
         pipe = await open_pipe(self.url, self._client().api_version, exec_id, terminal=terminal)
         try:
             yield pipe
@@ -108,7 +108,7 @@ class DockerApi:
             pipe.close()
 
     async def close(self) -> None:
-        """Twice: no-op."""
+        """Close all connections. Twice: no-op."""
         docker, self._docker = self._docker, None
         if docker is not None:
             await docker.close()
@@ -116,8 +116,8 @@ class DockerApi:
     def _client(self) -> aiodocker.Docker:
         if self._docker is None:
             self._docker = aiodocker.Docker(url=self.url)
-            # Terminals and followed logs hold a connection each, so the pool must have no ceiling (its
-            # default is 100); a connector of our own would lose what aiodocker does for TLS and ssh.
+            # Terminals and followed logs hold one connection each, so the pool must be unbounded (default 100); a
+            # custom connector would lose aiodocker's support for TLS and ssh.
             self._docker.connector._limit = 0
         return self._docker
 
@@ -164,7 +164,7 @@ def filters(**chosen: list[str]) -> Params:
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Turns a refusal that nobody expected into an `EngineError` that says what the daemon said."""
+    """Translate unexpected error responses to an `EngineError` with the daemon's message."""
     try:
         yield
     except aiodocker.DockerError as error:
@@ -175,7 +175,7 @@ def sentences() -> Iterator[None]:
 
 
 def disk_full(text: str) -> EngineError | None:
-    """What a refusal for want of space means; None for any other."""
+    """The error for a full disk; None for other errors."""
     if "no space left on device" not in text:
         return None
     return EngineError(

@@ -1,4 +1,4 @@
-"""An accelerator's attachment in a container's configuration."""
+"""Accelerator attachments in container configurations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ CDI = "cdi"
 
 
 def host_config(attachment: Attachment) -> dict[str, object]:
-    """What the daemon's HostConfig has for it; empty for an empty attachment. Mounts are not among it: see `binds`."""
+    """The HostConfig for it; empty for an empty attachment. Without mounts: see `binds`."""
     parts: dict[str, object] = {
         "Devices": [
             {"PathOnHost": node.path, "PathInContainer": node.path, "CgroupPermissions": node.permissions}
@@ -29,7 +29,7 @@ def host_config(attachment: Attachment) -> dict[str, object]:
 
 
 def binds(attachment: Attachment) -> list[dict[str, object]]:
-    """The daemon's mounts for it. A path that is missing on the machine is refused by the daemon, never made."""
+    """The mounts for it. The daemon rejects a missing source path and never creates it."""
     return [
         {
             "Type": "bind",
@@ -43,12 +43,12 @@ def binds(attachment: Attachment) -> list[dict[str, object]]:
 
 
 def has_cdi(info: Mapping[str, Any]) -> bool:
-    """Whether the daemon reads CDI specifications: it lists where. Off by default before Docker 28."""
+    """True if the daemon supports CDI: it lists the specification directories. Off by default before Docker 28."""
     return bool(info.get("CDISpecDirs"))
 
 
 def require(attachment: Attachment, info: Mapping[str, Any]) -> None:
-    """Refuse what this daemon cannot do. Raises: EngineError."""
+    """Check that the daemon supports the attachment. Raises: EngineError."""
     if attachment.cdi and not has_cdi(info):
         raise cannot_attach(
             f"The accelerators {', '.join(attachment.cdi)} come by CDI, which the container engine does not have "

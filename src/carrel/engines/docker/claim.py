@@ -1,10 +1,10 @@
-"""Which database an installation's label stands for in a daemon, written in the daemon itself.
+"""The binding of an installation's label to its database, stored in the daemon.
 
-A copy of a database has the label of the original, so it takes the original's containers for its own. Both see the same
-daemon: a volume there names the database that the label belongs to, and whoever finds another one keeps away. Creating
-a volume is atomic in the daemon and gives an existing one back unchanged, so of two who claim at once one wins.
+A copy of a database has the label of the original, so it would treat the original's containers as its own. Both use the
+same daemon: a volume there names the database that owns the label, and installations with another database keep away.
+Creating a volume is atomic and returns an existing one unchanged, so exactly one of two concurrent claims wins.
 
-Whether the holder still runs is found out by a question: a second volume, which a running holder deletes.
+A second volume asks whether the holder is running: a running holder deletes it.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ _FINGERPRINT = "carrel.database"
 _PLACE = "carrel.place"
 _LOOK_S = 0.5
 ANSWERS_WITHIN_S = 30.0
-"""Three rounds of a running holder, which looks for questions every ten seconds."""
+"""Three rounds of a running holder, which checks for questions every ten seconds."""
 
 
 class VolumeClaim:
-    """The claim of one installation's label. claimant: who we are; None: whoever holds it is fine with us."""
+    """The claim of an installation's label. claimant: this installation; None: accept any holder."""
 
     def __init__(self, api: DockerApi, names: Names, claimant: Claimant | None) -> None:
         self._api = api
@@ -35,7 +35,7 @@ class VolumeClaim:
         self._question = f"{names.network}-question"
 
     async def require(self) -> None:
-        """Return when the label is ours; a label that nobody holds becomes ours. Raises: ClaimedElsewhere."""
+        """Check that the label is ours; bind it if it is free. Raises: ClaimedElsewhere."""
         if self._claimant is None:
             return
         with sentences():
@@ -44,13 +44,13 @@ class VolumeClaim:
             raise ClaimedElsewhere(self._names.installation, holder.place)
 
     async def holder(self) -> Claimant | None:
-        """Who holds the label; None when nobody does. Raises: EngineError."""
+        """The holder of the label; None if it is free. Raises: EngineError."""
         with sentences():
             volume = await self._volume(self._name)
             return _claimant(volume) if volume else None
 
     async def others(self) -> list[str]:
-        """Where the other installations are whose labels are claimed in this daemon. Raises: EngineError."""
+        """Locations of the other installations with a label in this daemon. Raises: EngineError."""
         with sentences():
             found = await self._api.call(
                 "GET", "volumes", params={"filters": json.dumps({"label": [_FINGERPRINT]})}
@@ -59,12 +59,12 @@ class VolumeClaim:
         return sorted(_claimant(volume).place for volume in volumes)
 
     async def answer(self) -> None:
-        """Tell whoever asks that the holder, which we are, runs."""
+        """Confirm as the holder that this installation is running."""
         if self._claimant is not None:
             await self._delete(self._question)
 
     async def holder_answers(self, *, within_s: float) -> bool:
-        """Ask whether the holder runs, and wait that long for its answer. Raises: EngineError."""
+        """True if the holder responds within this time, so it is running. Raises: EngineError."""
         with sentences():
             await self._api.call("POST", "volumes/create", body=self._body(self._question, {}))
             try:
@@ -83,13 +83,13 @@ class VolumeClaim:
             await asyncio.sleep(_LOOK_S)
 
     async def take_over(self) -> None:
-        """Hold the label from now on, whoever held it. Raises: ClaimedElsewhere when somebody was faster."""
+        """Bind the label to us, whoever holds it. Raises: ClaimedElsewhere if another installation was faster."""
         with sentences():
             await self._delete(self._name)
         await self.require()
 
     async def release(self) -> None:
-        """Let anybody hold the label. Twice: no-op."""
+        """Release the label. Twice: no-op."""
         await self._delete(self._question)
         await self._delete(self._name)
 
@@ -98,7 +98,7 @@ class VolumeClaim:
         try:
             made = await self._api.call("POST", "volumes/create", body=self._body(self._name, labels))
         except aiodocker.DockerError:
-            # Podman refuses a name that is taken.
+            # Podman rejects an existing name.
             made = await self._volume(self._name)
             if made is None:
                 raise

@@ -42,10 +42,11 @@ from carrel.engines.port import (
 log = structlog.get_logger()
 
 _LOOKS_AT_ONCE = 16
-"""Inspections asked at the same time; each is a millisecond of the daemon's work."""
+"""Concurrent inspections; each costs the daemon a millisecond."""
 _READINGS_AT_ONCE = 256
-"""Readings asked at the same time. The daemon collects them once a second for all who wait, so a sweep takes
-about a second however many containers there are, unless we queue them here."""
+"""Concurrent readings. The daemon collects them once per second for all waiting requests, so a sweep takes about a
+second for any number of containers, unless requests are queued here.
+"""
 _DELETE_ATTEMPTS = 6
 
 
@@ -53,15 +54,14 @@ class DockerEngine(Adjusting):
     """One Docker daemon, or Podman through its compatible socket.
 
     url: "unix:///var/run/docker.sock", "tcp://..." as in DOCKER_HOST.
-    installation: tells our containers from those of another Carrel in the same daemon; letters, digits, -.
-    claimant: whose database the label must be bound to; None: it is not looked at.
-    addresses: range that session networks are cut from. accelerators: the kinds that this machine has.
+    installation: label that distinguishes our containers from those of other installations; letters, digits, -.
+    claimant: the database that the label must be bound to; None: not checked.
+    addresses: range of session networks. accelerators: kinds on this machine.
 
-    Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall`
-    (sessions cannot reach this machine's own services), `seccomp-profile` (ours; else the engine's own), `init`,
-    `seccomp`, `apparmor`, `rootless`,
-    `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, `cdi` (devices by the Container Device
-    Interface).
+    Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
+    cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `init`, `seccomp`,
+    `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, `cdi` (devices by the
+    Container Device Interface).
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class DockerEngine(Adjusting):
         self._takes_profile: bool | None = None
 
     async def nodes(self) -> Sequence[NodeInfo]:
-        """Our one machine. Also looks whether network and firewall are as they should be."""
+        """The machine of the daemon. Also checks and repairs network and firewall."""
         with sentences():
             await self.claim.require()
             await self.claim.answer()
@@ -113,15 +113,15 @@ class DockerEngine(Adjusting):
             await self.claim.require()
             name = self._names.container(spec.id)
             self._events.listen()
-            # 1. Make it, asking for the image only when the daemon says that it is missing.
+            # 1. Create it; pull the image only if the daemon reports it missing.
             there = await self._create(spec, progress)
             if there is not None and there["State"]["Running"]:
                 return self._observed(there)
-            # 2. What must hold before its first process runs.
+            # 2. Conditions for its first process.
             if there is None or not answers.has_run(there):
                 await self._furnish(spec)
             await self._firewall.apply(spec.image)
-            # 3. Start it, and see how that went.
+            # 3. Start it and check the result.
             progress(Progress("start"))
             await self._start(spec)
             inspected = await self._inspect(name)
@@ -176,10 +176,10 @@ class DockerEngine(Adjusting):
             found = await asyncio.gather(*(self._measure(row, at_once) for row in rows))
             return tuple(one for one in found if one is not None)
 
-    # Beyond the port: what only those who own the installation do.
+    # Beyond the port: administration of the installation.
 
     async def purge(self) -> None:
-        """Delete all that this installation has in the daemon: containers, networks, firewall rules, and the claim of
+        """Delete everything of this installation in the daemon: containers, networks, firewall rules, and the claim of
         its label. Twice: no-op. Raises: ClaimedElsewhere.
         """
         with sentences():
@@ -190,9 +190,10 @@ class DockerEngine(Adjusting):
             await self.claim.release()
 
     async def release_if_idle(self) -> int:
-        """Delete networks and firewall rules when no session's container needs them; the number of those that do.
+        """Delete networks and firewall rules unless session containers need them; returns the number of these
+        containers.
 
-        The claim of the label stays: a copy of the database could take it otherwise. Raises: ClaimedElsewhere.
+        The claim of the label is kept: otherwise a copy of the database could take it. Raises: ClaimedElsewhere.
         """
         with sentences():
             await self.claim.require()
@@ -202,7 +203,7 @@ class DockerEngine(Adjusting):
             return 0
 
     async def close(self) -> None:
-        """Close connections; containers are left alone. Twice: no-op."""
+        """Close connections; containers are unaffected. Twice: no-op."""
         await self._events.close()
         await self._api.close()
 
@@ -211,18 +212,18 @@ class DockerEngine(Adjusting):
         return await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
 
     async def _withdraw(self) -> None:
-        """Take the firewall rules and the networks away."""
-        # An image that is known to have a shell, if there is one: the rules may need a helper container.
+        """Delete firewall rules and networks."""
+        # An image with a shell, if any: changing the rules may need a helper container.
         images = await self._api.call("GET", "images/json", params=filters(label=[LABEL_USER]))
         images = images or await self._api.call("GET", "images/json")
-        # Rules first: they match bridges by name, and are found on this machine while those exist.
+        # Rules first: they match bridges by name and are located while the bridges exist.
         await self._firewall.purge(images[0]["Id"] if images else None)
         await self._networks.purge()
 
     # Steps of `ensure`
 
     async def _create(self, spec: ContainerSpec, progress: ProgressSink) -> Any:
-        """Make the container; the inspection of the one that is already there, None for a new one."""
+        """Create the container; returns the inspection of an existing one, None for a new one."""
         if spec.command != IDLE and self._has_init is None:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
@@ -247,7 +248,7 @@ class DockerEngine(Adjusting):
                     await self._pulls.pull(spec.image, progress)
                     pulled = True
                 elif with_profile and "seccomp" in error.message:
-                    # Podman's socket takes the name of a file on its machine instead of a profile.
+                    # Podman's API expects the path of a file on its machine instead of a profile.
                     log.warning("seccomp.profile_refused", error=error.message)
                     with_profile = self._takes_profile = False
                 elif error.status != 409:
@@ -256,16 +257,16 @@ class DockerEngine(Adjusting):
                     return there
 
     async def _knows_profile(self, info: Any = None) -> bool:
-        """Whether the daemon takes our seccomp profile, as far as we know. info: what the daemon says of itself."""
+        """True if the daemon accepts Carrel's seccomp profile, as far as known. info: of the daemon."""
         if self._takes_profile is None:
             self._takes_profile = answers.has_seccomp(info or await self._api.call("GET", "info"))
         return self._takes_profile
 
     async def _furnish(self, spec: ContainerSpec) -> None:
-        """Give it home, user and links to its folders.
+        """Add home, user and links to its folders.
 
-        Only before it has run for the first time: by then it could have put links of its own in the way, through
-        which the daemon, which has its folders mounted while it unpacks, would reach other places.
+        Only before its first start: afterwards it could have planted symbolic links through which the daemon, which has
+        its folders mounted while unpacking, would write elsewhere.
         """
         name = self._names.container(spec.id)
         await self._homes.furnish(name, spec.image)
@@ -279,7 +280,7 @@ class DockerEngine(Adjusting):
                 raise answers.link_error(spec, error) from error
 
     async def _settled(self, name: str) -> Any:
-        """The container of that name once it is not on its way out; None if there is none left."""
+        """The container with this name, after any removal in progress; None if it does not exist."""
         try:
             inspected = await self._inspect(name)
         except aiodocker.DockerError as error:
@@ -298,7 +299,7 @@ class DockerEngine(Adjusting):
         except aiodocker.DockerError as error:
             if error.status != 404 or "network" not in error.message:
                 raise answers.start_error(spec, error) from error
-            # Somebody deleted the network behind our back.
+            # The network was deleted externally.
             self._networks.forget()
             await self._networks.join(spec.id)
             await self._api.call("POST", path, timeout_s=START_S)
@@ -318,7 +319,7 @@ class DockerEngine(Adjusting):
                 raise
 
     async def _delete(self, name: str) -> None:
-        """Kill and delete it; return when it is gone, whoever deleted it."""
+        """Kill and delete the container; return once it is gone, whoever deleted it."""
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 await self._api.call(
@@ -330,7 +331,7 @@ class DockerEngine(Adjusting):
                     return
                 if attempt == _DELETE_ATTEMPTS - 1:
                     raise
-            # Being deleted by somebody else, or busy (a mount, or a start that just ended): look again soon.
+            # Being deleted by another client, or busy (a mount, or a start that just ended): retry soon.
             await asyncio.sleep(0.1 * 2**attempt)
         raise EngineError(f"The container {name} could not be deleted.", retriable=True)
 
@@ -346,9 +347,10 @@ class DockerEngine(Adjusting):
         return one
 
     async def _look_at(self, row: Any, at_once: asyncio.Semaphore) -> Observed | None:
-        """One row of the list in full; None when it has just been deleted.
+        """The full state of a row of the list; None if it was just deleted.
 
-        An inspection is kept while events are flowing, none has named the container and its row is the same.
+        A cached inspection is valid while the event stream is connected, no event named the container and its row is
+        unchanged.
         """
         daemon_id, row_says = row["Id"], (row["State"], answers.address(row))
         known = self._seen.get(daemon_id)
@@ -369,7 +371,7 @@ class DockerEngine(Adjusting):
     def _forget(self, daemon_id: str | None) -> None:
         self._changes += 1
         if daemon_id is None:
-            # The daemon went away: it may come back with its containers stopped and its rules gone.
+            # After an outage, containers may be stopped and rules may be missing.
             self._seen.clear()
             self._networks.forget()
             self._firewall.forget()
@@ -379,7 +381,7 @@ class DockerEngine(Adjusting):
     async def _measure(self, row: Any, at_once: asyncio.Semaphore) -> ContainerUsage | None:
         async with at_once:
             try:
-                # One-shot: without it the daemon waits for a second reading.
+                # One-shot: otherwise the daemon waits for a second reading.
                 stats = await self._api.call(
                     "GET", f"containers/{row['Id']}/stats", params={"stream": "false", "one-shot": "true"}
                 )

@@ -1,8 +1,8 @@
-"""One stream of the daemon's events for any number of watchers, and what only events can tell.
+"""The daemon's event stream, shared by all watchers, and state known only from events.
 
-The daemon sets its out-of-memory flag when a container exits; that a child was killed in one that still runs
-is known only from an event. On connecting we ask for the past as well (the daemon keeps its last 256), so
-that a restarted control plane learns of most kills that it did not see.
+The daemon sets its out-of-memory flag when a container exits; if a child is killed while the container keeps running,
+only an event tells. On connecting, past events are requested too (the daemon keeps the last 256), so that a restarted
+control plane learns about most kills that it missed.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from carrel.engines.docker.spec import LABEL_ID, Names
 from carrel.engines.port import EngineUnavailable
 
 _ACTIONS = ["create", "start", "die", "oom", "stop", "pause", "unpause", "destroy", "remove"]
-"""Destroy is Docker's word, remove is Podman's. Those of exec are left out: there are many of them."""
+"""Destroy is Docker's event, remove is Podman's. Events of exec are excluded: there are many of them."""
 
 
 class Events:
@@ -30,26 +30,26 @@ class Events:
         self._out_of_memory: set[str] = set()
         self.connected = False
         self.forget: Callable[[str | None], None] = lambda daemon_id: None
-        """Called with the daemon's id of what changed, or None when we no longer know what did."""
+        """Called with the daemon's id of a changed container, or None if changes may have been missed."""
 
     def ran_out_of_memory(self, daemon_id: str) -> bool:
-        """Whether the limit killed a process of it since it last started, as far as events tell."""
+        """True if the memory limit killed one of its processes since the last start, according to events."""
         return daemon_id in self._out_of_memory
 
     def listen(self) -> None:
-        """Connect unless we are; must be called in an event loop."""
+        """Connect if not connected; requires a running event loop."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
 
     def watch(self) -> AsyncIterator[str]:
-        """Ids, from this call on; ends when the daemon goes away."""
+        """Ids of changes from this call on; ends when the daemon becomes unavailable."""
         queue: asyncio.Queue[str | None] = asyncio.Queue()
         self._watchers.add(queue)
         self.listen()
         return self._hints(queue)
 
     async def close(self) -> None:
-        """Watchers end."""
+        """Close the stream, which ends all watchers."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -69,7 +69,7 @@ class Events:
                 async for line in lines:
                     self._note(line)
         except (EngineUnavailable, aiodocker.DockerError):
-            pass  # an ended stream is how watchers learn it; the next request says why
+            pass  # the end of the stream tells watchers; the next request reports the cause
         finally:
             self.connected = False
             self.forget(None)

@@ -1,14 +1,14 @@
-"""Keeping sessions away from the machine they run on.
+"""Isolation of sessions from the machine they run on.
 
-A container reaches whatever its host binds beyond loopback, through the gateway of its bridge. Rules of the
-kernel's packet filter stop that: what comes from a session's bridge for the host itself is dropped unless the
-host began the conversation, and so is what a session sends to link-local addresses (the metadata service of
-clouds) and to other sessions, should the daemon not see to that. One more bounds how many connections through the
-machine an address has at a time, since all share the kernel's table of them. They live in the `mangle` table, which
-neither Docker nor the usual firewall front ends rewrite, and match bridges by the beginning of their name.
+Through the gateway of its bridge, a container can connect to every service that its host binds beyond loopback. Packet
+filter rules prevent that: traffic from a session's bridge to the host is dropped unless the host opened the connection,
+and so is traffic to link-local addresses (the metadata service of clouds) and to other sessions, in case the daemon
+does not isolate them. One more rule bounds the concurrent connections per address through the machine, since all share
+the kernel's connection table. The rules are in the `mangle` table, which neither Docker nor common firewall front ends
+rewrite, and match bridges by name prefix.
 
-Root on this machine runs iptables. Somebody who may only use Docker gets the same by a short-lived container
-with the host's network, NET_ADMIN and the host's own iptables mounted read-only.
+Root on this machine runs iptables. Users with access to Docker only get the same by a short-lived container with the
+host's network, NET_ADMIN and the host's iptables mounted read-only.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ log = structlog.get_logger()
 _PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _TOOL = "iptables -w 10 -t mangle"
 _FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
-"""Folders that hold iptables, its loader and its libraries, on every common distribution."""
+"""Directories of iptables, its loader and its libraries on all common distributions."""
 
 MOST_CONNECTIONS = 8192
-"""Of one address through the machine; the kernel's table holds 262,144 on all but small machines."""
+"""Connections of one address through the machine; the kernel's table holds 262,144 except on small machines."""
 
 
 def rules(bridge: str) -> list[str]:
-    """The rules as iptables writes them, from the chain on, for bridges whose name starts with `bridge`."""
+    """The rules in the syntax of iptables, starting with the chain, for bridges with the name prefix `bridge`."""
     return [
         f"INPUT -i {bridge}+ -m conntrack ! --ctstate ESTABLISHED,RELATED -j DROP",
         f"FORWARD -i {bridge}+ -d 169.254.0.0/16 -j DROP",
@@ -44,7 +44,7 @@ def rules(bridge: str) -> list[str]:
 
 
 def connection_rule(bridge: str) -> str:
-    """Refuses new connections to an address that has as many as it may. Some kernels lack what it takes."""
+    """The rule that rejects new connections of an address at its limit. Some kernels lack the required module."""
     return (
         f"FORWARD -i {bridge}+ -m conntrack --ctstate NEW"
         f" -m connlimit --connlimit-above {MOST_CONNECTIONS} --connlimit-mask 32 -j DROP"
@@ -52,8 +52,8 @@ def connection_rule(bridge: str) -> str:
 
 
 def insert_script(bridge: str) -> str:
-    """Shell lines that put the rules where they are missing. Twice: no-op. Where the kernel cannot count connections,
-    the others hold without that.
+    """A shell script that inserts missing rules. Twice: no-op. If the kernel cannot count connections, the other rules
+    apply without that one.
     """
     lines = [f"{_TOOL} -C {rule} 2>/dev/null || {_TOOL} -I {rule}" for rule in rules(bridge)]
     counting = connection_rule(bridge)
@@ -62,13 +62,13 @@ def insert_script(bridge: str) -> str:
 
 
 def delete_script(bridge: str) -> str:
-    """Shell lines that take every copy of the rules away."""
+    """A shell script that deletes every copy of the rules."""
     written = [*rules(bridge), connection_rule(bridge)]
     return "\n".join(f"while {_TOOL} -D {rule} 2>/dev/null; do :; done" for rule in written)
 
 
 class Firewall:
-    """The rules of one installation on the machine of its daemon."""
+    """The rules of an installation on the daemon's machine."""
 
     def __init__(self, api: DockerApi, names: Names) -> None:
         self._api = api
@@ -77,12 +77,12 @@ class Firewall:
         self._settled = False
         self._warned = False
         self.holds = False
-        """Whether the rules are in place, as far as we know."""
+        """True if the rules are in place, as far as known."""
 
     async def apply(self, image: str | None) -> None:
-        """Put the rules in place unless that has been tried; a failure is logged and leaves `holds` false.
+        """Apply the rules unless already attempted; a failure is logged and `holds` stays false.
 
-        image: any image in the daemon, to run the helper container in; without one only root's way is tried.
+        image: any local image, for the helper container; None: only the way of root is tried.
         """
         async with self._applying:
             if self._settled:
@@ -98,31 +98,31 @@ class Firewall:
                 log.warning("firewall.not_applied", bridge=self._names.bridge)
 
     async def recheck(self) -> None:
-        """Put the rules back if something flushed them; only where that costs no container."""
+        """Restore flushed rules, if that needs no container."""
         if self._reaches_host():
             self.forget()
             await self.apply(None)
 
     def forget(self) -> None:
-        """Try again at the next `apply`: the daemon or its machine may have started anew."""
+        """Retry on the next `apply`: the daemon or its machine may have restarted."""
         self._settled = False
 
     async def purge(self, image: str | None) -> None:
-        """Take the rules away."""
+        """Delete the rules."""
         script = delete_script(self._names.bridge)
         if _may_filter():
-            # Also when no bridge is left to tell whether the daemon shares our network: it harms nobody.
+            # Even if no bridge remains that shows whether the daemon shares our network: it is harmless.
             await run_here(script)
         if image is not None and not self._reaches_host():
             await self.run_in_container(script, image)
         self.holds = self._settled = False
 
     def _reaches_host(self) -> bool:
-        """Whether iptables run by us acts where the bridges are: root, and a daemon in our own network."""
+        """True if iptables in this process affects the bridges: root, and the daemon in the same network namespace."""
         return _may_filter() and any(Path("/sys/class/net").glob(f"{self._names.bridge}*"))
 
     async def run_in_container(self, script: str, image: str) -> bool:
-        """Run shell lines as root in the host's network; true when they succeeded."""
+        """Run a shell script as root in the host's network; true on success."""
         name = f"{self._names.network}-firewall"
         folders = _present() if self._api.is_local else _FOLDERS
         body = {
@@ -132,7 +132,7 @@ class Firewall:
             "Cmd": [],
             "Env": [f"PATH={_PATH}", "XTABLES_LOCKFILE=/tmp/xtables.lock"],
             "Healthcheck": {"Test": ["NONE"]},
-            # Not our id label: this is no session.
+            # Without our id label: this is not a session.
             "Labels": {LABEL_INSTALLATION + ".firewall": self._names.installation},
             "HostConfig": {
                 "NetworkMode": "host",
@@ -159,7 +159,7 @@ class Firewall:
         try:
             await self._api.call("DELETE", f"containers/{name}", params={"force": "true"})
         except (aiodocker.DockerError, EngineUnavailable):
-            pass  # none there, or it is left for the next try to discard
+            pass  # missing, or left for the next attempt
 
 
 def _may_filter() -> bool:
@@ -171,7 +171,7 @@ def _present() -> list[str]:
 
 
 async def run_here(script: str) -> bool:
-    """Run shell lines on this machine; true when they succeeded."""
+    """Run a shell script on this machine; true on success."""
     process = await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",

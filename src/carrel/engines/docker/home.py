@@ -1,4 +1,4 @@
-"""The home that every session has, in images that were not made for Carrel."""
+"""The session home, for images that were not built for Carrel."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,18 +13,18 @@ from carrel.engines.docker.spec import LABEL_USER, home_archive, plain_file
 class _Known:
     image_id: str
     archive: bytes | None
-    """What to unpack into a container of this image before it starts; None when it has all it needs."""
+    """The archive to unpack into a container of this image before its start; None if nothing is missing."""
 
 
 class Homes:
-    """What each image lacks, learned from the first container of it."""
+    """The missing files of each image, determined with its first container."""
 
     def __init__(self, api: DockerApi) -> None:
         self._api = api
         self._known: dict[str, _Known] = {}
 
     async def furnish(self, daemon_name: str, image: str) -> None:
-        """Give the container its home and user, if the image has none. Twice: the same result."""
+        """Add home and user to the container if the image has none. Twice: the same result."""
         known = self._known.get(image)
         if known is None:
             known = self._known[image] = await self._learn(daemon_name)
@@ -32,7 +32,7 @@ class Homes:
             await self.unpack(daemon_name, known.archive)
 
     async def check(self, daemon_name: str, image: str, image_id: str) -> None:
-        """Put right what `furnish` assumed, if the image's name has come to mean another image since."""
+        """Correct the assumption of `furnish` if the image's name refers to another image since."""
         known = self._known.get(image)
         if known is not None and known.image_id != image_id:
             del self._known[image]
@@ -47,7 +47,7 @@ class Homes:
         return _Known(inspected["Image"], home_archive(passwd, group))
 
     async def _read(self, daemon_name: str, path: str) -> bytes | None:
-        """Content of a file of the image; b"" when there is none, None when it is not a plain file."""
+        """Content of a file of the image; b"" if missing, None if it is not a regular file."""
         try:
             async with self._api.stream(
                 "GET", f"containers/{daemon_name}/archive", params={"path": path}
@@ -59,7 +59,7 @@ class Homes:
             return b""
 
     async def unpack(self, daemon_name: str, archive: bytes) -> None:
-        """Add what is in the archive to the container's root; a directory is never replaced by anything else."""
+        """Unpack the archive into the container's root; a directory is never replaced by another type."""
         path = f"containers/{daemon_name}/archive"
         params = {"path": "/", "noOverwriteDirNonDir": "true"}
         async with self._api.stream("PUT", path, params=params, body=archive) as content:

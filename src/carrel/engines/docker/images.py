@@ -1,4 +1,4 @@
-"""The daemon's images: `optional.ImageBuilding`, and images made of containers."""
+"""The daemon's images: `optional.ImageBuilding`, and images created from containers."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _UNNAMED = "<none>:<none>"
 
 
 class DockerImages:
-    """What the engine can do with images."""
+    """Image operations of the engine."""
 
     def __init__(self, api: DockerApi, pulls: Pulls) -> None:
         self._api = api
@@ -78,7 +78,7 @@ class DockerImages:
                 raise
 
     async def committed(self, name: str, reference: str) -> ImageInfo:
-        """What `optional.Committing.commit` makes. name: the daemon's, of the container. Raises: DockerError."""
+        """Implements `optional.Committing.commit`. name: the daemon's name of the container. Raises: DockerError."""
         there = await self._api.call("GET", f"containers/{name}/json")
         below = (await self._inspected(there["Image"]))["Config"].get("Env") or []
         repository, _, tag = reference.rpartition(":")
@@ -86,8 +86,8 @@ class DockerImages:
             "POST",
             "commit",
             params={"container": name, "repo": repository, "tag": tag},
-            # Over the container's own, which it would else inherit. Labels and variables cannot be taken away, only
-            # emptied; with ours, what is made of the image elsewhere would be taken for a container of ours.
+            # Overrides the container's values, which are inherited otherwise. Labels and variables cannot be removed,
+            # only emptied; with our labels, containers of derived images would be mistaken for ours.
             body={
                 "Labels": {LABEL_INSTALLATION: "", LABEL_ID: "", LABEL_EPOCH: "", LABEL_USER: "work"},
                 "Env": [*below, *_emptied(there["Config"].get("Env") or [], below)],
@@ -134,7 +134,7 @@ def _info(inspected: Any) -> ImageInfo:
 
 
 def _emptied(variables: list[str], below: list[str]) -> list[str]:
-    """Those of the container that the image below it has not, without their values."""
+    """The variables that the container adds to its base image, with empty values."""
     kept = {one.partition("=")[0] for one in below}
     names = dict.fromkeys(one.partition("=")[0] for one in variables)
     return [f"{name}=" for name in names if name not in kept]

@@ -1,14 +1,14 @@
-"""Directories of the machine in a container.
+"""Directories of the machine mounted into a container.
 
-A whole directory is bound to its target. A part of one must not be: on the way to it a session can plant a symbolic
-link, or put one there at the last moment, and the daemon would follow it on the machine. So the whole directory is
-bound to a place that no session can change, and the target is a symbolic link to the part of it, which resolves inside
-the container and nowhere else. The same goes for a target that is deeper in the home, where its own directories could
-be swapped before the container starts again.
+A whole directory is bound to its target. A subpath must not be: a session can place a symbolic link on the way to it,
+even at the last moment, and the daemon would follow it on the machine. So the whole directory is bound to a place that
+sessions cannot change, and the target is a symbolic link to the subpath, which resolves only inside the container. The
+same applies to a target deeper in the home, whose parent directories could be replaced before the container starts
+again.
 
-     /home/work/data                  bound
-     /home/work/runs/mine  -->  /run/carrel/folders/1
-     /home/work/some       -->  /run/carrel/folders/2/part/of/it
+    /home/work/data                  bound
+    /home/work/runs/mine  -->  /run/carrel/folders/1
+    /home/work/some       -->  /run/carrel/folders/2/part/of/it
 """
 
 import io
@@ -23,7 +23,7 @@ _HOME = PurePosixPath(WORK_HOME)
 
 
 def binds(mounts: Sequence[Mount]) -> list[dict[str, object]]:
-    """The daemon's mounts: only the directory itself, nothing that is mounted below it, and none that is missing."""
+    """The daemon's mounts: without submounts, and never creating a missing source."""
     return [
         {
             "Type": "bind",
@@ -37,9 +37,9 @@ def binds(mounts: Sequence[Mount]) -> list[dict[str, object]]:
 
 
 def links_archive(mounts: Sequence[Mount], *, made_at: float) -> bytes | None:
-    """A tar for the root of a new container: the links, with the directories that they are in; None: there are none.
+    """A tar for the root of a new container: the links with their parent directories; None if there are no links.
 
-    made_at: when they shall seem to be made, in seconds since 1970.
+    made_at: their modification time, in seconds since 1970.
     """
     links = {
         PurePosixPath(mount.target): _place(n) / mount.subpath
@@ -50,7 +50,7 @@ def links_archive(mounts: Sequence[Mount], *, made_at: float) -> bytes | None:
         return None
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
-        # Also what is there already: an image that lets everybody write in /run could have the places moved away.
+        # Including existing directories: in an image with a world-writable /run, the places could be moved away.
         for directory in (_PLACES.parent.parent, _PLACES.parent, _PLACES):
             tar.addfile(_entry(directory, 0, made_at))
         for directory in sorted({each for target in links for each in _below_home(target)}):

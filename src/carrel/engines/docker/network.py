@@ -1,11 +1,11 @@
-"""The network of sessions: one bridge for all, without traffic between containers, or one network for each.
+"""The network of sessions: one shared bridge without traffic between containers, or one network each.
 
     outside  <-- masquerade --  [ bridge crlXXXXXXXX ]  <-- dials -- gateway (on this machine)
                                    |      x      |            x: dropped (icc off)
                                 session        session
 
-The shared bridge costs a session nothing. Where the kernel does not filter bridged traffic, or the daemon
-does not take the option, each session gets a small network of its own, made and deleted with it.
+The shared bridge has no cost per session. If the kernel does not filter bridged traffic, or the daemon does not support
+the option, each session gets a small separate network, created and deleted with it.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Networks:
         self._ready = False
 
     async def shared(self) -> bool:
-        """Whether all sessions can share one bridge here; makes the bridge if so."""
+        """True if all sessions can share one bridge; then creates the bridge."""
         async with self._making:
             if not self._ready:
                 if self._shared is None:
@@ -52,7 +52,7 @@ class Networks:
         return bool(self._shared)
 
     async def join(self, container: str) -> str:
-        """Name of the network that this container is to be made in; it exists on return."""
+        """The network for a new container; it exists on return."""
         if await self.shared():
             return self._names.network
         name = self._names.container(container)
@@ -61,12 +61,12 @@ class Networks:
         return name
 
     async def leave(self, container: str) -> None:
-        """Delete what `join` made for this container alone, once the container is gone."""
+        """Delete the container's separate network, once the container is deleted."""
         if not self._shared:
             await self._delete(self._names.container(container))
 
     def forget(self) -> None:
-        """Look again before the next container: somebody may have deleted the network."""
+        """Drop the cached state: the network may have been deleted externally."""
         self._ready = False
 
     async def purge(self) -> None:
@@ -86,7 +86,7 @@ class Networks:
         return (made.get("Options") or {}).get(_OPTION_ICC) == "false"
 
     async def _make(self, name: str, prefix: int, options: dict[str, str], container: str | None) -> Any:
-        """The network as the daemon describes it. Twice: the same one."""
+        """Create a network and return its inspection. Twice: the same one."""
         labels = {LABEL_INSTALLATION: self._names.installation}
         if container is not None:
             labels[LABEL_ID] = container
@@ -111,7 +111,7 @@ class Networks:
             try:
                 await self._api.call("POST", "networks/create", body=body)
             except aiodocker.DockerError as error:
-                # 409: another control plane was faster. Overlap: somebody took the addresses meanwhile.
+                # 409: created concurrently by another control plane. Overlap: the addresses were taken meanwhile.
                 if error.status != 409 and "overlap" not in error.message.lower():
                     raise
                 refused.append(subnet)
@@ -134,14 +134,14 @@ class Networks:
 
 
 def own_bridge(names: Names, container: str) -> str:
-    """Device name of one session's network: starts like the shared one, so one firewall rule covers both."""
+    """Device name of a session's network, with the prefix of the shared one, so that one firewall rule covers both."""
     return names.bridge + hashlib.sha256(container.encode()).hexdigest()[:4]
 
 
 def free_subnet(within: IPv4Network, prefix: int, taken: Iterable[IPv4Network], seed: str) -> IPv4Network:
-    """A subnet of that size that overlaps nothing taken; `seed` spreads installations over the range.
+    """A free subnet of this size; `seed` spreads installations over the range.
 
-    Raises: EngineError when the range is full.
+    Raises: EngineError if the range is full.
     """
     occupied = [network for network in taken if network.overlaps(within)]
     count = 1 << (prefix - within.prefixlen)
@@ -160,7 +160,7 @@ def free_subnet(within: IPv4Network, prefix: int, taken: Iterable[IPv4Network], 
 
 
 def routed_here(table: Path = Path("/proc/net/route")) -> list[IPv4Network]:
-    """Networks that this machine already has a route to, the default route left out."""
+    """Networks with a route on this machine, except for the default route."""
     if not table.exists():
         return []
     rows = [line.split() for line in table.read_text().splitlines()[1:]]

@@ -1,7 +1,7 @@
-"""A raw pipe to a process: the connection that the daemon hands over when an exec starts.
+"""A raw pipe to a process: the hijacked connection of an exec.
 
-Not through an HTTP client's connection, because there the end of the output is told only once everything
-written has been taken, and a process that ended takes nothing.
+Not through an HTTP client, which reports the end of output only after all input was accepted, and a process that ended
+accepts none.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _CONNECT_S = 5.0
 
 
 class Pipe:
-    """Both directions of the process. Without a terminal the daemon frames stdout and stderr."""
+    """Input and output of the process. Without a terminal, the daemon frames stdout and stderr."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, framed: bool) -> None:
         self._reader = reader
@@ -31,7 +31,7 @@ class Pipe:
         self._framed = framed
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
-        """Pairs of stream number and bytes; ends with the process, or with the connection."""
+        """Pairs of stream number and bytes; ends with the process or the connection."""
         try:
             while True:
                 fd, left = 1, _CHUNK_BYTES
@@ -47,17 +47,17 @@ class Pipe:
             return
 
     async def write(self, chunk: bytes) -> None:
-        """Returns when the daemon has taken most of it. Raises: ConnectionError when nobody listens."""
+        """Write; returns once the daemon has accepted most of it. Raises: ConnectionError if the process has ended."""
         self._writer.write(chunk)
         await self._writer.drain()
 
     def end_input(self) -> None:
-        """Close our direction only. Over TLS there is no such thing, and the process hears nothing."""
+        """Close the input only. No-op over TLS, which has no half-close."""
         if self._writer.can_write_eof() and not self._writer.is_closing():
             self._writer.write_eof()
 
     def close(self) -> None:
-        """What is written is still sent, unless the process has ended and will not take it."""
+        """Close; pending input is still sent, unless the process has ended."""
         if self._reader.at_eof():
             self._writer.transport.abort()
         else:
@@ -67,7 +67,7 @@ class Pipe:
 async def open_pipe(url: str, version: str, exec_id: str, *, terminal: bool) -> Pipe:
     """Start the exec and take over its connection.
 
-    Raises: DockerError as the daemon answers, EngineUnavailable when it does not.
+    Raises: DockerError for error responses, EngineUnavailable for outages.
     """
     body = json.dumps({"Detach": False, "Tty": terminal}).encode()
     head = (
@@ -104,7 +104,7 @@ async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter
 
 
 def _tls(scheme: str) -> ssl.SSLContext | None:
-    """As Docker's own clients do: by scheme or DOCKER_TLS_VERIFY, with the files of DOCKER_CERT_PATH."""
+    """As Docker's own clients: by scheme or DOCKER_TLS_VERIFY, with the files of DOCKER_CERT_PATH."""
     if scheme != "https" and os.environ.get("DOCKER_TLS_VERIFY", "0") != "1":
         return None
     context = ssl.create_default_context()

@@ -1,4 +1,4 @@
-"""Pulling images: one pull per image however many sessions wait for it, with a fraction for people."""
+"""Image pulls: one pull per image for any number of waiting sessions, with a progress fraction."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from carrel.engines.docker.api import DockerApi
 from carrel.engines.port import EngineError, ImageUnusable, Progress, ProgressSink, require_pullable
 
 _DOWNLOAD_SHARE = 0.7
-"""Part of a layer's work that is downloading it; the rest is unpacking."""
+"""Fraction of a layer's work for its download; the rest is unpacking."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,14 +22,14 @@ class _Pull:
 
 
 class Pulls:
-    """The pulls under way in this process."""
+    """The running pulls of this process."""
 
     def __init__(self, api: DockerApi) -> None:
         self._api = api
         self._running: dict[str, _Pull] = {}
 
     async def pull(self, image: str, progress: ProgressSink) -> None:
-        """Return when the image is there. A pull that nobody waits for any more is given up.
+        """Pull the image. A pull without waiting callers is cancelled.
 
         Raises: ImageUnusable, EngineUnavailable, EngineError (the registry: try again later).
         """
@@ -69,7 +69,7 @@ class Pulls:
 
 
 class Layers:
-    """How far a pull is, from the daemon's lines about each layer. Never goes back."""
+    """Progress of a pull, from the daemon's lines about each layer. Never decreases."""
 
     def __init__(self) -> None:
         self._done: dict[str, float] = {}
@@ -94,7 +94,7 @@ class Layers:
             self._done[layer] = _DOWNLOAD_SHARE + part * (1 - _DOWNLOAD_SHARE)
         else:
             self._done.setdefault(layer, 0.0)
-        # Layers show up one by one, so the plain mean may drop; people should not see that.
+        # Layers appear one by one, so the plain mean may drop; users should not see that.
         self._fraction = max(self._fraction, sum(self._done.values()) / len(self._done))
 
 
@@ -106,7 +106,7 @@ def _part(detail: object) -> float:
 
 
 def _reference(image: str) -> dict[str, str]:
-    """Without a tag the daemon would pull every tag there is."""
+    """The reference with a tag: without one the daemon would pull every tag."""
     tagged = ":" in image.rsplit("/", 1)[-1] or "@" in image
     return {"fromImage": image} if tagged else {"fromImage": image, "tag": "latest"}
 
@@ -119,7 +119,7 @@ _UNREACHABLE = re.compile(
 
 
 def pull_error(image: str, text: str) -> EngineError:
-    """The daemon's words about a failed pull, as a sentence that says what to do."""
+    """The error for a failed pull, with a remedy."""
     registry = _registry(image)
     if "invalid reference format" in text or "must be lowercase" in text:
         return ImageUnusable(f"{image!r} is not a valid image name; write for example python:3.12.")

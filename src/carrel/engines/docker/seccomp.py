@@ -1,8 +1,8 @@
-"""The system calls that a session may make, as a seccomp profile for the engine.
+"""The system calls allowed in sessions, as a seccomp profile for the engine.
 
-An allow-list in groups, so that a call that a future kernel adds stays refused until somebody has thought about it. It
-is written for processes without any capability: what needs one is not in it. docs/reference/isolation.md says where and
-why it is narrower than the engine's own profile; `tools/reference.py` writes it to docs/reference/seccomp.json.
+A grouped allow-list: system calls of future kernels stay denied until they are reviewed. It is written for processes
+without capabilities and omits calls that need one. docs/reference/isolation.md explains where and why it is narrower
+than the engine's own profile; `tools/reference.py` writes it to docs/reference/seccomp.json.
 """
 
 import json
@@ -18,17 +18,18 @@ _ARCHITECTURES = {
     "SCMP_ARCH_PPC64LE": (),
     "SCMP_ARCH_RISCV64": (),
 }
-"""With the 32-bit architectures that run on them. Not x32: nothing uses it, and it doubles what the kernel offers."""
+"""With their 32-bit architectures. Without x32, which is unused and doubles the system call surface."""
 
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
-"""Not AF_VSOCK, which passes network namespaces and reaches the hypervisor; nor AF_ALG and dozens of protocols that
-nobody uses, each a part of the kernel that loads on demand."""
+"""Without AF_VSOCK, which crosses network namespaces and connects to the hypervisor, AF_ALG, and dozens of unused
+protocols, each of which loads kernel code on demand.
+"""
 
 _NEW_NAMESPACES = 0x7E020000
-"""CLONE_NEW*: flags of clone that make namespaces, of users too."""
+"""CLONE_NEW*: flags of clone that create namespaces, including user namespaces."""
 
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
-"""Linux; 32 bits; another name of the kernel; both; no address randomisation, for debuggers; just asking."""
+"""Personalities: Linux; 32 bits; another kernel name; both; no address randomisation, for debuggers; query."""
 
 GROUPS: dict[str, str] = {
     "files": """
@@ -90,19 +91,20 @@ GROUPS: dict[str, str] = {
         recvmsg send sendmmsg sendmsg sendto setsockopt shutdown
     """,
 }
-"""Without io_uring, whose calls go past this very filter; socketcall, the 32-bit way to any socket family; userfaultfd,
-which widens races in the kernel; and whatever needs a capability."""
+"""Without io_uring, whose operations bypass this filter; socketcall, the 32-bit access to any socket family;
+userfaultfd, which widens kernel races; and all calls that need a capability.
+"""
 
 
 @cache
 def profile() -> str:
-    """The profile as JSON, in the form that the engine takes in a container's security options."""
+    """The profile as JSON, in the format of a container's security options."""
     rules: list[dict[str, Any]] = [{"names": names.split(), "action": _ALLOW} for names in GROUPS.values()]
     rules += [_when("socket", 0, family) for family in SOCKET_FAMILIES.values()]
     rules.append(_when("socketpair", 0, SOCKET_FAMILIES["AF_UNIX"]))
     rules += [_when("personality", 0, value) for value in _PERSONALITIES]
     rules.append(_when("clone", 0, _NEW_NAMESPACES, comparing="SCMP_CMP_MASKED_EQ"))
-    # Its flags are in memory, where no filter sees them; with this answer programs use clone instead.
+    # Its flags are in memory, invisible to filters; on this error programs fall back to clone.
     rules.append({"names": ["clone3"], "action": _REFUSE, "errnoRet": _ENOSYS})
     architectures = [
         {"architecture": name, "subArchitectures": list(others)} for name, others in _ARCHITECTURES.items()
@@ -118,6 +120,6 @@ def profile() -> str:
 
 
 def _when(name: str, index: int, value: int, *, comparing: str = "SCMP_CMP_EQ") -> dict[str, Any]:
-    """Allowed when that argument has that value; of a mask: when none of its bits are set."""
+    """Allow the call if the argument has this value; for a mask: if none of its bits are set."""
     argument = {"index": index, "value": value, "valueTwo": 0, "op": comparing}
     return {"names": [name], "action": _ALLOW, "args": [argument]}

@@ -1,4 +1,4 @@
-"""What a Docker daemon is set up with as an engine."""
+"""Settings of Docker engines."""
 
 from ipaddress import IPv4Network
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""How a `ContainerSpec` becomes a container: its configuration, names and labels, and the home it needs."""
+"""Conversion of a `ContainerSpec` to a container: configuration, names and labels, and session home."""
 
 import hashlib
 import io
@@ -16,7 +16,7 @@ LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
 LABEL_EPOCH = "carrel.epoch"
 LABEL_USER = "carrel.user"
-"""An image with this label set to "work" has the user and the home already."""
+"""Images with this label set to "work" already have the user and the home."""
 
 _MIB = 1 << 20
 _SHM_MAX = 1024 * _MIB
@@ -25,7 +25,7 @@ _SHM_MIN = 64 * _MIB
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What this installation calls its things in a daemon that it may share with others."""
+    """Names of this installation's objects in a shared daemon."""
 
     installation: str
 
@@ -39,7 +39,7 @@ class Names:
 
     @property
     def bridge(self) -> str:
-        """Network device: 11 characters, so that 4 more still fit the kernel's 15."""
+        """Name of the network device: 11 characters, so that a suffix of 4 fits the kernel's limit of 15."""
         return "crl" + hashlib.sha256(self.installation.encode()).hexdigest()[:8]
 
     def container(self, container: str) -> str:
@@ -55,11 +55,11 @@ def configuration(
     with_init: bool,
     with_profile: bool,
 ) -> dict[str, object]:
-    """Body for the daemon's container create.
+    """The body of the daemon's container create request.
 
-    An unprivileged process: user 1000, no capability, no way to gain one, our seccomp profile or the daemon's own
-    (with_profile), own namespaces, memory without swap, CPU quota, limits on processes and on what the kernel counts
-    for each user, bounded logs. attachment: of its accelerators.
+    An unprivileged process: user 1000, no capabilities and no way to gain them, Carrel's seccomp profile or the
+    daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on processes and on
+    per-user kernel resources, bounded logs. attachment: of its accelerators.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
@@ -70,7 +70,7 @@ def configuration(
             *([f"seccomp={seccomp.profile()}"] if with_profile else ()),
         ],
         "PidsLimit": spec.pids_limit,
-        # On a host that runs dry the kernel picks a session's process before the host's own.
+        # If the host runs out of memory, the kernel kills processes of sessions before those of the host.
         "OomScoreAdj": 500,
         "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
         "RestartPolicy": {"Name": "no"},
@@ -92,7 +92,7 @@ def configuration(
         "Env": [
             f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()
         ],
-        # As entry point and not as command, so that the image's own entry point does not wrap it.
+        # As entry point, not as command, so that the image's entry point does not wrap it.
         "Entrypoint": list(spec.command),
         "Cmd": [],
         "StopSignal": "SIGTERM",
@@ -107,12 +107,12 @@ def configuration(
 
 
 def limits(slots: Mapping[str, int]) -> dict[str, object]:
-    """What the daemon's HostConfig has for these slots; nothing for those that are left out."""
+    """The HostConfig limits for these slots; omitted slots set nothing."""
     found: dict[str, object] = {}
     if mem_bytes := slots.get("mem", 0):
         found |= {"Memory": mem_bytes, "MemorySwap": mem_bytes}
     if millis := slots.get("cpu", 0):
-        # The quota is the limit; the shares divide a crowded machine in the same proportion.
+        # The quota is the limit; the shares divide a contended CPU in the same proportion.
         found |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
     return found
 
@@ -122,9 +122,9 @@ def _environment() -> Mapping[str, str]:
 
 
 def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
-    """A tar for the root of a container whose image knows no `work`: its home, and its name.
+    """A tar for the root of a container whose image lacks the user `work`: its home, passwd and group entries.
 
-    passwd, group: the image's own files, None where it has none or they are not plain files.
+    passwd, group: the image's own files, None if missing or not regular files.
     """
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
@@ -139,7 +139,7 @@ def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
 
 
 def _names_id(database: bytes) -> bool:
-    """Whether a line of passwd or group has our name or number; both have the number in the third field."""
+    """True if a line of passwd or group has our name or number; both have the number in the third field."""
     rows = [line.split(b":") for line in database.splitlines()]
     return any(row[0] == b"work" or (len(row) > 2 and row[2] == str(WORK_UID).encode()) for row in rows)
 
@@ -152,7 +152,7 @@ def _add(tar: tarfile.TarFile, name: str, before: bytes, line: str) -> None:
 
 
 def plain_file(archive: bytes) -> bytes | None:
-    """Content of the only member of an archive; None when it is a link or a directory."""
+    """Content of the only member of an archive; None if it is a link or a directory."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         member = tar.next()
         if member is None or not member.isreg():

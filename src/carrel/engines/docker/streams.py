@@ -1,4 +1,4 @@
-"""Processes inside containers, and the output of their main process, as byte streams."""
+"""Processes in containers, and the output of the main process, as byte streams."""
 
 import asyncio
 import secrets
@@ -21,7 +21,7 @@ _LAST_LOOK_S = 1.0
 _END_OF_TRANSMISSION = b"\x04"
 _KILLED = 137
 _MARK = "CARREL_PROCESS"
-"""Variable that tells the processes of one exec from all others in a container."""
+"""Environment variable that identifies the processes of one exec in a container."""
 
 
 @asynccontextmanager
@@ -32,7 +32,7 @@ async def run_process(
     env: Mapping[str, str],
     terminal: TerminalSize | None,
 ) -> AsyncIterator[ExecStream]:
-    """A process started in a running container as the container's own user, in its working directory.
+    """Start a process in a running container as the container's user, in its working directory.
 
     Raises: ContainerGone, EngineUnavailable.
     """
@@ -47,7 +47,7 @@ async def run_process(
         "AttachStderr": True,
     }
     if terminal is not None:
-        # Daemons before API 1.42 ignore it and learn the size from the resize below, a moment late.
+        # Daemons before API 1.42 ignore it and get the size by the resize below, slightly later.
         body["ConsoleSize"] = [terminal.rows, terminal.cols]
     try:
         made = await api.call("POST", f"containers/{daemon_name}/exec", body=body)
@@ -61,7 +61,7 @@ async def run_process(
                 if terminal is None:
                     await process.hang_up(daemon_name, mark)
     except aiodocker.DockerError as error:
-        # Some daemons know before they hand over the pipe that there is nothing to run.
+        # Some daemons report a missing command before they return the connection.
         refused = answers.unstarted(command[0], error.message, with_terminal=with_terminal)
         if refused is None:
             raise gone_or_refused(daemon_name, error) from error
@@ -70,8 +70,8 @@ async def run_process(
     yield refused
 
 
-# Finds processes by the mark in their environment, which children inherit. Only builtins of the shell: the
-# image may have nothing else. `read` stops at a newline inside a value, hence the inner loop.
+# Finds processes by the mark in their environment, which children inherit. Uses only shell builtins: the image may have
+# nothing else. `read` stops at a newline inside a value, hence the inner loop.
 _HANG_UP = """
 for folder in /proc/[0-9]*; do
   while read -r line || [ -n "$line" ]; do
@@ -82,14 +82,14 @@ done 2>/dev/null
 
 
 def gone_or_refused(daemon_name: str, error: aiodocker.DockerError) -> EngineError:
-    """What a refusal means for somebody who expected a running container."""
+    """The error for a request that requires a running container."""
     if error.status in (404, 409) or "is not running" in error.message:
         return ContainerGone(f"The container {daemon_name} is not running.")
     return EngineError(f"The container engine refused: {error.message.rstrip('.')}.", retriable=True)
 
 
 class DockerProcess:
-    """An `ExecStream` over the daemon's raw pipe."""
+    """An `ExecStream` over the daemon's raw connection."""
 
     def __init__(self, api: DockerApi, exec_id: str, pipe: Pipe, name: str, *, with_terminal: bool) -> None:
         self._api = api
@@ -100,7 +100,7 @@ class DockerProcess:
         self._refused: RefusedProcess | None = None
         self._input_open = True
         self._silent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done once the output has been read to its end; the daemon takes no more input then."""
+        """Set once the output was read to its end; the daemon accepts no input afterwards."""
 
     async def output(self) -> AsyncIterator[tuple[int, bytes]]:
         first = True
@@ -112,12 +112,12 @@ class DockerProcess:
         if self._refused is not None:
             async for piece in self._refused.output():
                 yield piece
-        # Ended, or the pipe broke: `exit_code` says whether the process or the engine is gone.
+        # The process ended or the connection broke: `exit_code` tells which.
         if not self._silent.done():
             self._silent.set_result(None)
 
     async def _refusal(self, said: bytes) -> RefusedProcess | None:
-        """What the daemon writes as if the process had, when there is none: it never got a process id."""
+        """The daemon's error in place of output, if the process never started: it has no process id."""
         text = said.decode(errors="replace")
         refused = answers.unstarted(self._name, text, with_terminal=self._with_terminal)
         if refused is None:
@@ -137,7 +137,7 @@ class DockerProcess:
             if writing.done():
                 writing.result()
         except ConnectionError:
-            self._input_open = False  # the process ended first; nobody is left to read it
+            self._input_open = False  # the process has ended; nothing reads it
         finally:
             writing.cancel()
 
@@ -145,7 +145,7 @@ class DockerProcess:
         if not self._input_open:
             return
         if self._with_terminal:
-            # A terminal has no end to close; this is the key that says so to whoever reads lines.
+            # A terminal has no end of file; this key signals it to programs that read lines.
             await self.write(_END_OF_TRANSMISSION)
         self._input_open = False
         if not self._with_terminal:
@@ -158,7 +158,7 @@ class DockerProcess:
         try:
             await self._api.call("POST", f"exec/{self._exec_id}/resize", params=params)
         except aiodocker.DockerError:
-            pass  # it ended meanwhile
+            pass  # ended meanwhile
 
     async def exit_code(self) -> int:
         if self._refused is not None:
@@ -169,7 +169,7 @@ class DockerProcess:
                 seen = await self._api.call("GET", f"exec/{self._exec_id}/json")
             except aiodocker.DockerError as error:
                 if error.status == 404:
-                    return _KILLED  # the container was deleted, and its processes with it
+                    return _KILLED  # the container was deleted with its processes
                 raise gone_or_refused("of this process", error) from error
             if not seen["Running"] and seen["ExitCode"] is not None:
                 return int(seen["ExitCode"])
@@ -177,16 +177,16 @@ class DockerProcess:
             look_s = min(look_s * 2, _LAST_LOOK_S)
 
     async def _wait_a_little(self, seconds: float) -> None:
-        """Until the output ended, if that has not been so before, but not longer."""
+        """Wait for the end of output, at most this long."""
         if self._silent.done():
             await asyncio.sleep(seconds)
         else:
             await asyncio.wait({self._silent}, timeout=seconds)
 
     async def hang_up(self, daemon_name: str, mark: str) -> None:
-        """Send SIGHUP to it and its children if it still runs, since nobody is left to hear them.
+        """Send SIGHUP to the process and its children if it still runs, since its client is gone.
 
-        The daemon has no call for that, and would swallow the output of an abandoned process for ever.
+        The daemon has no API for that, and would buffer the output of an abandoned process forever.
         """
         with suppress(aiodocker.DockerError, EngineUnavailable):
             if (await self._api.call("GET", f"exec/{self._exec_id}/json"))["Running"]:
