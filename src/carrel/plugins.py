@@ -1,8 +1,8 @@
-"""Back ends by entry points: our own, and those of other distributions, in the same way.
+"""Plug-ins by entry points, for built-in and third-party back ends alike.
 
-Each port has a group of entry points. The name of an entry point is the kind of the back end; what it names is a
-`Plugin`. Looking one up loads the module of that kind and of no other. The settings model of a plug-in is the only
-description of its settings: API, command line and page show the JSON schema that is made from it.
+Each port has a group of entry points. The name of an entry point is the kind of the back end; its object is a `Plugin`.
+A lookup imports only the module of that kind. The settings model of a plug-in is the only description of its settings:
+API, command line and page use its JSON schema.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,11 +32,11 @@ class Port(StrEnum):
 
 @dataclass(frozen=True)
 class Plugin(Generic[Settings, Backend]):
-    """One kind of back end.
+    """A kind of back end.
 
-    settings: what one is made from; secrets are SecretStr. make: touches neither disk nor network. Raises: Invalid for
-    settings with which none could work. title: its name for people; empty: its kind.
-    makes: the class of the back end, which says what the kind supports before anything is set up; None: unknown.
+    settings: its settings model; secrets are SecretStr. make: creates a back end without disk or network access.
+    Raises: Invalid for settings that cannot work. title: display name; empty: its kind.
+    makes: the class of the back end, which tells its capabilities without an instance; None: unknown.
     """
 
     settings: type[Settings]
@@ -45,11 +45,11 @@ class Plugin(Generic[Settings, Backend]):
     makes: type | None = None
 
     def made(self, **values: object) -> Backend:
-        """A back end with these settings; those that it has no use for are left out. Raises: as `make`."""
+        """A back end with these settings; unknown ones are dropped. Raises: as `make`."""
         return self.make(self.settings.model_validate(values))
 
     def checked(self, values: Mapping[str, object]) -> Settings:
-        """The settings that these values make. Raises: Invalid naming the first setting that is wrong or unknown."""
+        """The validated settings. Raises: Invalid naming the first setting that is wrong or unknown."""
         unknown = sorted(values.keys() - self.settings.model_fields.keys())
         if unknown:
             raise _wrong(unknown[0], "there is no such setting")
@@ -64,7 +64,7 @@ class Plugin(Generic[Settings, Backend]):
         """The JSON schema of the settings, for forms and command lines.
 
         Shape: {"type": "object", "properties": {name: {...}}, "required": [name, ...]}, in the order of the model,
-        without $ref; what may be null has the schema of what it is otherwise. Secrets have "format": "password" and
+        without $ref; nullable settings have the schema of their non-null type. Secrets have "format": "password" and
         "writeOnly": true.
         """
         return settings_schema(self.settings)
@@ -82,15 +82,15 @@ def settings_schema(settings: type[BaseModel]) -> dict[str, Any]:
 
 
 def secrets_of(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The settings that are secrets: kept sealed, and never shown. schema: as `Plugin.schema` gives it."""
+    """The secret settings: stored sealed, and never returned. schema: as from `Plugin.schema`."""
     return frozenset(name for name, one in schema["properties"].items() if one.get("writeOnly"))
 
 
 @cache
 def find(port: Port, kind: str) -> Plugin[Any, Any]:
-    """The plug-in of this kind. Ours come first, so that nobody can stand in for them.
+    """The plug-in of this kind. Built-in ones take precedence, so that they cannot be replaced.
 
-    Raises: Unavailable when no distribution has it, several have it, or it does not load.
+    Raises: Unavailable if no distribution has it, several have it, or it does not load.
     """
     own = distribution(DISTRIBUTION).entry_points.select(group=port, name=kind)
     found = list(own or entry_points(group=port, name=kind))
@@ -103,7 +103,7 @@ def find(port: Port, kind: str) -> Plugin[Any, Any]:
 
 
 def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:
-    """Every kind of this port that can be used, by name; ours come first. One that does not load is left out."""
+    """Every usable kind of this port, by name, built-in ones first. A plug-in that does not load is omitted."""
     own = {entry.name: None for entry in distribution(DISTRIBUTION).entry_points.select(group=port)}
     usable = {}
     for kind in [*own, *sorted({entry.name for entry in entry_points(group=port)} - own.keys())]:
@@ -115,7 +115,7 @@ def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:
 
 
 def require_kind(port: Port, kind: str, *, field: str) -> None:
-    """Refuse a kind that nothing installed brings. Raises: Invalid."""
+    """Check that the kind is installed. Raises: Invalid."""
     if kind not in kinds(port):
         raise Invalid(
             "plugin.kind_unknown",
@@ -126,7 +126,7 @@ def require_kind(port: Port, kind: str, *, field: str) -> None:
 
 
 def _without_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """The same with each $ref replaced by what it names, and without null as a choice."""
+    """The schema with each $ref resolved, and without null alternatives."""
     if isinstance(schema, list):
         return [_without_references(one, definitions) for one in schema]
     if not isinstance(schema, dict):

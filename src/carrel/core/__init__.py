@@ -1,1 +1,1 @@
-"""Words every layer shares: ids, units, time, errors, lifecycles. Pure; imports nothing of ours."""
+"""Basic types of every layer: ids, units, time, errors, lifecycles. Pure; imports nothing else from Carrel."""

@@ -1,19 +1,19 @@
-"""Time as an argument, so that simulations can own it."""
+"""The clock as an argument, so that simulations can control time."""
 
 from datetime import UTC, datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where the current time comes from."""
+    """A source of the current time."""
 
     def now(self) -> datetime:
-        """The time now, with a time zone (UTC)."""
+        """The current time, with a time zone (UTC)."""
         ...
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The system clock."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

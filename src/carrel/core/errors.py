@@ -1,26 +1,26 @@
-"""The one error tree. Each has a stable code, a message (what, which one, what to do) and details.
+"""The error tree. Each error has a stable code, a message (what, which one, what to do) and details.
 
 CarrelError
-+-- NotFound      404  there is none, or you may not know of it
-+-- Conflict      409  the state of the thing does not allow it
-+-- Forbidden     403  you may not
-+-- Unauthorized  401  we do not know who you are
-+-- Invalid       422  the request makes no sense as it stands
-+-- Refused       409  a limit says no; `details` name it
-+-- Changed       412  it is no longer what was read
-+-- TooLarge      413  more bytes than may come
-+-- Locked        423  somebody is at work with it
-+-- TooMany       429  too often, or too much at a time
-+-- Unavailable   503  a part we need does not answer; try again
++-- NotFound      404  missing, or not visible to the actor
++-- Conflict      409  the current state does not allow it
++-- Forbidden     403  the actor lacks permission
++-- Unauthorized  401  not authenticated
++-- Invalid       422  invalid request
++-- Refused       409  exceeds a limit, named in `details`
++-- Changed       412  modified since it was read
++-- TooLarge      413  the body is too large
++-- Locked        423  locked by another operation
++-- TooMany       429  too many requests, over time or at once
++-- Unavailable   503  a dependency does not respond; try again
 """
 
 from collections.abc import Mapping
 
 
 class CarrelError(Exception):
-    """An answer of "no" that a person will read.
+    """An error that a person will read.
 
-    code: stable, dotted, lower case. message: one sentence. hint: the next step. field: the input at fault.
+    code: stable, dotted, lower case. message: one sentence. hint: the next step. field: the invalid input.
     """
 
     status = 500

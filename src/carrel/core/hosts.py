@@ -1,4 +1,4 @@
-"""Names and addresses of machines."""
+"""Host names, addresses and architectures."""
 
 import ipaddress
 
@@ -6,12 +6,12 @@ _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "arm": "armv7l"}
 
 
 def architecture(said: str | None) -> str:
-    """Of a processor, by one name for each: machines say x86_64, images amd64. "" when nothing was said."""
+    """The normalized architecture: machines report x86_64, images amd64. "" if unknown."""
     return _ARCHITECTURES.get(said or "", said or "")
 
 
 def is_this_machine(host: str) -> bool:
-    """True of names and addresses by which a machine reaches only itself."""
+    """True for names and addresses of the local machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -19,5 +19,5 @@ def is_this_machine(host: str) -> bool:
 
 
 def literal(host: str) -> str:
-    """The host as it stands in a URL."""
+    """The host in the syntax of URLs."""
     return f"[{host}]" if ":" in host else host

@@ -1,7 +1,7 @@
 """Typed ids.
 
-An id is 12 characters of a-z and 2-7 and starts with a letter: 59 random bits, short enough to say,
-safe as a DNS label, as a container name and as the unique prefix that people type.
+An id is 12 characters of a-z and 2-7 and starts with a letter: 59 random bits, short enough to read aloud, valid as a
+DNS label, as a container name and as a unique prefix on the command line.
 """
 
 import secrets
@@ -25,10 +25,11 @@ FolderTaskId = NewType("FolderTaskId", str)
 UploadId = NewType("UploadId", str)
 
 DEFAULT_GROUP = GroupId("default")
-"""The resource group of new nodes, and of sessions that name none; made by the migration, never removed."""
+"""The default resource group of new nodes and of sessions without one; created by the migration, never removed."""
 
 LOCAL_ENGINE = EngineId("local")
-"""The engine that the first command found or installed; made by the migration, and where CARREL_ENGINE_URL says."""
+"""The engine detected or installed by the first command; created by the migration, with the URL in CARREL_ENGINE_URL.
+"""
 
 ID_LENGTH = 12
 ID_PATTERN = r"^[a-z][a-z2-7]{11}$"
@@ -37,5 +38,5 @@ _ALPHABET = _LETTERS + "234567"
 
 
 def new_id() -> str:
-    """A fresh random id; uniqueness is the primary key's to guard."""
+    """A new random id; the primary key ensures uniqueness."""
     return secrets.choice(_LETTERS) + "".join(secrets.choice(_ALPHABET) for _ in range(ID_LENGTH - 1))

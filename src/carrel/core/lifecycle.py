@@ -1,4 +1,4 @@
-"""A lifecycle as one table, from which the CHECK constraint, the API's enum and the diagram come."""
+"""A lifecycle as one table, the source of CHECK constraint, API enum and diagram."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ State = TypeVar("State", bound=StrEnum)
 
 @dataclass(frozen=True)
 class Lifecycle(Generic[State]):
-    """moves: where each state may go. deadlines: how long a state may last before its failure exit."""
+    """moves: successors of each state. deadlines: how long a state may last before its failure exit."""
 
     moves: Mapping[State, frozenset[State]]
     deadlines: Mapping[State, timedelta]
 
     @property
     def final(self) -> frozenset[State]:
-        """States that nothing leaves."""
+        """States without successors."""
         return frozenset(state for state, targets in self.moves.items() if not targets)
 
     @property
@@ -26,10 +26,10 @@ class Lifecycle(Generic[State]):
         return frozenset(self.moves) - self.final
 
     def sources(self, target: State) -> frozenset[State]:
-        """The states from which one may go to the target."""
+        """The predecessors of a state."""
         return frozenset(state for state, targets in self.moves.items() if target in targets)
 
     def mermaid(self) -> str:
-        """The table as a diagram for the documentation."""
+        """The lifecycle as a diagram for the documentation."""
         arrows = [f"    {a} --> {b}" for a, targets in self.moves.items() for b in sorted(targets)]
         return "\n".join(["stateDiagram-v2", *arrows])

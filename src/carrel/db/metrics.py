@@ -32,7 +32,7 @@ LISTENERS_CONNECTED = Gauge(
 
 
 class PoolMetrics(Protocol):
-    """Connections of one kind. size: how many there may be. waiting: callers that wait for one."""
+    """A pool's metrics. size: maximum connections. waiting: callers that wait for one."""
 
     @property
     def kind(self) -> str: ...
@@ -51,7 +51,7 @@ class PoolMetrics(Protocol):
 
 
 class _Pools(Collector):
-    """Reads all pools of the process when it is scraped."""
+    """Reads all pools of the process on each scrape."""
 
     def __init__(self) -> None:
         self._known: WeakSet[PoolMetrics] = WeakSet()

@@ -1,4 +1,4 @@
-"""Bringing a database to the newest schema."""
+"""Migration of a database to the newest schema."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def configuration() -> Config:
 
 
 def migrate(url: str) -> None:
-    """Upgrade the schema. Twice, or from two places at once: the second finds nothing to do."""
+    """Upgrade the schema. Twice, or concurrently: the second call is a no-op."""
     engine = create_engine(driver_url(url), connect_args={"connect_timeout": 10})
     try:
         with engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""Why the database did not do what it was asked: one problem code for each cause."""
+"""Causes of database outages: one problem code each."""
 
 import shutil
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from carrel.db import metrics
 log = structlog.get_logger()
 
 FULL_BYTES = 32 << 20
-"""With less than this PostgreSQL cannot go on for sure: its log grows by 16 MiB at a time."""
+"""With less free space PostgreSQL may stop: its log grows by 16 MiB at a time."""
 _RETRY_FULL_S = 10
 
 
 @dataclass(frozen=True)
 class OutageCause:
-    """What people get for one cause."""
+    """The problem reported for a cause."""
 
     code: str
     message: str
@@ -92,7 +92,7 @@ _BY_SQLSTATE: dict[str, OutageCause] = {
 _BY_CLASS: dict[str, OutageCause] = {
     "08": _UNAVAILABLE,  # connection exceptions
     "53": _NO_MEMORY,  # insufficient resources
-    "57": _UNAVAILABLE,  # operator intervention: it starts, stops, or crashed
+    "57": _UNAVAILABLE,  # operator intervention: starting, stopping, or crashed
     "58": _UNAVAILABLE,  # system errors, such as a failed read
 }
 _AT_CONNECT: dict[str, OutageCause] = {
@@ -100,23 +100,23 @@ _AT_CONNECT: dict[str, OutageCause] = {
     "remaining connection slots": _TOO_MANY_CONNECTIONS,
     "too many connections": _TOO_MANY_CONNECTIONS,
 }
-"""By what PostgreSQL writes: of a refused connection libpq hands on no SQLSTATE."""
+"""By message text: libpq passes on no SQLSTATE for refused connections."""
 _REPEATABLE = frozenset({"40P01", "40001"})
 
 
 def is_repeatable(error: BaseException) -> bool:
-    """Whether PostgreSQL ended the transaction in favor of another one, so that it may succeed when it is repeated."""
+    """True if PostgreSQL aborted the transaction in favor of another one, so that a retry may succeed."""
     return _sqlstate(error) in _REPEATABLE
 
 
 @dataclass(frozen=True)
 class Outage:
-    """folder: where the embedded server keeps its data; None for a server of somebody else's."""
+    """folder: data directory of the embedded server; None for an external server."""
 
     folder: Path | None = None
 
     def explain(self, error: BaseException) -> Unavailable | None:
-        """What an error of the driver or the pool means to people; None when the statement itself was at fault."""
+        """The problem for an error of the driver or the pool; None if the statement itself is at fault."""
         cause = self._cause(error)
         if cause is None:
             return None
@@ -139,7 +139,7 @@ class Outage:
         return _FULL if found in (_UNAVAILABLE, _BUSY) and self._disk_is_full() else found
 
     def _disk_is_full(self) -> bool:
-        # A server that could not write its log is gone and says nothing any more.
+        # A server that could not write its log has exited without a message.
         try:
             return self.folder is not None and shutil.disk_usage(self.folder).free < FULL_BYTES
         except OSError:
@@ -151,6 +151,6 @@ def _sqlstate(error: BaseException) -> str | None:
 
 
 def _primary(error: BaseException) -> str:
-    """PostgreSQL's sentence, without the values that details may hold."""
+    """PostgreSQL's primary message, without details, which may contain values."""
     primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
     return primary or str(error).strip()[:500]

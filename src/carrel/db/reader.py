@@ -1,7 +1,7 @@
-"""Single statements that only read: one round trip each, with no transaction around them.
+"""Read-only statements with one round trip each and no transaction.
 
-A transaction through SQLAlchemy costs three round trips and several times the work; what people's pages ask
-for all the time goes this way instead.
+A transaction through SQLAlchemy costs three round trips and several times the CPU time; the most frequent queries of
+the page use this path instead.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from carrel.db.outage import Outage
 _Connection: TypeAlias = psycopg.AsyncConnection[str]
 _Ask: TypeAlias = Callable[[_Connection, str, Mapping[str, object]], Awaitable[list[str]]]
 
-# Planning anew each time costs more than answering: what is asked here has one good plan.
+# These queries have one good plan: replanning costs more than execution.
 _OPTIONS = "-c timezone=UTC -c plan_cache_mode=force_generic_plan"
 
 
 class StatementReader:
-    """A few connections, made when they are needed. size: how many at most.
+    """A small pool of connections, opened on demand. size: maximum.
 
-    kind, in_use, idle, waiting: for its metrics.
+    kind, in_use, idle, waiting: pool metrics.
     """
 
     kind = "reads"
@@ -41,14 +41,14 @@ class StatementReader:
         self._idle: list[_Connection] = []
 
     async def texts(self, statement: str, bound: Mapping[str, object]) -> list[str]:
-        """The first column of every row. statement: ours, with %(name)s where `bound` goes.
+        """The first column of every row. statement: trusted SQL, with %(name)s placeholders for `bound`.
 
         Raises: Unavailable.
         """
         return await self._asked(_prepared, statement, bound)
 
     async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
-        """The same, planned anew for what is bound. Raises: Unavailable."""
+        """As `texts`, planned for the bound values. Raises: Unavailable."""
         return await self._asked(_planned, statement, bound)
 
     @property
@@ -65,7 +65,7 @@ class StatementReader:
 
     async def _tried(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
         try:
-            # One that lay idle may have died meanwhile; a fresh one proves it.
+            # An idle connection may be dead; a fresh one is conclusive.
             while self._idle:
                 connection = self._idle.pop()
                 try:
@@ -81,7 +81,7 @@ class StatementReader:
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
-        """One of the connections, for as long as the block lasts."""
+        """A connection for the duration of the block."""
         self.waiting += 1
         try:
             await self._room.acquire()
@@ -95,7 +95,7 @@ class StatementReader:
             self._room.release()
 
     async def close(self) -> None:
-        """Twice: no-op."""
+        """Close all connections. Twice: no-op."""
         while self._idle:
             await self._idle.pop().close()
 
@@ -121,6 +121,6 @@ async def _prepared(connection: _Connection, statement: str, bound: Mapping[str,
 
 
 async def _planned(connection: _Connection, statement: str, bound: Mapping[str, object]) -> list[str]:
-    # Without parameters there is nothing generic to plan: the driver writes them, quoted, into the statement.
+    # Without parameters there is no generic plan: the driver quotes them into the statement.
     async with psycopg.AsyncClientCursor(connection, row_factory=scalar_row) as cursor:
         return await (await cursor.execute(statement, bound)).fetchall()

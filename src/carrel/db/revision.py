@@ -1,4 +1,4 @@
-"""Which schema a database has, found out without loading the migrations' machinery."""
+"""The schema revision of a database, determined without importing Alembic."""
 
 from pathlib import Path
 
@@ -8,12 +8,12 @@ _VERSIONS = Path(__file__).parent / "migrations" / "versions"
 
 
 def newest() -> str:
-    """The revision that this code needs; migrations are numbered files, 0001_..., in order."""
+    """The revision required by this code; migrations are numbered files, 0001_..., in order."""
     return max(file.name.split("_")[0] for file in _VERSIONS.glob("[0-9]*.py"))
 
 
 def current(url: str) -> str | None:
-    """The revision of the database; None before the first migration. Raises: psycopg.Error when it does not answer."""
+    """The revision of the database; None before the first migration. Raises: psycopg.Error if it does not respond."""
     with psycopg.connect(url, connect_timeout=10) as connection:
         try:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -23,5 +23,5 @@ def current(url: str) -> str | None:
 
 
 def is_current(url: str) -> bool:
-    """True when the database has the newest schema. Raises: psycopg.Error when it does not answer."""
+    """True if the database has the newest schema. Raises: psycopg.Error if it does not respond."""
     return current(url) == newest()

@@ -1,4 +1,4 @@
-"""The one way to narrow a list to what somebody may see. Every list query goes through here."""
+"""Visibility filter of lists. Every list query uses it."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ def reaches(
     domain: Column = None,
     project: Column = None,
 ) -> ColumnElement[bool]:
-    """A condition that holds for the rows that the actor may do the action to.
+    """A condition for the rows on which the actor may perform the action.
 
-    owner, domain, project: the columns that say whose a row is; one that the table lacks is left out.
+    owner, domain, project: columns of the row's owner; omit those that the table lacks.
     """
     seen = sight(actor, action)
     if seen.everything:

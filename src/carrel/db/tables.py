@@ -1,11 +1,11 @@
-"""The declarative base that every concept's tables share."""
+"""The declarative base of all tables."""
 
 from sqlalchemy import MetaData
 from sqlalchemy.orm import DeclarativeBase
 
 
 class Table(DeclarativeBase):
-    """One row of one table. Constraint names are derived, so that migrations can name them."""
+    """A row of a table. Constraint names are derived, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={

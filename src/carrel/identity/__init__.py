@@ -1,1 +1,1 @@
-"""Ports to identity providers outside: what they are asked and what they answer. Knows no table of ours."""
+"""External identity providers: the port and its implementations. Independent of Carrel's tables."""

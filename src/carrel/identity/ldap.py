@@ -1,6 +1,6 @@
-"""LDAP: somebody is who the directory finds by their name, when it takes their password.
+"""LDAP authentication: search for the user's entry, then bind with the password.
 
-Source: RFC 4511-4516; RFC 4513 5.1.2 for why an empty password proves nothing.
+Source: RFC 4511-4516; RFC 4513 5.1.2 for why a bind with an empty password proves nothing.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ _SUCCESS, _SIZE_LIMIT, _BUSY, _UNAVAILABLE = 0, 4, 51, 52
 
 
 class LdapTls(StrEnum):
-    """NONE: in the open, for a server on this machine. STARTTLS: begins in the open. TLS: ldaps."""
+    """NONE: unencrypted, for a server on this machine. STARTTLS: upgrades a plain connection. TLS: ldaps."""
 
     NONE = "none"
     STARTTLS = "starttls"
@@ -114,13 +114,13 @@ class LdapSettings(ProviderSettings):
 
 @dataclass(frozen=True)
 class _Entry:
-    """One entry of the directory. values: by the attribute's name in small letters."""
+    """A directory entry. values: by lower-case attribute name."""
 
     dn: str
     values: Mapping[str, list[bytes]]
 
     def text(self, attribute: str) -> str:
-        """The first value; bytes that are no text in hexadecimal; empty: there is none."""
+        """The first value; binary values in hexadecimal; empty if there is none."""
         value = next(iter(self.values.get(attribute.lower(), [])), b"")
         try:
             return value.decode()
@@ -129,9 +129,9 @@ class _Entry:
 
 
 class LdapDirectory:
-    """A `PasswordProvider`. Each query has connections of its own, in threads that nothing else waits for.
+    """A `PasswordProvider`. Each query uses its own connections, in dedicated threads.
 
-    Raises: Invalid for filters and certificates that are none.
+    Raises: Invalid for invalid filters and certificates.
     """
 
     def __init__(self, settings: LdapSettings, context: ProviderContext) -> None:
@@ -145,7 +145,7 @@ class LdapDirectory:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ldap")
 
     async def prove(self, login: str, password: str) -> Claims | None:
-        # Many servers answer "success" to a name with an empty password: it is nobody's.
+        # Many servers accept a bind with an empty password; it authenticates nobody.
         if not login or not password or "\0" in login:
             return None
         return await self._in_thread(lambda: self._prove(login, password))
@@ -154,7 +154,7 @@ class LdapDirectory:
         return await self._in_thread(lambda: list(self._tested(login)))
 
     def close(self) -> None:
-        """Start nothing more; what is under way is answered."""
+        """Start no new queries; running ones complete."""
         self._threads.shutdown(wait=False)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
@@ -218,7 +218,7 @@ class LdapDirectory:
 
     @contextmanager
     def _open(self) -> Iterator[ldap3.Connection]:
-        """A connection, encrypted as it shall be. Raises: Unavailable."""
+        """A connection with the configured encryption. Raises: Unavailable."""
         settings, connection = self._settings, None
         try:
             connection = self._connection()
@@ -236,7 +236,7 @@ class LdapDirectory:
 
     def _connection(self) -> ldap3.Connection:
         settings = self._settings
-        # Each time anew: one that failed once is not tried again for a while by the same object.
+        # A new object each time: ldap3 does not retry a failed server for a while.
         server = ldap3.Server(
             settings.host,
             port=self._port,
@@ -267,7 +267,7 @@ class LdapDirectory:
             raise misconfigured(self._name, f"it does not let {settings.bind_dn or 'anybody'} in ({said})")
 
     def _takes(self, connection: ldap3.Connection, dn: str, password: str) -> bool:
-        """Whether this is the password of the entry. Raises: Unavailable."""
+        """True if the bind succeeds. Raises: Unavailable."""
         connection.authentication = ldap3.SIMPLE
         connection.user, connection.password = dn, password
         try:
@@ -292,7 +292,7 @@ class LdapDirectory:
         return found[0] if len(found) == 1 else None
 
     def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
-        """Every group of a person, each by its whole name and by the first value of it, see `group_key`."""
+        """Every group of a user, each by its DN and by the value of its first part, see `group_key`."""
         settings = self._settings
         names = [
             value.decode("utf-8", "replace")
@@ -323,7 +323,7 @@ class LdapDirectory:
 
 
 class _Verified(ldap3.Tls):
-    """TLS by a context of ours, which checks the certificate and the host's name."""
+    """TLS with our own context, which verifies the certificate and the host name."""
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
         super().__init__(validate=ssl.CERT_REQUIRED)
@@ -337,7 +337,7 @@ class _Verified(ldap3.Tls):
 
 
 def require_filter(text: str, field: str, part: str) -> None:
-    """Raises: Invalid for a filter that no directory understands, or that lacks its changing part."""
+    """Check a filter. Raises: Invalid if its syntax is wrong or its placeholder is missing."""
     try:
         plain = text.replace(part, "x").replace("{uid}", "x")
         parse_filter(plain, None, False, None, None, False)  # type: ignore[no-untyped-call]
@@ -355,7 +355,7 @@ def require_filter(text: str, field: str, part: str) -> None:
 
 
 def group_key(name: str) -> str:
-    """The name of a group in one writing, since a directory does not tell `CN=Staff, O=X` from `cn=staff,o=x`."""
+    """The normalized name of a group, since directories do not distinguish `CN=Staff, O=X` from `cn=staff,o=x`."""
     if "=" in name:
         try:
             return ",".join(f"{kind}={value}" for kind, value, _ in parse_dn(name, strip=True)).lower()
@@ -379,7 +379,7 @@ def _leave(connection: ldap3.Connection) -> None:
     try:
         connection.unbind()
     except (LDAPException, OSError):
-        pass  # it is gone already
+        pass  # already closed
 
 
 def _why(error: Exception, place: str) -> str:

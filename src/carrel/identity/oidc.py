@@ -1,6 +1,6 @@
-"""OpenID Connect: the authorisation code flow with PKCE.
+"""OpenID Connect: the authorization code flow with PKCE.
 
-Source: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RFC 7636 (PKCE), RFC 9207 (who answered), RFC 9700.
+Source: OpenID Connect Core 1.0 (3.1), Discovery 1.0, RFC 7636 (PKCE), RFC 9207 (issuer identification), RFC 9700.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _KEEP_S = 600.0
 _MAX_BYTES = 1 << 20
 _LONGEST_SUBJECT = 255
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Signatures by a key of the provider alone; never "none", never by a secret that two have."""
+"""Only signatures with a private key of the provider; never "none", never a shared secret."""
 _WRONG = {
     "iss": ("issuer", "another issuer signed it"),
     "aud": ("audience", "it is for another application"),
@@ -57,7 +57,7 @@ _WRONG = {
     "nonce": ("nonce", "it belongs to another sign-in"),
     "sub": ("subject", "it does not say whom it is about"),
 }
-"""By claim: which check failed, and why."""
+"""By claim: the failed check and its message."""
 
 
 class OidcSettings(ProviderSettings):
@@ -100,7 +100,7 @@ class OidcSettings(ProviderSettings):
 
 
 class OpenIdProvider:
-    """A `Redirecting` provider. Remembers what the provider published for ten minutes."""
+    """A `Redirecting` provider. Caches the provider's metadata for ten minutes."""
 
     def __init__(self, settings: OidcSettings, context: ProviderContext) -> None:
         self._settings = settings
@@ -123,7 +123,7 @@ class OpenIdProvider:
             "nonce": nonce,
             "code_challenge": challenge_of(verifier),
             "code_challenge_method": "S256",
-            # Whoever is asked this says in auth_time when it was.
+            # With max_age, the provider must return auth_time.
             "max_age": int(max_age.total_seconds()),
         }
         at = published["authorization_endpoint"]
@@ -131,14 +131,14 @@ class OpenIdProvider:
 
     async def arrive(self, arrival: ProviderCallback, *, redirect_uri: str, now: datetime) -> Claims:
         published = await self._discover()
-        # 1. Who answered: another provider's code must not be spent here.
+        # 1. Issuer: another provider's code must not be redeemed here.
         expected = bool(published.get("authorization_response_iss_parameter_supported"))
         if (arrival.issuer or expected) and arrival.issuer != self._settings.issuer:
             raise untrue(self._name, "issuer", "another provider sent it")
-        # 2. What the code is worth.
+        # 2. Redeem the code and verify the token.
         tokens = await self._spend(published, arrival, redirect_uri)
         said = await self._read(str(tokens.get("id_token", "")), arrival.nonce, now)
-        # 3. What the token leaves out.
+        # 3. Claims that the token omits.
         if self._lacks(said):
             said = {**await self._user_info(published, tokens, said["sub"]), **said}
         return self._claims(said, now)
@@ -158,10 +158,10 @@ class OpenIdProvider:
         return steps
 
     def close(self) -> None:
-        """Nothing to let go of: each question has a connection of its own."""
+        """No-op: each request has its own connection."""
 
     async def _discover(self) -> dict[str, Any]:
-        """What the provider published of itself. Raises: Unavailable."""
+        """The provider's metadata. Raises: Unavailable."""
         async with self._asking:
             if self._published and self._published[0] > time.monotonic():
                 return self._published[1]
@@ -180,7 +180,7 @@ class OpenIdProvider:
     async def _spend(
         self, published: Mapping[str, Any], arrival: ProviderCallback, redirect_uri: str
     ) -> dict[str, Any]:
-        """The tokens for a code. Raises: Unauthorized, Unavailable."""
+        """Redeem a code for tokens. Raises: Unauthorized, Unavailable."""
         settings = self._settings
         form = {
             "grant_type": "authorization_code",
@@ -193,7 +193,7 @@ class OpenIdProvider:
         if settings.client_secret is None:
             form["client_id"] = settings.client_id
         elif "client_secret_basic" in ways:
-            # Each half is form-encoded before they are joined (RFC 6749, 2.3.1).
+            # Both parts are form-encoded before they are joined (RFC 6749, 2.3.1).
             pair = f"{quote_plus(settings.client_id)}:{quote_plus(settings.client_secret.get_secret_value())}"
             headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
         else:
@@ -212,7 +212,7 @@ class OpenIdProvider:
         raise self._misconfigured(f"it refuses to give tokens ({reason})")
 
     async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
-        """What a token of identity says, checked. Raises: Unauthorized, Unavailable."""
+        """The verified claims of an ID token. Raises: Unauthorized, Unavailable."""
         said, settings = await self._verified(token), self._settings
         several = isinstance(said.get("aud"), list) and len(said["aud"]) > 1
         demanded = jwt.JWTClaimsRegistry(
@@ -237,7 +237,7 @@ class OpenIdProvider:
         return said
 
     async def _verified(self, token: str) -> dict[str, Any]:
-        """The claims of a token that the provider signed; asks for its keys again when one is new."""
+        """The claims of a token with a valid signature; reloads the provider's keys if a key is unknown."""
         published = await self._discover()
         for fresh in (False, True):
             keys = await self._key_set(published, fresh=fresh)
@@ -251,7 +251,7 @@ class OpenIdProvider:
         if self._keys and not fresh and self._keys[0] > time.monotonic():
             return self._keys[1]
         found = await self._get(published["jwks_uri"])
-        # Keys of kinds that we do not know are none of our business.
+        # Skip keys of unknown types.
         usable = [key for key in _list(found.get("keys")) if _signs(key)]
         try:
             keys = KeySet.import_key_set({"keys": usable})
@@ -312,7 +312,7 @@ class OpenIdProvider:
         headers: Mapping[str, str] | None = None,
         form: Mapping[str, str] | None = None,
     ) -> tuple[int, dict[str, Any]]:
-        """Status and JSON of an answer. Redirects are not followed. Raises: Unavailable."""
+        """Status and JSON of a response. Does not follow redirects. Raises: Unavailable."""
         host = urlsplit(url).netloc
         try:
             async with (
@@ -348,7 +348,7 @@ class OpenIdProvider:
         return answer.status, {}
 
     def _require_safe(self, url: str) -> None:
-        """Secrets and keys travel encrypted, except on this machine."""
+        """Require https for secrets and keys, except on this machine."""
         parts = urlsplit(url)
         if parts.scheme == "https" or (parts.scheme == "http" and is_this_machine(parts.hostname or "")):
             return
@@ -372,7 +372,7 @@ def _signs(key: object) -> bool:
 
 
 def _time(value: object, now: datetime) -> datetime | None:
-    """The moment that is meant, now at the latest, since clocks differ."""
+    """The time of a timestamp claim, at most now, since clocks differ."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     return min(datetime.fromtimestamp(value, UTC), now) if 0 <= value <= now.timestamp() + _SKEW_S else None

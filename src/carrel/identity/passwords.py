@@ -1,4 +1,4 @@
-"""Passwords: their hashes (argon2id, with the parameters of RFC 9106's second recommendation) and their rules."""
+"""Passwords: hashes (argon2id, with the parameters of RFC 9106's second recommendation) and rules."""
 
 import asyncio
 import re
@@ -9,20 +9,20 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 _hasher = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
-# The hash of nobody's password, with the same parameters; written out, since making one takes a while.
+# A dummy hash with the same parameters; a constant, since computing one takes a while.
 _UNKNOWN = "$argon2id$v=19$m=65536,t=3,p=4$yxQylHlyQCE60aliWm3oQg$pUKvC73Y217smb3Dw7QLimnxJwJng6GyT7KYbnd++UE"
 _slots = asyncio.Semaphore(2)
 _LONGEST_JUDGED = 20
-"""The judge tries every way to read signs as letters: with 20 it takes 0.2 s at worst, with 72 many seconds."""
+"""zxcvbn tries every substitution of signs for letters: 20 characters take at most 0.2 s, 72 many seconds."""
 _OWN_ADDITION = 6
-"""Characters that must stand beside one's own name or e-mail, at least."""
+"""Minimum number of characters besides the user's own name or e-mail."""
 _GUESSABLE_BELOW = 2
-"""Of the judge's scores from 0 to 4: 2 stands for a million guesses at least."""
+"""Minimum zxcvbn score, 0 to 4: 2 means at least a million guesses."""
 
 
 @dataclass(frozen=True)
 class PasswordRules:
-    """classes: how many of small letters, capital letters, digits and other characters there must be."""
+    """classes: required number of character classes: lower case, upper case, digits, others."""
 
     min_length: int
     classes: int
@@ -31,7 +31,7 @@ class PasswordRules:
 
 @dataclass(frozen=True)
 class Broken:
-    """A rule that a password breaks. code: stable. sentence: for the person."""
+    """A violated rule. code: stable. sentence: for people."""
 
     code: str
     sentence: str
@@ -43,23 +43,24 @@ async def hash_password(password: str) -> str:
 
 
 async def password_matches(stored: str | None, password: str) -> bool:
-    """True when it does. Without a stored hash it takes as long and says False, so that time tells nothing.
+    """True if the password matches. Without a stored hash it takes the same time and returns False, to prevent timing
+    attacks.
 
-    At most two at once: each needs 64 MiB and a core for some tens of milliseconds.
+    At most two run concurrently: each needs 64 MiB and a core for some tens of milliseconds.
     """
     async with _slots:
         return await asyncio.to_thread(_matches, stored, password)
 
 
 def needs_rehash(stored: str) -> bool:
-    """True when the hash was made with other parameters than today's."""
+    """True if the hash was computed with outdated parameters."""
     return _hasher.check_needs_rehash(stored)
 
 
 async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequence[str] = ()) -> list[Broken]:
-    """Every rule that the password breaks, in a stable order; empty: it may be used.
+    """All rules that the password violates, in a stable order; empty if it is acceptable.
 
-    personal: words that are easy to guess for this person, such as their e-mail and name.
+    personal: words that are easy to guess for this user, such as their e-mail and name.
     """
     broken = []
     if len(password) < rules.min_length:
@@ -90,12 +91,12 @@ def _classes(password: str) -> int:
 
 
 def _guessable(password: str, personal: Sequence[str]) -> bool:
-    if not password:  # the judge knows no empty ones
+    if not password:  # zxcvbn rejects empty passwords
         return True
     lowered = password.lower()
     if any(text.lower() in lowered and len(lowered) - len(text) < _OWN_ADDITION for text in personal if text):
         return True
-    from zxcvbn import zxcvbn  # 12 MiB of words, which many an installation never asks for
+    from zxcvbn import zxcvbn  # 12 MiB of word lists, which many installations never need
 
     words = [part for text in personal for part in re.split(r"[\s@.]+", text)]
     return bool(zxcvbn(password[:_LONGEST_JUDGED], user_inputs=words)["score"] < _GUESSABLE_BELOW)

@@ -1,9 +1,9 @@
-"""What a provider of identities is asked, and what it answers.
+"""The port to identity providers.
 
-Two kinds: one that the person is sent to (`Redirecting`), and one that is asked with a password (`PasswordProvider`).
-Both say for an administrator, step by step, what of them works.
+Two kinds: the user is redirected to the provider (`Redirecting`), or the provider checks a password
+(`PasswordProvider`). Both have a step-by-step test for administrators.
 
-A plug-in is an entry point of the group `carrel.identity`, a `carrel.plugins.Plugin` whose settings are a
+A plug-in is an entry point of the group `carrel.identity`: a `carrel.plugins.Plugin` whose settings are a
 `carrel.identity.settings.ProviderSettings`, that makes a `Connect`, and that names the class of its providers.
 """
 
@@ -22,12 +22,12 @@ TIMEOUT_S = 10.0
 
 @dataclass(frozen=True)
 class Claims:
-    """What a provider says of somebody who proved who they are.
+    """Claims of a provider about an authenticated user.
 
-    subject: theirs at the provider, never given to another. email: None when the provider says none. email_verified:
-    the provider vouches that it is theirs. groups: their keys. second_factor: they proved it by two factors, so that
-    no other is asked for. proved_at: when they did, which may be long before they came; None: the provider does not
-    say. group_key: the one spelling of a group's name that is in `groups`, for a name as an administrator wrote it.
+    subject: unique at the provider, never reused. email: None if the provider supplies none. email_verified: confirmed
+    by the provider. groups: their keys. second_factor: the provider used two factors, so no other is required.
+    proved_at: time of authentication, which may be long ago; None if unknown. group_key: normalizes a group name, as
+    typed by an administrator, to the form in `groups`.
     """
 
     subject: str
@@ -42,7 +42,7 @@ class Claims:
 
 @dataclass(frozen=True)
 class TestStep:
-    """One step of a test. sentence: what was found, or why it failed."""
+    """A step of a test. sentence: the result, or the reason of the failure."""
 
     name: str
     ok: bool
@@ -51,7 +51,7 @@ class TestStep:
 
 @dataclass(frozen=True)
 class ProviderRedirect:
-    """A person on the way to a provider. nonce, verifier: secrets that `arrive` needs again."""
+    """A redirect to the provider. nonce, verifier: secrets that `arrive` needs."""
 
     url: str
     nonce: str
@@ -60,7 +60,7 @@ class ProviderRedirect:
 
 @dataclass(frozen=True)
 class ProviderCallback:
-    """What came back with the person. nonce, verifier: as they left. issuer: who says it answered, or ""."""
+    """The parameters of the callback. nonce, verifier: from the redirect. issuer: issuer of the response, or ""."""
 
     code: str
     issuer: str
@@ -70,59 +70,61 @@ class ProviderCallback:
 
 @runtime_checkable
 class Redirecting(Protocol):
-    """A provider that people are sent to."""
+    """A provider with redirects."""
 
     async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> ProviderRedirect:
-        """Where to send somebody, who must prove it once more when that is longer ago than max_age.
+        """The redirect to the provider; the user must authenticate again if their sign-in is older than max_age.
 
         Raises: Unavailable.
         """
         ...
 
     async def arrive(self, arrival: ProviderCallback, *, redirect_uri: str, now: datetime) -> Claims:
-        """Who came back. Raises: Unauthorized when the answer does not hold; Forbidden; Unavailable."""
+        """The claims of the returning user. Raises: Unauthorized if the response is invalid; Forbidden; Unavailable."""
         ...
 
     async def test(self) -> list[TestStep]:
-        """What works, up to the first step that does not."""
+        """Test the provider, up to the first failing step."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds. Twice: no-op."""
+        """Release resources. Twice: no-op."""
         ...
 
 
 @runtime_checkable
 class PasswordProvider(Protocol):
-    """A provider that is asked with what people type."""
+    """A provider that checks passwords."""
 
     async def prove(self, login: str, password: str) -> Claims | None:
-        """Whose name and password these are; None: nobody's. Raises: Unavailable."""
+        """The claims of the user with this login and password; None if they are wrong. Raises: Unavailable."""
         ...
 
     async def test(self, login: str | None) -> list[TestStep]:
-        """What works, up to the first step that does not. login: somebody to search for."""
+        """Test the provider, up to the first failing step. login: a user to search for."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds. Twice: no-op."""
+        """Release resources. Twice: no-op."""
         ...
 
 
 @dataclass(frozen=True)
 class ProviderContext:
-    """What a provider is made with besides its settings. name: for messages. wants_groups: groups give something."""
+    """Arguments of a provider besides its settings. name: for messages. wants_groups: groups grant permissions or
+    roles.
+    """
 
     name: str
     wants_groups: bool = True
 
 
 Connect = Callable[[ProviderContext], Redirecting | PasswordProvider]
-"""Makes a provider; touches neither disk nor network."""
+"""Creates a provider without disk or network access."""
 
 
 def unreachable(name: str, why: str) -> Unavailable:
-    """The error for a provider that does not answer."""
+    """The error for a provider that does not respond."""
     return Unavailable(
         "provider.unreachable",
         f"The identity provider {name} does not answer: {why}.",
@@ -131,7 +133,7 @@ def unreachable(name: str, why: str) -> Unavailable:
 
 
 def misconfigured(name: str, why: str) -> Unavailable:
-    """The error for a provider that answers, and not as it should."""
+    """The error for a provider with an invalid response due to its configuration."""
     return Unavailable(
         "provider.misconfigured",
         f"The identity provider {name} is not set up rightly: {why}.",
@@ -140,7 +142,7 @@ def misconfigured(name: str, why: str) -> Unavailable:
 
 
 def untrue(name: str, check: str, why: str) -> Unauthorized:
-    """The error for an answer that does not hold. check: which of its properties, one word."""
+    """The error for an invalid response. check: the failed check, one word."""
     return Unauthorized(
         "provider.bad_answer",
         f"The answer of the identity provider {name} does not hold: {why}.",
@@ -150,14 +152,14 @@ def untrue(name: str, check: str, why: str) -> Unauthorized:
 
 
 def refused(name: str) -> Forbidden:
-    """The error for a provider that did not let the person in, or a person who turned back."""
+    """The error for a user who was rejected by the provider or cancelled."""
     return Forbidden(
         "provider.denied", f"{name} did not let you in.", hint="Start again from the sign-in page."
     )
 
 
 def denied(name: str, error: str) -> CarrelError:
-    """What the error that came back with a person means."""
+    """The exception for an error in the callback."""
     if error in ("server_error", "temporarily_unavailable"):
         return unreachable(name, "it says that it has a problem")
     if error in ("access_denied", "login_required", "consent_required", "interaction_required"):
@@ -166,13 +168,13 @@ def denied(name: str, error: str) -> CarrelError:
 
 
 def challenge_of(verifier: str) -> str:
-    """What a PKCE verifier is recognised by (S256)."""
+    """The PKCE challenge of a verifier (S256)."""
     digest = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def trusting(ca: str) -> ssl.SSLContext:
-    """TLS that trusts what this machine trusts (SSL_CERT_FILE says otherwise), and these certificates.
+    """TLS that trusts this machine's authorities (or SSL_CERT_FILE) and these certificates.
 
     Raises: Invalid.
     """
@@ -191,7 +193,7 @@ def trusting(ca: str) -> ssl.SSLContext:
 
 
 def texts(values: Mapping[str, object], name: str) -> list[str]:
-    """A claim that is a text or a list of them, as a list; what else is in it is left out."""
+    """A claim with a string or a list of strings, as a list; other values are dropped."""
     value = values.get(name)
     several = value if isinstance(value, list | tuple) else [value]
     return [each for each in several if isinstance(each, str) and each]

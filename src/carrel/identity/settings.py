@@ -1,4 +1,4 @@
-"""What an identity provider is set up with: what every kind has, and the types that the settings of kinds share."""
+"""Settings of identity providers: those of every kind, and shared types."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated

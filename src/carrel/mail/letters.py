@@ -1,4 +1,4 @@
-"""What the installation writes to people, in the languages of the page."""
+"""The texts of mails, in the languages of the page."""
 
 from dataclasses import dataclass
 from html import escape
@@ -10,7 +10,7 @@ LANGUAGES = ("en", "ko", "ja")
 
 @dataclass(frozen=True)
 class _Words:
-    """subject, and paragraphs; {link} stands alone in one of them."""
+    """subject, and paragraphs; {link} is a separate paragraph."""
 
     subject: str
     paragraphs: tuple[str, ...]
@@ -135,32 +135,32 @@ _TEST = {
 
 
 def new_password(language: str, *, email: str, link: str, minutes: int) -> Letter:
-    """The letter with a link to set a new password."""
+    """The mail with a link to set a new password."""
     return _written(_NEW_PASSWORD[language], link, email=email, minutes=str(minutes))
 
 
 def verify(language: str, *, email: str, link: str, hours: int) -> Letter:
-    """The letter with a link that proves an address."""
+    """The mail with a link to verify an address."""
     return _written(_VERIFY[language], link, email=email, hours=str(hours))
 
 
 def known(language: str, *, email: str, link: str) -> Letter:
-    """The letter to somebody who signs up and has an account."""
+    """The mail for a sign-up with the address of an existing account."""
     return _written(_KNOWN[language], link, email=email)
 
 
 def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
-    """The letter to somebody to whom a folder is offered. email: of who offers it. link: where to answer."""
+    """The invitation to a shared folder. email: of the sender. link: to the response form."""
     return _written(_INVITATION[language], link, email=email, folder=folder)
 
 
 def test(language: str, *, link: str) -> Letter:
-    """The letter that shows that mail works."""
+    """The test mail."""
     return _written(_TEST[language], link)
 
 
 def language_of(*wishes: str | None) -> str:
-    """The first of the wishes (a language, or an Accept-Language header) that we speak; else English."""
+    """The first supported language of the candidates (a language, or an Accept-Language header); else English."""
     for wish in wishes:
         for part in (wish or "").split(","):
             tag = part.split(";")[0].strip().lower().split("-")[0]

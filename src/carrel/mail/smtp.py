@@ -1,4 +1,4 @@
-"""One letter to one person, handed to a mail server."""
+"""Sends a mail to one recipient by SMTP."""
 
 from dataclasses import dataclass
 from email.message import EmailMessage
@@ -12,9 +12,9 @@ _FOR_GOOD = 500
 
 
 class MailError(Exception):
-    """The mail server did not take it; the text says why, for an administrator.
+    """The mail server rejected it; the text is the reason, for administrators.
 
-    for_good: it will never take this letter, so that trying again is of no use.
+    for_good: permanent, so that retries are useless.
     """
 
     def __init__(self, text: str, *, for_good: bool = False) -> None:
@@ -24,7 +24,7 @@ class MailError(Exception):
 
 @dataclass(frozen=True)
 class MailServer:
-    """Where mail is handed in. user empty: nobody signs in."""
+    """The mail server. user empty: no authentication."""
 
     host: str
     port: int
@@ -36,7 +36,7 @@ class MailServer:
 
 @dataclass(frozen=True)
 class Letter:
-    """The same words twice: as plain text and as HTML."""
+    """A mail, as plain text and as HTML."""
 
     subject: str
     text: str
@@ -44,7 +44,7 @@ class Letter:
 
 
 async def send(server: MailServer, to: str, letter: Letter, *, name: str | None = None) -> None:
-    """Hand a letter in. name: its own, the same at every try, by which a mailbox knows a second copy; made up if
+    """Send a mail. name: its message id, equal for all retries, by which mailboxes detect duplicates; generated if
     None. Raises: MailError.
     """
     message = EmailMessage()
@@ -53,7 +53,7 @@ async def send(server: MailServer, to: str, letter: Letter, *, name: str | None 
     message["Subject"] = letter.subject
     message["Date"] = formatdate()
     message["Message-ID"] = _message_id(name, server.sender.rpartition("@")[2])
-    # Nobody answers a machine, and no machine should.
+    # Prevents automatic replies.
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")
@@ -78,7 +78,7 @@ def _message_id(name: str | None, domain: str) -> str:
 
 
 def _is_for_good(error: Exception) -> bool:
-    """Replies from 500 on that are about the letter, not about who hands it in (RFC 5321, 4.2.1)."""
+    """True for replies from 500 on that concern the mail, not the sender's access (RFC 5321, 4.2.1)."""
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused):
         return all(refused.code >= _FOR_GOOD for refused in error.recipients)
     if isinstance(error, aiosmtplib.SMTPDataError | aiosmtplib.SMTPRecipientRefused):

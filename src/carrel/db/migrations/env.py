@@ -1,4 +1,4 @@
-"""Alembic's entry: runs on the connection that `db.migrate` hands over."""
+"""Alembic's entry point: runs on the connection that `db.migrate` provides."""
 
 from alembic import context
 
