@@ -12,7 +12,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def die_with_parent(parent: int) -> None:
-    """Make the kernel kill this process when its parent ends, even by SIGKILL. Exits if the parent has already ended."""
+    """Make the kernel end this process (SIGTERM) when its parent ends, even if that was killed. Exits if it has already
+    ended.
+    """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         sys.exit(0)

@@ -98,7 +98,7 @@ def up(options: argparse.Namespace) -> int:
 
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
-    """True if the data directory has not moved and the identity stays the same."""
+    """True unless the installation was moved or changes its identity."""
     from carrel.server.adoption import Mode, mode_of
 
     return mode_of(options) is Mode.PLAIN and _former_data_dir(settings) in (None, settings.data_dir)
