@@ -60,8 +60,7 @@ class StoredImage:
 
 @dataclass(frozen=True, slots=True)
 class BuildOutput:
-    """A line of a build's output. step: number of the step that starts with this line, out of steps; 0: no step starts.
-    """
+    """A line of a build's output. step: number of the step that starts with it, out of steps; 0: no step starts."""
 
     text: str
     step: int = 0

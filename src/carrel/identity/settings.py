@@ -45,11 +45,11 @@ class SharedSettings(BaseModel):
 
 
 class ProviderSettings(SharedSettings, ABC):
-    """What the settings model of a kind adds its own settings to. Secrets are `SecretStr`."""
+    """The base of each kind's settings model. Secrets are `SecretStr`."""
 
     @property
     @abstractmethod
     def server(self) -> str:
-        """Where the provider is, such as its address. When it changes, secrets must be given again: they were given to
-        the one before.
+        """The location of the provider, such as its address. A change requires entering secrets again: they belong to
+        the previous server.
         """

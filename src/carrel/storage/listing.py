@@ -24,7 +24,7 @@ _Pair = tuple[int | str, str]
 
 
 class FileKind(StrEnum):
-    """LINK: a symbolic link, listed and removable but never followed. OTHER: a socket, a pipe or a device."""
+    """LINK: a symbolic link; it is shown and can be removed, never followed. OTHER: a socket, a pipe or a device."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -169,7 +169,7 @@ def _measured(handle: int, group: list[str], by: By) -> Iterator[_Pair]:
 
 
 def _first(pairs: Iterable[_Pair], order: ListingOrder, count: int, is_file: bool) -> list[_Pair]:
-    """The first entries after the previous page. A page is far smaller than the directory, so sorting all is avoided."""
+    """The first entries after the previous page. A page is far smaller than the directory: avoid sorting everything."""
     after = order.after
     if after and after[0] != is_file:
         # If the last seen entry was a file, all directories were listed; if it was a directory, no file was.

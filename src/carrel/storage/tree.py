@@ -33,7 +33,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Clash(StrEnum):
-    """Behaviour if a file of the name exists. RENAME: the new one gets a number."""
+    """What becomes of a file where there is one of the name already. RENAME: the new one gets a number."""
 
     REFUSE = "refuse"
     REPLACE = "replace"
