@@ -1,4 +1,4 @@
-"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, live limits, pauses; no commits."""
+"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses; no commits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

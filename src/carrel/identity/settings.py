@@ -23,7 +23,7 @@ _EmailDomain = Annotated[
 
 
 class SharedSettings(BaseModel):
-    """What every kind of provider has, which Carrel itself goes by."""
+    """Settings of every kind of provider, used by Carrel itself."""
 
     model_config = ConfigDict(frozen=True)
 

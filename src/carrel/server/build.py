@@ -8,6 +8,6 @@ _INFO = Gauge("carrel_build_info", "1, with the version and revision that run.",
 
 
 def publish() -> None:
-    """For every process that is scraped. Twice: no-op."""
+    """Publish the metric; call in every scraped process. Twice: no-op."""
     number, _, revision = version.full().partition("+g")
     _INFO.labels(number, revision).set(1)

@@ -1,4 +1,4 @@
-"""The composition root: the only place that wires concepts, engine, database and HTTP together."""
+"""The composition root: the only place that wires packages, engines, database and HTTP together."""
 
 import asyncio
 from collections.abc import AsyncIterator
