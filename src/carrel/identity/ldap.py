@@ -58,7 +58,7 @@ class LdapTls(StrEnum):
 
 
 class LdapSettings(ProviderSettings):
-    """People type the name and password that they have in the directory."""
+    """Users enter the name and password that they have in the directory."""
 
     host: GivenText = Field(title="Server", examples=["ldap.example.org"])
     port: int | None = Field(

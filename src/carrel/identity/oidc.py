@@ -61,7 +61,7 @@ _WRONG = {
 
 
 class OidcSettings(ProviderSettings):
-    """People are sent there with their browser, and come back."""
+    """Users sign in at the provider, which redirects their browser back."""
 
     issuer: GivenText = Field(title="Issuer", examples=["https://login.example.org/realms/staff"])
     client_id: GivenText = Field(title="Client id", examples=["carrel"])

@@ -33,7 +33,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Clash(StrEnum):
-    """What becomes of a file where there is one of the name already. RENAME: the new one gets a number."""
+    """What to do when a file of that name exists already. RENAME: give the new file a number."""
 
     REFUSE = "refuse"
     REPLACE = "replace"

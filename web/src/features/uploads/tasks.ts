@@ -37,7 +37,7 @@ export interface Wanted {
   file: File;
 }
 
-/** What becomes of a file where there is one of its name. */
+/** What to do with a file when one of its name exists. */
 export type Choice = Exclude<Clash, "refuse"> | "skip";
 
 export interface Task extends UploadItem {
