@@ -97,7 +97,7 @@ class StorageHostView(BaseModel):
     hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
     constant time. folders, used_bytes: number and size of the folders on it that you may see.
 
-    root, access, and problem (what is wrong when the state is not "ok"): None for users who do not administer storage.
+    root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage.
     """
 
     id: StorageHostId
