@@ -17,7 +17,7 @@ class AccessChange(TypedDict):
 
 
 class AccessEntry(TypedDict):
-    """Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs."""
+    """A user with access to the files, since when, and why: as owner, by a share, or by a project."""
 
     permission: Permission
     project: ProjectRef | None
@@ -63,9 +63,10 @@ class AppRef(TypedDict):
 
 
 class AppToken(TypedDict):
-    """url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
-    X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
-    longer than the credentials that it was made with."""
+    """url: the app's origin. token: for programs, sent as `Authorization: Bearer <token>`, or in X-Carrel-Authorization
+    if the app uses the Authorization header itself.
+
+    It is valid for this app until expires_at, and no longer than the credentials that created it."""
 
     expires_at: str
     token: str
@@ -73,7 +74,7 @@ class AppToken(TypedDict):
 
 
 class AppView(TypedDict):
-    """running: it responds."""
+    """running: the app responds."""
 
     name: str
     port: int
@@ -83,18 +84,18 @@ class AppView(TypedDict):
 
 
 class AuditActor(TypedDict):
-    """id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself."""
+    """id: null for an unknown user (a sign-in with an unknown e-mail), and for Carrel itself."""
 
     email: str
     id: str | None
 
 
 class AuditCheck(TypedDict):
-    """A part of the chain, looked through: ask again with after=reached until done.
+    """The result of checking a part of the chain: repeat with after=reached until done.
 
-    checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
-    before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
-    part. waiting: entries that are not sealed yet."""
+    checked: entries in this part. head: the last entry; store it elsewhere to compare later. start: the link before the
+    first retained entry; cut_at: time of the retention cut, if any. faults: the first 100 of this part. waiting:
+    entries not sealed yet."""
 
     checked: int
     cut_at: str | None
@@ -107,11 +108,11 @@ class AuditCheck(TypedDict):
 
 
 class AuditEntryView(TypedDict):
-    """Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+    """An action on an object. outcome: done or refused; reason: code and sentence of the refusal.
 
-    owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
-    sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
-    place in the chain, null for the moment until it is sealed."""
+    owner_id, project_id, domain_id: of the object. credential: cookie, keypair:KEY or token:ID; for a sign-in its
+    method. details: what changed, as before and after, or other facts. position and hash: in the chain, null until the
+    entry is sealed."""
 
     action: str
     actor: AuditActor
@@ -132,7 +133,7 @@ class AuditEntryView(TypedDict):
 
 
 class AuditFault(TypedDict):
-    """position: the first that is wrong. entry_id: of the row there; null when there is none."""
+    """position: the first faulty one. entry_id: of the row there; null when there is none."""
 
     entry_id: int | None
     kind: FaultKind
@@ -141,7 +142,7 @@ class AuditFault(TypedDict):
 
 
 class AuditLink(TypedDict):
-    """A place in the chain. hash: in hexadecimal."""
+    """A position in the chain. hash: in hexadecimal."""
 
     hash: str
     position: int
@@ -278,7 +279,7 @@ class DevicesOfNode(TypedDict):
 
 
 class DirectoryCreate(TypedDict):
-    """Its parents are made too."""
+    """Missing parents are created too."""
 
     path: str
 
@@ -471,7 +472,7 @@ class EventView(TypedDict):
 
 
 class Exchange(TypedDict):
-    """code: as it came to the waiting command line. verifier: what its challenge was made from."""
+    """code: as received by the waiting command line. verifier: of its challenge."""
 
     code: str
     verifier: str
@@ -482,18 +483,18 @@ class ExemptionUpdate(TypedDict):
 
 
 class FactorAdded(TypedDict):
-    """recovery_codes: shown this once; empty when you had some already.
+    """recovery_codes: shown only once; empty if you had some already.
 
-    csrf_token: as in Me, since a sign-in that waited for this is complete with a new token."""
+    csrf_token: as in Me, because a sign-in that waited for this factor now has a new token."""
 
     csrf_token: str | None
     recovery_codes: list[str]
 
 
 class FactorsView(TypedDict):
-    """totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+    """totp_since: when your device was activated; null: no device. required: the site requires a second factor.
 
-    passkeys_possible: whether browsers make passkeys for this page's address."""
+    passkeys_possible: whether browsers support passkeys for this page's address."""
 
     passkeys: list[PasskeyView]
     passkeys_possible: bool
@@ -509,7 +510,7 @@ FileKind = Literal["file", "directory", "link", "other"]
 
 
 class FileList(TypedDict):
-    """total: how many are in the directory. permission: what you may do here; null never."""
+    """total: number of entries of the directory. permission: yours in this folder; never null."""
 
     items: list[FileView]
     next_cursor: str | None
@@ -519,9 +520,10 @@ class FileList(TypedDict):
 
 
 class FileView(TypedDict):
-    """name: what cannot be read as UTF-8 is shown with � in it, and readable is false: a session can rename it.
-    size_bytes: of a file. mode: permission bits, as octal digits. type: its media type, by its name. etag: changes
-    with its content; of files only."""
+    """name: invalid UTF-8 is shown as �, and readable is false; a session can rename the file.
+
+    size_bytes: of a file. mode: permission bits, as octal digits. type: media type by the file name. etag: changes with
+    the content; files only."""
 
     etag: str | None
     kind: FileKind
@@ -535,8 +537,9 @@ class FileView(TypedDict):
 
 
 class FilesCopy(TypedDict):
-    """paths: what to copy into the directory `to`; or one path, with the path of its copy in `rename_to`. folder: id or
-    name of another folder to copy into; left out: the same."""
+    """paths: sources to copy into the directory `to`; or a single path, with the path of its copy in `rename_to`.
+
+    folder: id or name of the target folder; omitted: the same folder."""
 
     clash: NotRequired[Clash]
     folder: NotRequired[str | None]
@@ -546,14 +549,14 @@ class FilesCopy(TypedDict):
 
 
 class FilesDone(TypedDict):
-    """paths: where they are now; for removal, what is gone."""
+    """paths: the new paths; for removals, the removed paths."""
 
     paths: list[str]
     refused: list[NotDone]
 
 
 class FilesMove(TypedDict):
-    """paths: what to move into the directory `to`; or one path, with its new path in `rename_to`."""
+    """paths: sources to move into the directory `to`; or a single path, with its new path in `rename_to`."""
 
     clash: NotRequired[Clash]
     paths: list[str]
@@ -591,7 +594,7 @@ class Forgotten(TypedDict):
 
 
 class FoundFiles(TypedDict):
-    """complete: false when there were more than asked for, or looking took too long."""
+    """complete: false if there are more results than requested, or the search timed out."""
 
     complete: bool
     items: list[FileView]
@@ -667,9 +670,9 @@ class GroupRoom(TypedDict):
 
 
 class GroupRule(TypedDict):
-    """What a group at the provider gives: a project, a role, or both.
+    """Grants of a group at the provider: a project, a role, or both.
 
-    group: as the provider names it; of a directory the whole DN, or its first value (`staff` for
+    group: its name at the provider; for a directory the full DN, or its first value (`staff` for
     `cn=staff,ou=groups,...`). project: id or name in the provider's domain."""
 
     admin: NotRequired[bool]
@@ -679,7 +682,7 @@ class GroupRule(TypedDict):
 
 
 class GroupRuleView(TypedDict):
-    """project: null too when it does not exist any more."""
+    """project: null also if it no longer exists."""
 
     admin: bool
     group: str
@@ -842,7 +845,7 @@ class InvitationList(TypedDict):
 
 
 class InvitationView(TypedDict):
-    """What somebody offers you."""
+    """A folder that another user offers you."""
 
     created_at: str
     folder_id: str
@@ -955,13 +958,13 @@ class LimitsTry(TypedDict):
 
 
 class LinkCreate(TypedDict):
-    """paths: one file, or a selection that comes as a zip file; "" is the whole folder."""
+    """paths: one file, or a selection to be sent as a zip file; "" is the whole folder."""
 
     paths: list[str]
 
 
 class LinkView(TypedDict):
-    """url: for one minute, and for this alone."""
+    """url: valid for one minute, for this download only."""
 
     expires_at: str
     url: str
@@ -978,7 +981,7 @@ class LoginRequest(TypedDict):
 
 
 class LoginView(TypedDict):
-    """browser, system: as far as the browser says, else "". current: the one that asks."""
+    """browser, system: from the User-Agent header, else "". current: the sign-in of this request."""
 
     address: str
     browser: str
@@ -1001,12 +1004,12 @@ MailTls = Literal["none", "starttls", "tls"]
 
 
 class Me(TypedDict):
-    """csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
+    """csrf_token: pages send it in X-Carrel-CSRF; null for a keypair or token.
 
-    pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
-    "enrol" (a second factor of yours); null when it is complete.
-    actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
-    are shown to superadmins only."""
+    pending: the missing sign-in step: "factor" (POST /auth/factor), "password" (POST /auth/password) or "enrol"
+    (register a second factor); null when it is complete.
+    actions: your permitted actions, each with its scope: "own", "project", "domain" or "all"; without node.read where
+    only superadmins see nodes."""
 
     actions: dict[str, str]
     csrf_token: str | None
@@ -1088,7 +1091,7 @@ class MountView(TypedDict):
 
 
 class MountedIn(TypedDict):
-    """A live session that has the folder. session_name, owner: null when you may not know."""
+    """A live session that mounts the folder. session_name, owner: null if you may not see them."""
 
     owner: UserRef | None
     path: str
@@ -1214,7 +1217,7 @@ class NodesOfPolicy(TypedDict):
 
 
 class NotDone(TypedDict):
-    """What could not be done, and why."""
+    """A failed operation and its reason."""
 
     code: str
     message: str
@@ -1222,7 +1225,7 @@ class NotDone(TypedDict):
 
 
 class NotShared(TypedDict):
-    """Whom it could not be shared with, and why."""
+    """A recipient without a share, and the reason."""
 
     code: str
     message: str
@@ -1230,7 +1233,7 @@ class NotShared(TypedDict):
 
 
 class OfferedProvider(TypedDict):
-    """For the sign-in page. start: where the button leads; null: the form takes what people have there."""
+    """A provider on the sign-in page. start: target of its button; null: users enter their credentials in the form."""
 
     kind: str
     label: str
@@ -1239,7 +1242,7 @@ class OfferedProvider(TypedDict):
 
 
 class OpenedApp(TypedDict):
-    """url: works once, until expires_at; it then gives the browser a cookie of its own."""
+    """url: works once, until expires_at; it then sets a cookie for the app's origin."""
 
     expires_at: str
     url: str
@@ -1306,7 +1309,7 @@ class PasskeyCreate(TypedDict):
 
 
 class PasskeyCredential(TypedDict):
-    """A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored."""
+    """A PublicKeyCredential as from `toJSON()` in browsers; unknown fields are ignored."""
 
     id: str
     rawId: str
@@ -1319,13 +1322,13 @@ class PasskeyLogin(TypedDict):
 
 
 class PasskeyOptions(TypedDict):
-    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes."""
+    """For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); valid for 5 minutes."""
 
     options: dict[str, Any]
 
 
 class PasskeyResponse(TypedDict):
-    """The browser's answer: attestationObject when it made a passkey, the others when it proved one."""
+    """The browser's response: attestationObject after creating a passkey, the other fields after using one."""
 
     attestationObject: NotRequired[str | None]
     authenticatorData: NotRequired[str | None]
@@ -1595,7 +1598,7 @@ class ProjectWeight(TypedDict):
 
 
 class Proof(TypedDict):
-    """That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey."""
+    """Re-authentication: exactly one of your password, a code of your device, a recovery code, or a passkey."""
 
     code: NotRequired[str | None]
     passkey: NotRequired[PasskeyCredential | None]
@@ -1604,9 +1607,9 @@ class Proof(TypedDict):
 
 
 class ProviderCreate(TypedDict):
-    """kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
+    """kind: as in `GET /provider-kinds`. settings: as in its schema; omitted ones use defaults.
 
-    domain: id or name; where people who come for the first time are made."""
+    domain: id or name; where new users are created."""
 
     active: NotRequired[bool]
     domain: str
@@ -1617,9 +1620,9 @@ class ProviderCreate(TypedDict):
 
 
 class ProviderKind(TypedDict):
-    """redirects: people are sent there with their browser; otherwise they type name and password here.
+    """redirects: browsers are redirected to the provider; otherwise users enter name and password here.
 
-    settings: JSON schema of what a provider of the kind is set up with; secrets are writeOnly."""
+    settings: JSON schema of the settings of this kind; secrets are writeOnly."""
 
     description: str
     kind: str
@@ -1639,20 +1642,20 @@ class ProviderList(TypedDict):
 
 
 class ProviderTest(TypedDict):
-    """login: somebody to search a directory for; without it, only the connection is tried."""
+    """login: a user to look up in a directory; omitted: only the connection is tested."""
 
     login: NotRequired[str | None]
 
 
 class ProviderTestResult(TypedDict):
-    """steps: in the order they were taken; the first that fails is the last."""
+    """steps: in execution order; the first failed one is the last."""
 
     ok: bool
     steps: list[ProviderTestStep]
 
 
 class ProviderTestStep(TypedDict):
-    """name: as its kind calls it; of OpenID Connect "discovery" or "keys", of LDAP "connection", "bind", ..."""
+    """name: depends on the kind; for OpenID Connect "discovery" or "keys", for LDAP "connection", "bind", ..."""
 
     name: str
     ok: bool
@@ -1660,8 +1663,10 @@ class ProviderTestStep(TypedDict):
 
 
 class ProviderUpdate(TypedDict):
-    """Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
-    default. Secrets must be sent again when the provider moves to another server."""
+    """Omitted fields keep their values; mapping is replaced completely.
+
+    settings: given ones change; null resets one to its default. Secrets must be sent again when the provider moves to
+    another server."""
 
     active: NotRequired[bool]
     domain: NotRequired[str]
@@ -1670,10 +1675,10 @@ class ProviderUpdate(TypedDict):
 
 
 class ProviderView(TypedDict):
-    """settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
+    """settings: the given ones, without secrets. secrets: names of the secrets that are set; values are never shown.
 
-    server: where it is. redirect_uri: what to register at a provider that people are sent to. people: how many have
-    signed in by it. sign_ins: how many are signed in by it now, which ends when it is switched off or removed."""
+    server: its address. redirect_uri: to register at a provider that redirects. people: number of users who have signed
+    in by it. sign_ins: number of active sign-ins by it, which end when it is disabled or removed."""
 
     active: bool
     created_at: str
@@ -1731,8 +1736,9 @@ class QuotaList(TypedDict):
 
 
 class QuotaView(TypedDict):
-    """What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
-    80 % used on, insufficient at the limit."""
+    """Folder usage of a user or project. most_*: limits; null: none.
+
+    level: caution from 80 %, insufficient at the limit."""
 
     folders: int
     id: str
@@ -1752,20 +1758,20 @@ class RecentUsage(TypedDict):
 
 
 class RecoveryCodes(TypedDict):
-    """Each good once, in place of a code of your device; shown this once."""
+    """Each is valid once, in place of a code of your device; shown only once."""
 
     recovery_codes: list[str]
 
 
 class RecoveryLink(TypedDict):
-    """url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins."""
+    """url: for the user only; usable once, until expires_at. Setting a password ends all their sign-ins."""
 
     expires_at: str
     url: str
 
 
 class ResetRequest(TypedDict):
-    """token: out of the link."""
+    """token: from the link."""
 
     password: str
     token: str
@@ -1944,14 +1950,14 @@ SessionsChoice = Literal["keep", "end"]
 
 
 class ShareChanged(TypedDict):
-    """still_mounted: live sessions of theirs that have the folder as it was before, until they end."""
+    """still_mounted: live sessions of the recipient that keep the previous access until they end."""
 
     share: ShareView | None
     still_mounted: list[MountedIn]
 
 
 class ShareCreate(TypedDict):
-    """users: e-mails of whom to invite. projects: ids or names, whose people then have it."""
+    """users: e-mails to invite. projects: ids or names; their members get access immediately."""
 
     permission: NotRequired[Permission]
     projects: NotRequired[list[str]]
@@ -1988,7 +1994,7 @@ class ShareUpdate(TypedDict):
 
 
 class ShareView(TypedDict):
-    """user, project: with whom; one of them."""
+    """user, project: the recipient; exactly one is set."""
 
     accepted_at: str | None
     created_at: str
@@ -2171,7 +2177,7 @@ class SshKeyView(TypedDict):
 
 
 class StorageHostAccessUpdate(TypedDict):
-    """The access list of a host that is not public: ids or names. Replaces the current list."""
+    """The access list of a host that is not public: ids or names. It replaces the current list."""
 
     domains: NotRequired[list[str]]
     projects: NotRequired[list[str]]
@@ -2183,11 +2189,10 @@ class StorageHostAccessView(TypedDict):
 
 
 class StorageHostCreate(TypedDict):
-    """backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
-    kind has besides the root; never shown again. root: a directory on the server.
+    """backend: the storage kind, as in `GET /storage-host-kinds`.
 
-    active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
-    names."""
+    settings: settings of the kind besides the root; never shown again. root: a directory on the server. active: accepts
+    new folders. public: open to users of every domain that permits the host; otherwise only to its access list."""
 
     active: NotRequired[bool]
     backend: NotRequired[str]
@@ -2199,7 +2204,7 @@ class StorageHostCreate(TypedDict):
 
 
 class StorageHostKind(TypedDict):
-    """settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
+    """settings: JSON schema of its settings, including `root`; secrets are writeOnly.
 
     hard_quota, instant_clone: see StorageHostView."""
 
@@ -2236,12 +2241,12 @@ class StorageHostUpdate(TypedDict):
 
 
 class StorageHostView(TypedDict):
-    """level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
-    refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
-    folders, used_bytes: how many of those that you may know of are on it, and what they take.
+    """level: free space: caution from 80 % used, insufficient from 95 %.
 
-    root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
-    administer storage."""
+    hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
+    constant time. folders, used_bytes: number and size of the folders on it that you may see.
+
+    root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage."""
 
     access: StorageHostAccessView | None
     active: bool
@@ -2345,7 +2350,7 @@ class TotpConfirm(TypedDict):
 
 
 class TotpOffer(TypedDict):
-    """For an authenticator app. url: as otpauth://; qr_svg: the same as a picture."""
+    """For an authenticator app. url: as otpauth://; qr_svg: the same as a QR code."""
 
     qr_svg: str
     secret: str
@@ -2366,8 +2371,9 @@ class UploadList(TypedDict):
 
 
 class UploadView(TypedDict):
-    """An upload that is not finished. partial: a piece of one that is sent side by side; path: where that is to be, if
-    it was said. offset_bytes: how much has arrived."""
+    """An unfinished upload.
+
+    partial: one of several parts sent in parallel; path: the target, if known. offset_bytes: bytes received."""
 
     created_at: str
     expires_at: str
@@ -2621,8 +2627,9 @@ class UsersPurged(TypedDict):
 
 
 class VFolderClone(TypedDict):
-    """A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
-    belong: owner, somebody's id or e-mail, or project, an id or a name; one of them."""
+    """A copy under a new name, on the same host unless specified.
+
+    It belongs to you, or to owner (a user's id or e-mail) or project (id or name); specify at most one."""
 
     host: NotRequired[str | None]
     name: str
@@ -2631,9 +2638,10 @@ class VFolderClone(TypedDict):
 
 
 class VFolderCreate(TypedDict):
-    """name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
-    host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
-    what members may do at most, and how it is mounted at most."""
+    """name: with a leading dot, the folder is mounted into every session of its owner automatically.
+
+    host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
+    omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most."""
 
     host: NotRequired[str | None]
     name: str
@@ -2643,7 +2651,7 @@ class VFolderCreate(TypedDict):
 
 
 class VFolderHandOver(TypedDict):
-    """To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them."""
+    """The new owner: a user's id or e-mail, or a project's id or name; exactly one."""
 
     project: NotRequired[str | None]
     user: NotRequired[str | None]
@@ -2667,9 +2675,10 @@ class VFolderUpdate(TypedDict):
 
 
 class VFolderView(TypedDict):
-    """owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
-    administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
-    sessions. task: what is being done with it. expires_at: when it leaves the trash for good."""
+    """owner, project: exactly one of them is set. my_permission: yours on its files; null: none, administration only.
+
+    mine: whether you own it, or administer its project. shared: number of shares. mounted: number of live sessions that
+    mount it. task: the current task. expires_at: when it is permanently deleted from the trash."""
 
     automatic: bool
     created_at: str
@@ -2698,7 +2707,7 @@ Verdict = Literal["starts", "waits", "never"]
 
 
 class VerifyRequest(TypedDict):
-    """token: out of the link."""
+    """token: from the link."""
 
     token: str
 

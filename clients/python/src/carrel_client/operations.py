@@ -77,7 +77,7 @@ class Audit(Group):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> models.AuditList:
-        """Who did what, newest first: what you did and what was done to what is yours; administrators see their reach."""
+        """Entries, newest first: your actions and actions on your objects; administrators see their whole scope."""
         answer: models.AuditList = self._transport.call(
             "GET",
             "/api/v1/audit",
@@ -100,7 +100,7 @@ class Audit(Group):
         return answer
 
     def verify(self, *, after: int | None = None, expect: str | None = None) -> models.AuditCheck:
-        """Look through a part of the chain for what was altered, is missing or was moved, and say exactly where."""
+        """Check a part of the chain for altered, missing or moved entries, and report their exact positions."""
         answer: models.AuditCheck = self._transport.call(
             "GET", "/api/v1/audit/verify", query={"after": after, "expect": expect}
         )
@@ -131,7 +131,7 @@ class Auth(Group):
         passkey: models.PasskeyCredential | None = UNSET,
         recovery_code: str | None = UNSET,
     ) -> models.Me:
-        """The second step of signing in, after `pending` was "factor"."""
+        """Complete the second step of a sign-in, after `pending` was "factor"."""
         answer: models.Me = self._transport.call(
             "POST",
             "/api/v1/auth/factor",
@@ -180,7 +180,7 @@ class Auth(Group):
         return answer
 
     def providers_exchange(self, *, code: str, verifier: str) -> models.Me:
-        """Sign a command line in with the code that its browser brought; `pending` as after a password."""
+        """Sign a command line in with the code from its browser; `pending` as after a password."""
         answer: models.Me = self._transport.call(
             "POST", "/api/v1/auth/providers/exchange", body=_given(code=code, verifier=verifier)
         )
@@ -198,11 +198,11 @@ class Auth(Group):
         return answer
 
     def verify(self, *, token: str) -> None:
-        """Prove your e-mail by the link that was mailed; then you can sign in."""
+        """Verify your e-mail with the mailed link; then you can sign in."""
         self._transport.call("POST", "/api/v1/auth/verify", body=_given(token=token))
 
     def verify_again(self, *, email: str) -> Any:
-        """Have the link mailed again. The answer tells nothing of who has an account."""
+        """Send the verification mail again. The response does not reveal whether the account exists."""
         answer: Any = self._transport.call("POST", "/api/v1/auth/verify-again", body=_given(email=email))
         return answer
 
@@ -388,7 +388,7 @@ class Files(Group):
         return answer
 
     def link(self, ref: str, *, paths: Sequence[str]) -> models.LinkView:
-        """An address that gives one file, or a selection as a zip file, to whoever has it, for a minute."""
+        """A link that downloads one file, or a selection as a zip file, without signing in, valid for one minute."""
         answer: models.LinkView = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/links", body=_given(paths=paths)
         )
@@ -672,23 +672,22 @@ class Held(Group):
 
 class Images(Group):
     def list(self) -> models.ImageList:
-        """The images that sessions can be started from by name, without those from registries that one's domain may
-        not use."""
+        """The images from which sessions can be started by name, from registries that your domain permits."""
         answer: models.ImageList = self._transport.call("GET", "/api/v1/images")
         return answer
 
 
 class Invitations(Group):
     def accept(self, share: str) -> None:
-        """Take a folder that somebody offers you."""
+        """Accept an invitation to a folder."""
         self._transport.call("POST", f"/api/v1/invitations/{segment(share)}/accept")
 
     def decline(self, share: str) -> None:
-        """Refuse a folder that somebody offers you."""
+        """Decline an invitation to a folder."""
         self._transport.call("POST", f"/api/v1/invitations/{segment(share)}/decline")
 
     def list(self) -> models.InvitationList:
-        """Folders that others offer you."""
+        """Folders that other users offer you."""
         answer: models.InvitationList = self._transport.call("GET", "/api/v1/invitations")
         return answer
 
@@ -738,7 +737,7 @@ class Logins(Group):
         cursor: str | None = None,
         user: str | None = None,
     ) -> models.LoginList:
-        """Your sign-ins, or those of a user that you administer, last used first."""
+        """Your sign-ins, or those of a user that you administer, most recently used first."""
         answer: models.LoginList = self._transport.call(
             "GET", "/api/v1/logins", query={"sort": sort, "limit": limit, "cursor": cursor, "user": user}
         )
@@ -1113,7 +1112,7 @@ class Projects(Group):
 
 class ProviderKinds(Group):
     def list(self) -> models.ProviderKindList:
-        """The kinds of identity providers that can be set up, with the settings of each."""
+        """The kinds of identity providers that can be configured, with their settings."""
         answer: models.ProviderKindList = self._transport.call("GET", "/api/v1/provider-kinds")
         return answer
 
@@ -1129,7 +1128,7 @@ class Providers(Group):
         mapping: Sequence[models.GroupRule] = UNSET,
         settings: dict[str, Any] = UNSET,
     ) -> models.ProviderView:
-        """Set an identity provider up. Its name is unique."""
+        """Add an identity provider. Its name is unique."""
         answer: models.ProviderView = self._transport.call(
             "POST",
             "/api/v1/providers",
@@ -1145,7 +1144,7 @@ class Providers(Group):
         return answer
 
     def remove(self, ref: str) -> None:
-        """Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay."""
+        """Remove an identity provider and end its sign-ins. Accounts created by it are kept."""
         self._transport.call("DELETE", f"/api/v1/providers/{segment(ref)}")
 
     def show(self, ref: str) -> models.ProviderView:
@@ -1154,7 +1153,7 @@ class Providers(Group):
         return answer
 
     def test(self, ref: str, *, login: str | None = UNSET) -> models.ProviderTestResult:
-        """Try an identity provider out, active or not, and say step by step what works."""
+        """Test an identity provider, active or not, and report the result of each step."""
         answer: models.ProviderTestResult = self._transport.call(
             "POST", f"/api/v1/providers/{segment(ref)}/test", body=_given(login=login)
         )
@@ -1189,7 +1188,7 @@ class Quotas(Group):
         kind: Literal["user", "project"] | None = None,
         q: str | None = None,
     ) -> models.QuotaList:
-        """How much of the space for folders people and projects take, and how much they may."""
+        """Folder usage and limits of users and projects."""
         answer: models.QuotaList = self._transport.call(
             "GET",
             "/api/v1/quotas",
@@ -1411,7 +1410,7 @@ class Shares(Group):
         projects: Sequence[str] = UNSET,
         users: Sequence[str] = UNSET,
     ) -> models.SharesAdded:
-        """Invite people by e-mail, and share with projects. Who cannot be is named with the reason."""
+        """Invite users by e-mail, and share with projects. Failures are listed with their reasons."""
         answer: models.SharesAdded = self._transport.call(
             "POST",
             f"/api/v1/vfolders/{segment(ref)}/shares",
@@ -1420,24 +1419,24 @@ class Shares(Group):
         return answer
 
     def leave(self, ref: str) -> models.ShareChanged:
-        """Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named."""
+        """Leave a folder that is shared with you. Your live sessions keep access until they end, and are listed."""
         answer: models.ShareChanged = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/leave")
         return answer
 
     def list(self, ref: str) -> models.ShareList:
-        """With whom a folder is shared, those invited too; for its owner and administrators."""
+        """The shares and pending invitations of a folder; for its owner and administrators."""
         answer: models.ShareList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/shares")
         return answer
 
     def remove(self, ref: str, share: str) -> models.ShareChanged:
-        """Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named."""
+        """Revoke a share or an invitation. Live sessions keep access until they end, and are listed."""
         answer: models.ShareChanged = self._transport.call(
             "DELETE", f"/api/v1/vfolders/{segment(ref)}/shares/{segment(share)}"
         )
         return answer
 
     def update(self, ref: str, share: str, *, permission: models.Permission) -> models.ShareChanged:
-        """Change what somebody may do. Live sessions keep the folder as it was until they end, and are named."""
+        """Change the permission of a share. Live sessions keep the previous access until they end, and are listed."""
         answer: models.ShareChanged = self._transport.call(
             "PATCH",
             f"/api/v1/vfolders/{segment(ref)}/shares/{segment(share)}",
@@ -1681,12 +1680,12 @@ class Totp(Group):
 
 class Uploads(Group):
     def list(self, ref: str) -> models.UploadList:
-        """Your uploads into a folder that are not finished."""
+        """Your unfinished uploads into a folder."""
         answer: models.UploadList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/uploads")
         return answer
 
     def remove(self, ref: str, upload: str) -> None:
-        """Give an upload up."""
+        """Cancel an upload."""
         self._transport.call("DELETE", f"/api/v1/vfolders/{segment(ref)}/uploads/{segment(upload)}")
 
 
@@ -1858,7 +1857,7 @@ class Users(Group):
 
 class VfolderTasks(Group):
     def cancel(self, ref: str) -> models.TaskView:
-        """End a task early; what it made so far is taken away again. Deleting cannot be ended."""
+        """Cancel a task and remove its partial result. Deletions cannot be cancelled."""
         answer: models.TaskView = self._transport.call("POST", f"/api/v1/vfolder-tasks/{segment(ref)}/cancel")
         return answer
 
@@ -1871,7 +1870,7 @@ class VfolderTasks(Group):
         open: bool | None = None,
         folder: str | None = None,
     ) -> models.TaskList:
-        """What you had done with folders, newest first."""
+        """Tasks that you started, newest first."""
         answer: models.TaskList = self._transport.call(
             "GET",
             "/api/v1/vfolder-tasks",
@@ -1880,14 +1879,14 @@ class VfolderTasks(Group):
         return answer
 
     def show(self, ref: str) -> models.TaskView:
-        """How far one task is."""
+        """The progress of one task."""
         answer: models.TaskView = self._transport.call("GET", f"/api/v1/vfolder-tasks/{segment(ref)}")
         return answer
 
 
 class Vfolders(Group):
     def access(self, ref: str) -> models.AccessList:
-        """Everybody who can reach the files of a folder, since when and why; for its owner and administrators."""
+        """Everybody with access to the files of a folder, since when and why; for its owner and administrators."""
         answer: models.AccessList = self._transport.call("GET", f"/api/v1/vfolders/{segment(ref)}/access")
         return answer
 
@@ -1900,7 +1899,7 @@ class Vfolders(Group):
         owner: str | None = UNSET,
         project: str | None = UNSET,
     ) -> models.VFolderView:
-        """Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on."""
+        """Clone a folder that you can read, for yourself or another user. A task fills the clone."""
         answer: models.VFolderView = self._transport.call(
             "POST",
             f"/api/v1/vfolders/{segment(ref)}/clone",
@@ -1918,7 +1917,7 @@ class Vfolders(Group):
         usage_mode: models.UsageMode = UNSET,
         idempotency_key: str | None = None,
     ) -> models.VFolderView:
-        """Make a folder."""
+        """Create a folder."""
         answer: models.VFolderView = self._transport.call(
             "POST",
             "/api/v1/vfolders",
@@ -1930,7 +1929,7 @@ class Vfolders(Group):
     def hand_over(
         self, ref: str, *, project: str | None = UNSET, user: str | None = UNSET
     ) -> models.VFolderView:
-        """Make a folder somebody else's, within their limits. It must not be mounted in a live session."""
+        """Transfer a folder to another user or a project, within their limits. It must not be mounted in a live session."""
         answer: models.VFolderView = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/hand-over", body=_given(project=project, user=user)
         )
@@ -1952,7 +1951,7 @@ class Vfolders(Group):
         mountable: bool | None = None,
         q: str | None = None,
     ) -> models.VFolderList:
-        """Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise."""
+        """Folders, by name: yours, your projects' and those shared with you, unless filtered otherwise."""
         answer: models.VFolderList = self._transport.call(
             "GET",
             "/api/v1/vfolders",
@@ -1979,21 +1978,21 @@ class Vfolders(Group):
         return answer
 
     def move(self, ref: str, *, host: str) -> models.VFolderView:
-        """Move a folder to another storage host. It can only be read meanwhile, and must not be mounted."""
+        """Move a folder to another storage host. It is read-only meanwhile, and must not be mounted."""
         answer: models.VFolderView = self._transport.call(
             "POST", f"/api/v1/vfolders/{segment(ref)}/move", body=_given(host=host)
         )
         return answer
 
     def remove(self, ref: str, *, name: str) -> models.TaskView:
-        """Delete a folder in the trash for good, with all that is in it. There is no way back."""
+        """Permanently delete a folder in the trash with its files. This cannot be undone."""
         answer: models.TaskView = self._transport.call(
             "DELETE", f"/api/v1/vfolders/{segment(ref)}", query={"name": name}
         )
         return answer
 
     def restore(self, ref: str) -> models.VFolderView:
-        """Take a folder back from the trash."""
+        """Restore a folder from the trash."""
         answer: models.VFolderView = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/restore")
         return answer
 
@@ -2003,7 +2002,7 @@ class Vfolders(Group):
         return answer
 
     def trash(self, ref: str) -> models.VFolderView:
-        """Put a folder in the trash. It must not be mounted in a live session."""
+        """Move a folder to the trash. It must not be mounted in a live session."""
         answer: models.VFolderView = self._transport.call("POST", f"/api/v1/vfolders/{segment(ref)}/trash")
         return answer
 
@@ -2015,7 +2014,7 @@ class Vfolders(Group):
         permission: models.Permission = UNSET,
         usage_mode: models.UsageMode = UNSET,
     ) -> models.VFolderView:
-        """Rename a folder, or change what it is for and what others may do with it."""
+        """Rename a folder, or change its usage mode or the permission of others."""
         answer: models.VFolderView = self._transport.call(
             "PATCH",
             f"/api/v1/vfolders/{segment(ref)}",

@@ -21,21 +21,21 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 /**
  * List audit entries
  *
- * Who did what, newest first: what you did and what was done to what is yours; administrators see their reach.
+ * Entries, newest first: your actions and actions on your objects; administrators see their whole scope.
  */
 export const auditList = <ThrowOnError extends boolean = true>(options?: Options<AuditListData, ThrowOnError>) => (options?.client ?? client).get<AuditListResponses, AuditListErrors, ThrowOnError>({ url: '/api/v1/audit', ...options });
 
 /**
  * Export audit entries
  *
- * Everything that fits, as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check.
+ * All matching entries as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check.
  */
 export const auditExport = <ThrowOnError extends boolean = true>(options?: Options<AuditExportData, ThrowOnError>) => (options?.client ?? client).get<AuditExportResponses, AuditExportErrors, ThrowOnError>({ url: '/api/v1/audit/export', ...options });
 
 /**
  * Verify the audit chain
  *
- * Look through a part of the chain for what was altered, is missing or was moved, and say exactly where.
+ * Check a part of the chain for altered, missing or moved entries, and report their exact positions.
  */
 export const auditVerify = <ThrowOnError extends boolean = true>(options?: Options<AuditVerifyData, ThrowOnError>) => (options?.client ?? client).get<AuditVerifyResponses, AuditVerifyErrors, ThrowOnError>({ url: '/api/v1/audit/verify', ...options });
 
@@ -56,7 +56,7 @@ export const authConfirm = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Complete the second step of a sign-in
  *
- * The second step of signing in, after `pending` was "factor".
+ * Complete the second step of a sign-in, after `pending` was "factor".
  */
 export const authFactor = <ThrowOnError extends boolean = true>(options: Options<AuthFactorData, ThrowOnError>) => (options.client ?? client).post<AuthFactorResponses, AuthFactorErrors, ThrowOnError>({
     url: '/api/v1/auth/factor',
@@ -170,7 +170,7 @@ export const passwordUpdate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Exchange a sign-in code of the command line
  *
- * Sign a command line in with the code that its browser brought; `pending` as after a password.
+ * Sign a command line in with the code from its browser; `pending` as after a password.
  */
 export const authProvidersExchange = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersExchangeData, ThrowOnError>) => (options.client ?? client).post<AuthProvidersExchangeResponses, AuthProvidersExchangeErrors, ThrowOnError>({
     url: '/api/v1/auth/providers/exchange',
@@ -184,14 +184,14 @@ export const authProvidersExchange = <ThrowOnError extends boolean = true>(optio
 /**
  * Return from an identity provider
  *
- * Where the provider sends the browser back to: signs in and goes to the page; a page for browsers.
+ * Redirect target of the provider: signs the user in and continues to the page; for browsers.
  */
 export const authProvidersCallback = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersCallbackData, ThrowOnError>) => (options.client ?? client).get<AuthProvidersCallbackResponses, AuthProvidersCallbackErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/callback', ...options });
 
 /**
  * Start a sign-in at an identity provider
  *
- * Send the browser to the provider to sign in; a page for browsers, not for scripts.
+ * Redirect the browser to the provider for sign-in; for browsers, not for scripts.
  */
 export const authProvidersStart = <ThrowOnError extends boolean = true>(options: Options<AuthProvidersStartData, ThrowOnError>) => (options.client ?? client).get<unknown, AuthProvidersStartErrors, ThrowOnError>({ url: '/api/v1/auth/providers/{name}/start', ...options });
 
@@ -226,7 +226,7 @@ export const authSignUp = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Verify an e-mail address
  *
- * Prove your e-mail by the link that was mailed; then you can sign in.
+ * Verify your e-mail with the mailed link; then you can sign in.
  */
 export const authVerify = <ThrowOnError extends boolean = true>(options: Options<AuthVerifyData, ThrowOnError>) => (options.client ?? client).post<AuthVerifyResponses, AuthVerifyErrors, ThrowOnError>({
     url: '/api/v1/auth/verify',
@@ -240,7 +240,7 @@ export const authVerify = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Resend the verification e-mail
  *
- * Have the link mailed again. The answer tells nothing of who has an account.
+ * Send the verification mail again. The response does not reveal whether the account exists.
  */
 export const authVerifyAgain = <ThrowOnError extends boolean = true>(options: Options<AuthVerifyAgainData, ThrowOnError>) => (options.client ?? client).post<AuthVerifyAgainResponses, AuthVerifyAgainErrors, ThrowOnError>({
     url: '/api/v1/auth/verify-again',
@@ -317,7 +317,7 @@ export const domainsOver = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Download through a signed link
  *
- * What a link was made for.
+ * Download the target of a link.
  */
 export const filesByLink = <ThrowOnError extends boolean = true>(options: Options<FilesByLinkData, ThrowOnError>) => (options.client ?? client).get<FilesByLinkResponses, FilesByLinkErrors, ThrowOnError>({ url: '/api/v1/downloads/{token}', ...options });
 
@@ -597,29 +597,28 @@ export const heldList = <ThrowOnError extends boolean = true>(options: Options<H
 /**
  * List images
  *
- * The images that sessions can be started from by name, without those from registries that one's domain may
- * not use.
+ * The images from which sessions can be started by name, from registries that your domain permits.
  */
 export const imagesList = <ThrowOnError extends boolean = true>(options?: Options<ImagesListData, ThrowOnError>) => (options?.client ?? client).get<ImagesListResponses, ImagesListErrors, ThrowOnError>({ url: '/api/v1/images', ...options });
 
 /**
  * List invitations to folders
  *
- * Folders that others offer you.
+ * Folders that other users offer you.
  */
 export const invitationsList = <ThrowOnError extends boolean = true>(options?: Options<InvitationsListData, ThrowOnError>) => (options?.client ?? client).get<InvitationsListResponses, InvitationsListErrors, ThrowOnError>({ url: '/api/v1/invitations', ...options });
 
 /**
  * Accept an invitation to a folder
  *
- * Take a folder that somebody offers you.
+ * Accept an invitation to a folder.
  */
 export const invitationsAccept = <ThrowOnError extends boolean = true>(options: Options<InvitationsAcceptData, ThrowOnError>) => (options.client ?? client).post<InvitationsAcceptResponses, InvitationsAcceptErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/accept', ...options });
 
 /**
  * Decline an invitation to a folder
  *
- * Refuse a folder that somebody offers you.
+ * Decline an invitation to a folder.
  */
 export const invitationsDecline = <ThrowOnError extends boolean = true>(options: Options<InvitationsDeclineData, ThrowOnError>) => (options.client ?? client).post<InvitationsDeclineResponses, InvitationsDeclineErrors, ThrowOnError>({ url: '/api/v1/invitations/{share}/decline', ...options });
 
@@ -682,7 +681,7 @@ export const loginsRemoveAll = <ThrowOnError extends boolean = true>(options?: O
 /**
  * List sign-ins
  *
- * Your sign-ins, or those of a user that you administer, last used first.
+ * Your sign-ins, or those of a user that you administer, most recently used first.
  */
 export const loginsList = <ThrowOnError extends boolean = true>(options?: Options<LoginsListData, ThrowOnError>) => (options?.client ?? client).get<LoginsListResponses, LoginsListErrors, ThrowOnError>({ url: '/api/v1/logins', ...options });
 
@@ -1033,7 +1032,7 @@ export const projectsRestore = <ThrowOnError extends boolean = true>(options: Op
 /**
  * List kinds of identity providers
  *
- * The kinds of identity providers that can be set up, with the settings of each.
+ * The kinds of identity providers that can be configured, with their settings.
  */
 export const providerKindsList = <ThrowOnError extends boolean = true>(options?: Options<ProviderKindsListData, ThrowOnError>) => (options?.client ?? client).get<ProviderKindsListResponses, ProviderKindsListErrors, ThrowOnError>({ url: '/api/v1/provider-kinds', ...options });
 
@@ -1047,7 +1046,7 @@ export const providersList = <ThrowOnError extends boolean = true>(options?: Opt
 /**
  * Create an identity provider
  *
- * Set an identity provider up. Its name is unique.
+ * Add an identity provider. Its name is unique.
  */
 export const providersCreate = <ThrowOnError extends boolean = true>(options: Options<ProvidersCreateData, ThrowOnError>) => (options.client ?? client).post<ProvidersCreateResponses, ProvidersCreateErrors, ThrowOnError>({
     url: '/api/v1/providers',
@@ -1061,7 +1060,7 @@ export const providersCreate = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Delete an identity provider
  *
- * Remove an identity provider, which ends the sign-ins by it. Accounts that came from it stay.
+ * Remove an identity provider and end its sign-ins. Accounts created by it are kept.
  */
 export const providersRemove = <ThrowOnError extends boolean = true>(options: Options<ProvidersRemoveData, ThrowOnError>) => (options.client ?? client).delete<ProvidersRemoveResponses, ProvidersRemoveErrors, ThrowOnError>({ url: '/api/v1/providers/{ref}', ...options });
 
@@ -1089,7 +1088,7 @@ export const providersUpdate = <ThrowOnError extends boolean = true>(options: Op
 /**
  * Test an identity provider
  *
- * Try an identity provider out, active or not, and say step by step what works.
+ * Test an identity provider, active or not, and report the result of each step.
  */
 export const providersTest = <ThrowOnError extends boolean = true>(options: Options<ProvidersTestData, ThrowOnError>) => (options.client ?? client).post<ProvidersTestResponses, ProvidersTestErrors, ThrowOnError>({
     url: '/api/v1/providers/{ref}/test',
@@ -1103,7 +1102,7 @@ export const providersTest = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * List storage quotas
  *
- * How much of the space for folders people and projects take, and how much they may.
+ * Folder usage and limits of users and projects.
  */
 export const quotasList = <ThrowOnError extends boolean = true>(options?: Options<QuotasListData, ThrowOnError>) => (options?.client ?? client).get<QuotasListResponses, QuotasListErrors, ThrowOnError>({ url: '/api/v1/quotas', ...options });
 
@@ -1579,35 +1578,35 @@ export const usersRecover = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * List folder tasks
  *
- * What you had done with folders, newest first.
+ * Tasks that you started, newest first.
  */
 export const vfolderTasksList = <ThrowOnError extends boolean = true>(options?: Options<VfolderTasksListData, ThrowOnError>) => (options?.client ?? client).get<VfolderTasksListResponses, VfolderTasksListErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks', ...options });
 
 /**
  * Get a folder task
  *
- * How far one task is.
+ * The progress of one task.
  */
 export const vfolderTasksShow = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksShowData, ThrowOnError>) => (options.client ?? client).get<VfolderTasksShowResponses, VfolderTasksShowErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}', ...options });
 
 /**
  * Cancel a folder task
  *
- * End a task early; what it made so far is taken away again. Deleting cannot be ended.
+ * Cancel a task and remove its partial result. Deletions cannot be cancelled.
  */
 export const vfolderTasksCancel = <ThrowOnError extends boolean = true>(options: Options<VfolderTasksCancelData, ThrowOnError>) => (options.client ?? client).post<VfolderTasksCancelResponses, VfolderTasksCancelErrors, ThrowOnError>({ url: '/api/v1/vfolder-tasks/{ref}/cancel', ...options });
 
 /**
  * List folders
  *
- * Folders, by name: yours, your projects' and those that others share with you, unless asked otherwise.
+ * Folders, by name: yours, your projects' and those shared with you, unless filtered otherwise.
  */
 export const vfoldersList = <ThrowOnError extends boolean = true>(options?: Options<VfoldersListData, ThrowOnError>) => (options?.client ?? client).get<VfoldersListResponses, VfoldersListErrors, ThrowOnError>({ url: '/api/v1/vfolders', ...options });
 
 /**
  * Create a folder
  *
- * Make a folder.
+ * Create a folder.
  */
 export const vfoldersCreate = <ThrowOnError extends boolean = true>(options: Options<VfoldersCreateData, ThrowOnError>) => (options.client ?? client).post<VfoldersCreateResponses, VfoldersCreateErrors, ThrowOnError>({
     url: '/api/v1/vfolders',
@@ -1621,7 +1620,7 @@ export const vfoldersCreate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Delete a folder permanently
  *
- * Delete a folder in the trash for good, with all that is in it. There is no way back.
+ * Permanently delete a folder in the trash with its files. This cannot be undone.
  */
 export const vfoldersRemove = <ThrowOnError extends boolean = true>(options: Options<VfoldersRemoveData, ThrowOnError>) => (options.client ?? client).delete<VfoldersRemoveResponses, VfoldersRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}', ...options });
 
@@ -1635,7 +1634,7 @@ export const vfoldersShow = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Update a folder
  *
- * Rename a folder, or change what it is for and what others may do with it.
+ * Rename a folder, or change its usage mode or the permission of others.
  */
 export const vfoldersUpdate = <ThrowOnError extends boolean = true>(options: Options<VfoldersUpdateData, ThrowOnError>) => (options.client ?? client).patch<VfoldersUpdateResponses, VfoldersUpdateErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}',
@@ -1649,21 +1648,21 @@ export const vfoldersUpdate = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * List who can access a folder
  *
- * Everybody who can reach the files of a folder, since when and why; for its owner and administrators.
+ * Everybody with access to the files of a folder, since when and why; for its owner and administrators.
  */
 export const vfoldersAccess = <ThrowOnError extends boolean = true>(options: Options<VfoldersAccessData, ThrowOnError>) => (options.client ?? client).get<VfoldersAccessResponses, VfoldersAccessErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/access', ...options });
 
 /**
  * Download files as a zip archive
  *
- * Files and directories as a zip file, made while it is sent. Symbolic links and special files are left out.
+ * Files and directories as a zip file, created while it is sent. Symbolic links and special files are skipped.
  */
 export const filesArchive = <ThrowOnError extends boolean = true>(options: Options<FilesArchiveData, ThrowOnError>) => (options.client ?? client).get<FilesArchiveResponses, FilesArchiveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/archive', ...options });
 
 /**
  * Clone a folder
  *
- * Make a copy of a folder that you can read, for yourself or for somebody else. It fills while its task goes on.
+ * Clone a folder that you can read, for yourself or another user. A task fills the clone.
  */
 export const vfoldersClone = <ThrowOnError extends boolean = true>(options: Options<VfoldersCloneData, ThrowOnError>) => (options.client ?? client).post<VfoldersCloneResponses, VfoldersCloneErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/clone',
@@ -1677,15 +1676,16 @@ export const vfoldersClone = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Download a file
  *
- * A file's bytes; ranges, If-Range and If-None-Match as HTTP has them. Its ETag changes with its content.
+ * A file's bytes, with HTTP ranges, If-Range and If-None-Match. Its ETag changes with its content.
  */
 export const filesDownload = <ThrowOnError extends boolean = true>(options: Options<FilesDownloadData, ThrowOnError>) => (options.client ?? client).get<FilesDownloadResponses, FilesDownloadErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/content', ...options });
 
 /**
  * Write a file
  *
- * Make a file of the body, or replace one; readers see the old or the new, whole. With If-Match: only when it is
- * still the one that was read. With If-None-Match: * only when there is none. Else 412.
+ * Create or replace a file with the body; readers see either the old or the new content.
+ *
+ * If-Match: only if the file is unchanged. If-None-Match: * only if it does not exist. Otherwise 412.
  */
 export const filesWrite = <ThrowOnError extends boolean = true>(options: Options<FilesWriteData, ThrowOnError>) => (options.client ?? client).put<FilesWriteResponses, FilesWriteErrors, ThrowOnError>({
     bodySerializer: null,
@@ -1758,8 +1758,10 @@ export const filesMove = <ThrowOnError extends boolean = true>(options: Options<
 /**
  * Download many small files as a tar archive
  *
- * Many small files in one answer: a tar file with each under its path. What is larger than 8 MiB, no plain file, or
- * cannot be read is left out; when that is all, the answer is why the first is.
+ * Many small files in one response: a tar file with each under its path.
+ *
+ * Files larger than 8 MiB, special files and unreadable files are skipped; if none is left, the response is the error
+ * of the first.
  */
 export const filesPack = <ThrowOnError extends boolean = true>(options: Options<FilesPackData, ThrowOnError>) => (options.client ?? client).post<FilesPackResponses, FilesPackErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/files/pack',
@@ -1796,8 +1798,10 @@ export const filesSearch = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Upload many small files as a tar archive
  *
- * Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB, taken apart into the
- * directory `path`. Each file is there whole or not at all; what was refused is named, and the rest has come.
+ * Many small files in one request: a tar file of at most 32 MiB, or a form of at most 1 MiB.
+ *
+ * They are unpacked into the directory `path`. Each file is written completely or not at all; failed ones are listed,
+ * and the others are kept.
  */
 export const filesUnpack = <ThrowOnError extends boolean = true>(options: Options<FilesUnpackData, ThrowOnError>) => (options.client ?? client).post<FilesUnpackResponses, FilesUnpackErrors, ThrowOnError>({
     bodySerializer: null,
@@ -1812,7 +1816,7 @@ export const filesUnpack = <ThrowOnError extends boolean = true>(options: Option
 /**
  * Transfer ownership of a folder
  *
- * Make a folder somebody else's, within their limits. It must not be mounted in a live session.
+ * Transfer a folder to another user or a project, within their limits. It must not be mounted in a live session.
  */
 export const vfoldersHandOver = <ThrowOnError extends boolean = true>(options: Options<VfoldersHandOverData, ThrowOnError>) => (options.client ?? client).post<VfoldersHandOverResponses, VfoldersHandOverErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/hand-over',
@@ -1826,14 +1830,14 @@ export const vfoldersHandOver = <ThrowOnError extends boolean = true>(options: O
 /**
  * Leave a shared folder
  *
- * Give up a folder that somebody shares with you. Live sessions of yours keep it until they end, and are named.
+ * Leave a folder that is shared with you. Your live sessions keep access until they end, and are listed.
  */
 export const sharesLeave = <ThrowOnError extends boolean = true>(options: Options<SharesLeaveData, ThrowOnError>) => (options.client ?? client).post<SharesLeaveResponses, SharesLeaveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/leave', ...options });
 
 /**
  * Create a download link
  *
- * An address that gives one file, or a selection as a zip file, to whoever has it, for a minute.
+ * A link that downloads one file, or a selection as a zip file, without signing in, valid for one minute.
  */
 export const filesLink = <ThrowOnError extends boolean = true>(options: Options<FilesLinkData, ThrowOnError>) => (options.client ?? client).post<FilesLinkResponses, FilesLinkErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/links',
@@ -1854,7 +1858,7 @@ export const vfoldersMounts = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Move a folder to another storage host
  *
- * Move a folder to another storage host. It can only be read meanwhile, and must not be mounted.
+ * Move a folder to another storage host. It is read-only meanwhile, and must not be mounted.
  */
 export const vfoldersMove = <ThrowOnError extends boolean = true>(options: Options<VfoldersMoveData, ThrowOnError>) => (options.client ?? client).post<VfoldersMoveResponses, VfoldersMoveErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/move',
@@ -1868,21 +1872,21 @@ export const vfoldersMove = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Restore a folder from the trash
  *
- * Take a folder back from the trash.
+ * Restore a folder from the trash.
  */
 export const vfoldersRestore = <ThrowOnError extends boolean = true>(options: Options<VfoldersRestoreData, ThrowOnError>) => (options.client ?? client).post<VfoldersRestoreResponses, VfoldersRestoreErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/restore', ...options });
 
 /**
  * List shares of a folder
  *
- * With whom a folder is shared, those invited too; for its owner and administrators.
+ * The shares and pending invitations of a folder; for its owner and administrators.
  */
 export const sharesList = <ThrowOnError extends boolean = true>(options: Options<SharesListData, ThrowOnError>) => (options.client ?? client).get<SharesListResponses, SharesListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares', ...options });
 
 /**
  * Share a folder
  *
- * Invite people by e-mail, and share with projects. Who cannot be is named with the reason.
+ * Invite users by e-mail, and share with projects. Failures are listed with their reasons.
  */
 export const sharesCreate = <ThrowOnError extends boolean = true>(options: Options<SharesCreateData, ThrowOnError>) => (options.client ?? client).post<SharesCreateResponses, SharesCreateErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/shares',
@@ -1896,14 +1900,14 @@ export const sharesCreate = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Revoke a share
  *
- * Take a folder back from somebody, or an invitation. Live sessions keep it until they end, and are named.
+ * Revoke a share or an invitation. Live sessions keep access until they end, and are listed.
  */
 export const sharesRemove = <ThrowOnError extends boolean = true>(options: Options<SharesRemoveData, ThrowOnError>) => (options.client ?? client).delete<SharesRemoveResponses, SharesRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/shares/{share}', ...options });
 
 /**
  * Update a share
  *
- * Change what somebody may do. Live sessions keep the folder as it was until they end, and are named.
+ * Change the permission of a share. Live sessions keep the previous access until they end, and are listed.
  */
 export const sharesUpdate = <ThrowOnError extends boolean = true>(options: Options<SharesUpdateData, ThrowOnError>) => (options.client ?? client).patch<SharesUpdateResponses, SharesUpdateErrors, ThrowOnError>({
     url: '/api/v1/vfolders/{ref}/shares/{share}',
@@ -1917,29 +1921,30 @@ export const sharesUpdate = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Move a folder to the trash
  *
- * Put a folder in the trash. It must not be mounted in a live session.
+ * Move a folder to the trash. It must not be mounted in a live session.
  */
 export const vfoldersTrash = <ThrowOnError extends boolean = true>(options: Options<VfoldersTrashData, ThrowOnError>) => (options.client ?? client).post<VfoldersTrashResponses, VfoldersTrashErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/trash', ...options });
 
 /**
  * List unfinished uploads
  *
- * Your uploads into a folder that are not finished.
+ * Your unfinished uploads into a folder.
  */
 export const uploadsList = <ThrowOnError extends boolean = true>(options: Options<UploadsListData, ThrowOnError>) => (options.client ?? client).get<UploadsListResponses, UploadsListErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
 
 /**
  * Show supported tus extensions
  *
- * What this server can do of tus.
+ * The tus features of this server.
  */
 export const uploadsOptions = <ThrowOnError extends boolean = true>(options: Options<UploadsOptionsData, ThrowOnError>) => (options.client ?? client).options<UploadsOptionsResponses, UploadsOptionsErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads', ...options });
 
 /**
  * Create an upload
  *
- * Begin an upload. Upload-Metadata has `path` (or `filename`) and may have `clash`: refuse, replace or rename;
- * `modified`: the file's time, in seconds since 1970; `executable`: 1.
+ * Begin an upload. Upload-Metadata has `path` (or `filename`).
+ *
+ * It may have `clash`: refuse, replace or rename; `modified`: the file's time, in seconds since 1970; `executable`: 1.
  */
 export const uploadsCreate = <ThrowOnError extends boolean = true>(options: Options<UploadsCreateData, ThrowOnError>) => (options.client ?? client).post<UploadsCreateResponses, UploadsCreateErrors, ThrowOnError>({
     bodySerializer: null,
@@ -1954,21 +1959,21 @@ export const uploadsCreate = <ThrowOnError extends boolean = true>(options: Opti
 /**
  * Cancel an upload
  *
- * Give an upload up.
+ * Cancel an upload.
  */
 export const uploadsRemove = <ThrowOnError extends boolean = true>(options: Options<UploadsRemoveData, ThrowOnError>) => (options.client ?? client).delete<UploadsRemoveResponses, UploadsRemoveErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
 
 /**
  * Get the offset of an upload
  *
- * How much of an upload has arrived.
+ * The number of bytes received.
  */
 export const uploadsShow = <ThrowOnError extends boolean = true>(options: Options<UploadsShowData, ThrowOnError>) => (options.client ?? client).head<UploadsShowResponses, UploadsShowErrors, ThrowOnError>({ url: '/api/v1/vfolders/{ref}/uploads/{upload}', ...options });
 
 /**
  * Append to an upload
  *
- * Send more of an upload, from Upload-Offset on. With its last byte the file appears in the folder.
+ * Send more of an upload, from Upload-Offset on. The file appears in the folder with its last byte.
  */
 export const uploadsAppend = <ThrowOnError extends boolean = true>(options: Options<UploadsAppendData, ThrowOnError>) => (options.client ?? client).patch<UploadsAppendResponses, UploadsAppendErrors, ThrowOnError>({
     bodySerializer: null,

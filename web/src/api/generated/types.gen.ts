@@ -33,7 +33,7 @@ export type AccessChange = {
 /**
  * AccessEntry
  *
- * Who can reach the files, since when, and why: it is theirs, or shared with them or with a project of theirs.
+ * A user with access to the files, since when, and why: as owner, by a share, or by a project.
  */
 export type AccessEntry = {
     permission: Permission;
@@ -149,9 +149,10 @@ export type AppRef = {
 /**
  * AppToken
  *
- * url: the origin of the app. token: for programs, sent there as `Authorization: Bearer <token>`, or in
- * X-Carrel-Authorization where the app has an Authorization of its own; good for this app until expires_at, and no
- * longer than the credentials that it was made with.
+ * url: the app's origin. token: for programs, sent as `Authorization: Bearer <token>`, or in X-Carrel-Authorization
+ * if the app uses the Authorization header itself.
+ *
+ * It is valid for this app until expires_at, and no longer than the credentials that created it.
  */
 export type AppToken = {
     /**
@@ -171,7 +172,7 @@ export type AppToken = {
 /**
  * AppView
  *
- * running: it responds.
+ * running: the app responds.
  */
 export type AppView = {
     /**
@@ -199,7 +200,7 @@ export type AppView = {
 /**
  * AuditActor
  *
- * id: null for somebody whom nobody knows (a sign-in under a wrong e-mail), and for Carrel itself.
+ * id: null for an unknown user (a sign-in with an unknown e-mail), and for Carrel itself.
  */
 export type AuditActor = {
     /**
@@ -215,11 +216,11 @@ export type AuditActor = {
 /**
  * AuditCheck
  *
- * A part of the chain, looked through: ask again with after=reached until done.
+ * The result of checking a part of the chain: repeat with after=reached until done.
  *
- * checked: entries in this part. head: the last entry; keep it elsewhere to compare later. start: what stands
- * before the first entry that is kept; cut_at: when retention cut there, if ever. faults: the first 100 of this
- * part. waiting: entries that are not sealed yet.
+ * checked: entries in this part. head: the last entry; store it elsewhere to compare later. start: the link before the
+ * first retained entry; cut_at: time of the retention cut, if any. faults: the first 100 of this part. waiting:
+ * entries not sealed yet.
  */
 export type AuditCheck = {
     /**
@@ -253,11 +254,11 @@ export type AuditCheck = {
 /**
  * AuditEntryView
  *
- * Who did what to what. outcome: done or refused; reason: the code and sentence of what refused it.
+ * An action on an object. outcome: done or refused; reason: code and sentence of the refusal.
  *
- * owner_id, project_id, domain_id: whose the object is. credential: cookie, keypair:KEY or token:ID; for a
- * sign-in the way of it. details: what changed, as before and after, or other facts. position and hash: its
- * place in the chain, null for the moment until it is sealed.
+ * owner_id, project_id, domain_id: of the object. credential: cookie, keypair:KEY or token:ID; for a sign-in its
+ * method. details: what changed, as before and after, or other facts. position and hash: in the chain, null until the
+ * entry is sealed.
  */
 export type AuditEntryView = {
     /**
@@ -325,7 +326,7 @@ export type AuditEntryView = {
 /**
  * AuditFault
  *
- * position: the first that is wrong. entry_id: of the row there; null when there is none.
+ * position: the first faulty one. entry_id: of the row there; null when there is none.
  */
 export type AuditFault = {
     /**
@@ -346,7 +347,7 @@ export type AuditFault = {
 /**
  * AuditLink
  *
- * A place in the chain. hash: in hexadecimal.
+ * A position in the chain. hash: in hexadecimal.
  */
 export type AuditLink = {
     /**
@@ -588,22 +589,24 @@ export type CheckView = {
 /**
  * Clash
  *
- * What becomes of a file where there is one of the name already. RENAME: the new one gets a number.
+ * What to do when a file of that name exists already. RENAME: give the new file a number.
  */
 export type Clash = 'refuse' | 'replace' | 'rename';
 
 /**
  * ContainerRole
  *
- * main: where terminals, commands, logs and apps are unless another is named.
+ * main: the default container of terminals, commands, logs and apps.
  */
 export type ContainerRole = 'main' | 'sub';
 
 /**
  * ContainerState
  *
- * Of one container of a session. PENDING: without a node. EXITED: it ended, or disappeared, and is not started
- * again; what is left of it is still to be removed. GONE: nothing of it is left on the engine, and it holds no slots.
+ * State of one container of a session. PENDING: without a node.
+ *
+ * EXITED: it ended or disappeared, and is not restarted; its remains are still to be removed. GONE: nothing of it is
+ * left on the engine, and it holds no slots.
  */
 export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
 
@@ -713,7 +716,7 @@ export type DevicesOfNode = {
 /**
  * DirectoryCreate
  *
- * Its parents are made too.
+ * Missing parents are created too.
  */
 export type DirectoryCreate = {
     /**
@@ -976,7 +979,7 @@ export type DrainedSession = {
 /**
  * Draining
  *
- * What becomes of the sessions that run on a node which is to be empty. Those not yet running go elsewhere.
+ * Handling of running sessions on a node that is being drained. Sessions not yet running are placed elsewhere.
  */
 export type Draining = 'wait' | 'end' | 'move';
 
@@ -1093,7 +1096,7 @@ export type EngineRef = {
 /**
  * EngineState
  *
- * UNKNOWN: not looked at yet. DOWN: it does not answer, or not in time; its nodes take no sessions.
+ * UNKNOWN: not checked yet. DOWN: no response in time; its nodes accept no sessions.
  */
 export type EngineState = 'UNKNOWN' | 'READY' | 'DOWN';
 
@@ -1231,7 +1234,7 @@ export type EventView = {
 /**
  * Exchange
  *
- * code: as it came to the waiting command line. verifier: what its challenge was made from.
+ * code: as received by the waiting command line. verifier: of its challenge.
  */
 export type Exchange = {
     /**
@@ -1257,9 +1260,9 @@ export type ExemptionUpdate = {
 /**
  * FactorAdded
  *
- * recovery_codes: shown this once; empty when you had some already.
+ * recovery_codes: shown only once; empty if you had some already.
  *
- * csrf_token: as in Me, since a sign-in that waited for this is complete with a new token.
+ * csrf_token: as in Me, because a sign-in that waited for this factor now has a new token.
  */
 export type FactorAdded = {
     /**
@@ -1275,9 +1278,9 @@ export type FactorAdded = {
 /**
  * FactorsView
  *
- * totp_since: since when codes of a device count; null: no such device. required: the site demands one.
+ * totp_since: when your device was activated; null: no device. required: the site requires a second factor.
  *
- * passkeys_possible: whether browsers make passkeys for this page's address.
+ * passkeys_possible: whether browsers support passkeys for this page's address.
  */
 export type FactorsView = {
     /**
@@ -1305,7 +1308,7 @@ export type FactorsView = {
 /**
  * FaultKind
  *
- * What is wrong at a place in the chain.
+ * Kind of fault at a position of the chain.
  */
 export type FaultKind = 'altered' | 'missing' | 'cut' | 'rewritten' | 'unguarded';
 
@@ -1319,7 +1322,7 @@ export type FileKind = 'file' | 'directory' | 'link' | 'other';
 /**
  * FileList
  *
- * total: how many are in the directory. permission: what you may do here; null never.
+ * total: number of entries of the directory. permission: yours in this folder; never null.
  */
 export type FileList = {
     /**
@@ -1344,9 +1347,10 @@ export type FileList = {
 /**
  * FileView
  *
- * name: what cannot be read as UTF-8 is shown with � in it, and readable is false: a session can rename it.
- * size_bytes: of a file. mode: permission bits, as octal digits. type: its media type, by its name. etag: changes
- * with its content; of files only.
+ * name: invalid UTF-8 is shown as �, and readable is false; a session can rename the file.
+ *
+ * size_bytes: of a file. mode: permission bits, as octal digits. type: media type by the file name. etag: changes with
+ * the content; files only.
  */
 export type FileView = {
     /**
@@ -1387,8 +1391,9 @@ export type FileView = {
 /**
  * FilesCopy
  *
- * paths: what to copy into the directory `to`; or one path, with the path of its copy in `rename_to`. folder: id or
- * name of another folder to copy into; left out: the same.
+ * paths: sources to copy into the directory `to`; or a single path, with the path of its copy in `rename_to`.
+ *
+ * folder: id or name of the target folder; omitted: the same folder.
  */
 export type FilesCopy = {
     clash?: Clash;
@@ -1413,7 +1418,7 @@ export type FilesCopy = {
 /**
  * FilesDone
  *
- * paths: where they are now; for removal, what is gone.
+ * paths: the new paths; for removals, the removed paths.
  */
 export type FilesDone = {
     /**
@@ -1429,7 +1434,7 @@ export type FilesDone = {
 /**
  * FilesMove
  *
- * paths: what to move into the directory `to`; or one path, with its new path in `rename_to`.
+ * paths: sources to move into the directory `to`; or a single path, with its new path in `rename_to`.
  */
 export type FilesMove = {
     clash?: Clash;
@@ -1470,8 +1475,10 @@ export type FilesRemove = {
 /**
  * FolderState
  *
- * CREATING: its directory is being made. COPYING: it is being filled with a copy. MOVING: to another storage host;
- * it cannot be written. FAILED: it could not be made; it can only be deleted. DELETING: for good, and not back.
+ * CREATING: its directory is being created. COPYING: it is being filled with a copy.
+ *
+ * MOVING: to another storage host; read-only. FAILED: creation failed; it can only be deleted. DELETING: permanently,
+ * irreversible.
  */
 export type FolderState = 'CREATING' | 'COPYING' | 'READY' | 'MOVING' | 'TRASHED' | 'DELETING' | 'FAILED';
 
@@ -1520,7 +1527,7 @@ export type Forgotten = {
 /**
  * FoundFiles
  *
- * complete: false when there were more than asked for, or looking took too long.
+ * complete: false if there are more results than requested, or the search timed out.
  */
 export type FoundFiles = {
     /**
@@ -1710,9 +1717,9 @@ export type GroupRoom = {
 /**
  * GroupRule
  *
- * What a group at the provider gives: a project, a role, or both.
+ * Grants of a group at the provider: a project, a role, or both.
  *
- * group: as the provider names it; of a directory the whole DN, or its first value (`staff` for
+ * group: its name at the provider; for a directory the full DN, or its first value (`staff` for
  * `cn=staff,ou=groups,...`). project: id or name in the provider's domain.
  */
 export type GroupRule = {
@@ -1739,7 +1746,7 @@ export type GroupRule = {
 /**
  * GroupRuleView
  *
- * project: null too when it does not exist any more.
+ * project: null also if it no longer exists.
  */
 export type GroupRuleView = {
     /**
@@ -2008,7 +2015,7 @@ export type HistoryView = {
 /**
  * HostState
  *
- * UNKNOWN: not looked at yet. UNAVAILABLE: it does not answer in time. UNUSABLE: a person must look.
+ * UNKNOWN: not checked yet. UNAVAILABLE: no response in time. UNUSABLE: an administrator must intervene.
  */
 export type HostState = 'unknown' | 'ok' | 'unavailable' | 'unusable';
 
@@ -2171,7 +2178,7 @@ export type InvitationList = {
 /**
  * InvitationView
  *
- * What somebody offers you.
+ * A folder that another user offers you.
  */
 export type InvitationView = {
     /**
@@ -2474,7 +2481,7 @@ export type LimitsTry = {
 /**
  * LinkCreate
  *
- * paths: one file, or a selection that comes as a zip file; "" is the whole folder.
+ * paths: one file, or a selection to be sent as a zip file; "" is the whole folder.
  */
 export type LinkCreate = {
     /**
@@ -2486,7 +2493,7 @@ export type LinkCreate = {
 /**
  * LinkView
  *
- * url: for one minute, and for this alone.
+ * url: valid for one minute, for this download only.
  */
 export type LinkView = {
     /**
@@ -2530,7 +2537,7 @@ export type LoginRequest = {
 /**
  * LoginView
  *
- * browser, system: as far as the browser says, else "". current: the one that asks.
+ * browser, system: from the User-Agent header, else "". current: the sign-in of this request.
  */
 export type LoginView = {
     /**
@@ -2596,12 +2603,12 @@ export type MailTls = 'none' | 'starttls' | 'tls';
 /**
  * Me
  *
- * csrf_token: to be repeated in X-Carrel-CSRF by pages; null when a keypair or token was used.
+ * csrf_token: pages send it in X-Carrel-CSRF; null for a keypair or token.
  *
- * pending: what the sign-in still needs: "factor" (POST /auth/factor), "password" (POST /auth/password) or
- * "enrol" (a second factor of yours); null when it is complete.
- * actions: what you may do, each with how far: "own", "project", "domain" or "all"; without node.read where nodes
- * are shown to superadmins only.
+ * pending: the missing sign-in step: "factor" (POST /auth/factor), "password" (POST /auth/password) or "enrol"
+ * (register a second factor); null when it is complete.
+ * actions: your permitted actions, each with its scope: "own", "project", "domain" or "all"; without node.read where
+ * only superadmins see nodes.
  */
 export type Me = {
     /**
@@ -2808,7 +2815,7 @@ export type MountView = {
 /**
  * MountedIn
  *
- * A live session that has the folder. session_name, owner: null when you may not know.
+ * A live session that mounts the folder. session_name, owner: null if you may not see them.
  */
 export type MountedIn = {
     owner: UserRef | null;
@@ -2977,7 +2984,7 @@ export type NodeList = {
 /**
  * NodeLoss
  *
- * What becomes of sessions whose node is gone for longer than `node_loss_s`.
+ * Handling of sessions whose node has been gone for longer than `node_loss_s`.
  */
 export type NodeLoss = 'end' | 'reschedule';
 
@@ -3184,7 +3191,7 @@ export type NodesOfPolicy = {
 /**
  * NotDone
  *
- * What could not be done, and why.
+ * A failed operation and its reason.
  */
 export type NotDone = {
     /**
@@ -3204,7 +3211,7 @@ export type NotDone = {
 /**
  * NotShared
  *
- * Whom it could not be shared with, and why.
+ * A recipient without a share, and the reason.
  */
 export type NotShared = {
     /**
@@ -3224,7 +3231,7 @@ export type NotShared = {
 /**
  * OfferedProvider
  *
- * For the sign-in page. start: where the button leads; null: the form takes what people have there.
+ * A provider on the sign-in page. start: target of its button; null: users enter their credentials in the form.
  */
 export type OfferedProvider = {
     /**
@@ -3248,7 +3255,7 @@ export type OfferedProvider = {
 /**
  * OpenedApp
  *
- * url: works once, until expires_at; it then gives the browser a cookie of its own.
+ * url: works once, until expires_at; it then sets a cookie for the app's origin.
  */
 export type OpenedApp = {
     /**
@@ -3417,7 +3424,7 @@ export type PasskeyCreate = {
 /**
  * PasskeyCredential
  *
- * A PublicKeyCredential as `toJSON()` in browsers writes it; what is not named here is ignored.
+ * A PublicKeyCredential as from `toJSON()` in browsers; unknown fields are ignored.
  */
 export type PasskeyCredential = {
     /**
@@ -3445,7 +3452,7 @@ export type PasskeyLogin = {
 /**
  * PasskeyOptions
  *
- * For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); good for 5 minutes.
+ * For navigator.credentials, through PublicKeyCredential.parse...OptionsFromJSON(); valid for 5 minutes.
  */
 export type PasskeyOptions = {
     /**
@@ -3459,7 +3466,7 @@ export type PasskeyOptions = {
 /**
  * PasskeyResponse
  *
- * The browser's answer: attestationObject when it made a passkey, the others when it proved one.
+ * The browser's response: attestationObject after creating a passkey, the other fields after using one.
  */
 export type PasskeyResponse = {
     /**
@@ -3563,7 +3570,7 @@ export type PasswordRulesView = {
 /**
  * Permission
  *
- * What somebody may do with the files of a folder; each holds the ones before it.
+ * Permission on the files of a folder; each includes the ones before it.
  */
 export type Permission = 'ro' | 'rw' | 'rw-delete';
 
@@ -4171,7 +4178,7 @@ export type ProjectWeight = {
 /**
  * Proof
  *
- * That it is you: exactly one of your password, a code of your device, a recovery code, or a passkey.
+ * Re-authentication: exactly one of your password, a code of your device, a recovery code, or a passkey.
  */
 export type Proof = {
     /**
@@ -4192,9 +4199,9 @@ export type Proof = {
 /**
  * ProviderCreate
  *
- * kind: as `GET /provider-kinds` names it. settings: as in its schema; omitted ones use defaults.
+ * kind: as in `GET /provider-kinds`. settings: as in its schema; omitted ones use defaults.
  *
- * domain: id or name; where people who come for the first time are made.
+ * domain: id or name; where new users are created.
  */
 export type ProviderCreate = {
     /**
@@ -4228,9 +4235,9 @@ export type ProviderCreate = {
 /**
  * ProviderKind
  *
- * redirects: people are sent there with their browser; otherwise they type name and password here.
+ * redirects: browsers are redirected to the provider; otherwise users enter name and password here.
  *
- * settings: JSON schema of what a provider of the kind is set up with; secrets are writeOnly.
+ * settings: JSON schema of the settings of this kind; secrets are writeOnly.
  */
 export type ProviderKind = {
     /**
@@ -4288,7 +4295,7 @@ export type ProviderList = {
 /**
  * ProviderTest
  *
- * login: somebody to search a directory for; without it, only the connection is tried.
+ * login: a user to look up in a directory; omitted: only the connection is tested.
  */
 export type ProviderTest = {
     /**
@@ -4300,7 +4307,7 @@ export type ProviderTest = {
 /**
  * ProviderTestResult
  *
- * steps: in the order they were taken; the first that fails is the last.
+ * steps: in execution order; the first failed one is the last.
  */
 export type ProviderTestResult = {
     /**
@@ -4316,7 +4323,7 @@ export type ProviderTestResult = {
 /**
  * ProviderTestStep
  *
- * name: as its kind calls it; of OpenID Connect "discovery" or "keys", of LDAP "connection", "bind", ...
+ * name: depends on the kind; for OpenID Connect "discovery" or "keys", for LDAP "connection", "bind", ...
  */
 export type ProviderTestStep = {
     /**
@@ -4336,8 +4343,10 @@ export type ProviderTestStep = {
 /**
  * ProviderUpdate
  *
- * Only given fields change; mapping is replaced completely. settings: given ones change; null resets one to its
- * default. Secrets must be sent again when the provider moves to another server.
+ * Omitted fields keep their values; mapping is replaced completely.
+ *
+ * settings: given ones change; null resets one to its default. Secrets must be sent again when the provider moves to
+ * another server.
  */
 export type ProviderUpdate = {
     /**
@@ -4363,10 +4372,10 @@ export type ProviderUpdate = {
 /**
  * ProviderView
  *
- * settings: those that were given, without secrets. secrets: names of those that are set; they are never shown.
+ * settings: the given ones, without secrets. secrets: names of the secrets that are set; values are never shown.
  *
- * server: where it is. redirect_uri: what to register at a provider that people are sent to. people: how many have
- * signed in by it. sign_ins: how many are signed in by it now, which ends when it is switched off or removed.
+ * server: its address. redirect_uri: to register at a provider that redirects. people: number of users who have signed
+ * in by it. sign_ins: number of active sign-ins by it, which end when it is disabled or removed.
  */
 export type ProviderView = {
     /**
@@ -4525,8 +4534,9 @@ export type QuotaList = {
 /**
  * QuotaView
  *
- * What a person or a project takes of the space for folders. most_*: their limits; null: none. level: caution from
- * 80 % used on, insufficient at the limit.
+ * Folder usage of a user or project. most_*: limits; null: none.
+ *
+ * level: caution from 80 %, insufficient at the limit.
  */
 export type QuotaView = {
     /**
@@ -4584,7 +4594,7 @@ export type RecentUsage = {
 /**
  * RecoveryCodes
  *
- * Each good once, in place of a code of your device; shown this once.
+ * Each is valid once, in place of a code of your device; shown only once.
  */
 export type RecoveryCodes = {
     /**
@@ -4596,7 +4606,7 @@ export type RecoveryCodes = {
 /**
  * RecoveryLink
  *
- * url: for the user alone; good once, until expires_at. Setting a password ends all their sign-ins.
+ * url: for the user only; usable once, until expires_at. Setting a password ends all their sign-ins.
  */
 export type RecoveryLink = {
     /**
@@ -4612,7 +4622,7 @@ export type RecoveryLink = {
 /**
  * ResetRequest
  *
- * token: out of the link.
+ * token: from the link.
  */
 export type ResetRequest = {
     /**
@@ -5067,7 +5077,7 @@ export type SessionsChoice = 'keep' | 'end';
 /**
  * ShareChanged
  *
- * still_mounted: live sessions of theirs that have the folder as it was before, until they end.
+ * still_mounted: live sessions of the recipient that keep the previous access until they end.
  */
 export type ShareChanged = {
     share: ShareView | null;
@@ -5080,7 +5090,7 @@ export type ShareChanged = {
 /**
  * ShareCreate
  *
- * users: e-mails of whom to invite. projects: ids or names, whose people then have it.
+ * users: e-mails to invite. projects: ids or names; their members get access immediately.
  */
 export type ShareCreate = {
     permission?: Permission;
@@ -5172,7 +5182,7 @@ export type ShareUpdate = {
 /**
  * ShareView
  *
- * user, project: with whom; one of them.
+ * user, project: the recipient; exactly one is set.
  */
 export type ShareView = {
     /**
@@ -5825,7 +5835,7 @@ export type SshKeyView = {
 /**
  * StorageHostAccessUpdate
  *
- * The access list of a host that is not public: ids or names. Replaces the current list.
+ * The access list of a host that is not public: ids or names. It replaces the current list.
  */
 export type StorageHostAccessUpdate = {
     /**
@@ -5855,11 +5865,10 @@ export type StorageHostAccessView = {
 /**
  * StorageHostCreate
  *
- * backend: what kind of storage it is, as `GET /storage-host-kinds` names it. settings: those that the
- * kind has besides the root; never shown again. root: a directory on the server.
+ * backend: the storage kind, as in `GET /storage-host-kinds`.
  *
- * active: it takes new folders. public: open to whoever's domain may use it; else only to those whom its access
- * names.
+ * settings: settings of the kind besides the root; never shown again. root: a directory on the server. active: accepts
+ * new folders. public: open to users of every domain that permits the host; otherwise only to its access list.
  */
 export type StorageHostCreate = {
     /**
@@ -5897,7 +5906,7 @@ export type StorageHostCreate = {
 /**
  * StorageHostKind
  *
- * settings: JSON schema of what it is set up with, `root` among it; secrets are writeOnly.
+ * settings: JSON schema of its settings, including `root`; secrets are writeOnly.
  *
  * hard_quota, instant_clone: see StorageHostView.
  */
@@ -5999,12 +6008,12 @@ export type StorageHostUpdate = {
 /**
  * StorageHostView
  *
- * level: how much room is left, for people: caution from 80 % used on, insufficient from 95 %. hard_quota: it
- * refuses writing past a quota at once, in sessions too. instant_clone: whole folders are copied at once.
- * folders, used_bytes: how many of those that you may know of are on it, and what they take.
+ * level: free space: caution from 80 % used, insufficient from 95 %.
  *
- * root, access, and problem, which is what is wrong when the state is not "ok": None for those who do not
- * administer storage.
+ * hard_quota: writes beyond a quota fail immediately, in sessions too. instant_clone: whole folders are cloned in
+ * constant time. folders, used_bytes: number and size of the folders on it that you may see.
+ *
+ * root, access, and problem (what is wrong when the state is not "ok"): None unless you administer storage.
  */
 export type StorageHostView = {
     access: StorageHostAccessView | null;
@@ -6089,8 +6098,9 @@ export type Strategy = 'dispersed' | 'concentrated' | 'round_robin';
 /**
  * TaskKind
  *
- * CLONE: copy a folder into a new one. MOVE: to another storage host. REMOVE: delete a folder for good. COPY: files
- * within or between folders. CLEAN: delete what was removed from a folder.
+ * CLONE: copy a folder into a new one. MOVE: to another storage host. REMOVE: delete a folder permanently.
+ *
+ * COPY: files within or between folders. CLEAN: free the space of files removed from a folder.
  */
 export type TaskKind = 'clone' | 'move' | 'remove' | 'copy' | 'clean';
 
@@ -6302,7 +6312,7 @@ export type TotpConfirm = {
 /**
  * TotpOffer
  *
- * For an authenticator app. url: as otpauth://; qr_svg: the same as a picture.
+ * For an authenticator app. url: as otpauth://; qr_svg: the same as a QR code.
  */
 export type TotpOffer = {
     /**
@@ -6356,8 +6366,9 @@ export type UploadList = {
 /**
  * UploadView
  *
- * An upload that is not finished. partial: a piece of one that is sent side by side; path: where that is to be, if
- * it was said. offset_bytes: how much has arrived.
+ * An unfinished upload.
+ *
+ * partial: one of several parts sent in parallel; path: the target, if known. offset_bytes: bytes received.
  */
 export type UploadView = {
     /**
@@ -6850,9 +6861,9 @@ export type UserRow = {
 /**
  * UserState
  *
- * UNVERIFIED: signed up, and has not yet followed the link in the mail.
+ * UNVERIFIED: signed up, with a pending verification mail.
  *
- * PURGED: nothing of the person is left but the id, which past sessions name as their owner.
+ * PURGED: all personal data is deleted; past sessions still refer to the id as their owner.
  */
 export type UserState = 'active' | 'inactive' | 'unverified' | 'purged';
 
@@ -7041,8 +7052,9 @@ export type UsersPurged = {
 /**
  * VFolderClone
  *
- * A copy under a new name: on the same host unless another is named. It is yours, unless you say to whom it shall
- * belong: owner, somebody's id or e-mail, or project, an id or a name; one of them.
+ * A copy under a new name, on the same host unless specified.
+ *
+ * It belongs to you, or to owner (a user's id or e-mail) or project (id or name); specify at most one.
  */
 export type VFolderClone = {
     /**
@@ -7066,9 +7078,10 @@ export type VFolderClone = {
 /**
  * VFolderCreate
  *
- * name: with a leading dot it is mounted into every session of its owner by itself. host: id or name of a storage
- * host; left out: the one of yours with the most room. project: id or name; left out: it is your own. permission:
- * what members may do at most, and how it is mounted at most.
+ * name: with a leading dot, the folder is mounted into every session of its owner automatically.
+ *
+ * host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
+ * omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most.
  */
 export type VFolderCreate = {
     /**
@@ -7090,7 +7103,7 @@ export type VFolderCreate = {
 /**
  * VFolderHandOver
  *
- * To whom it shall belong: a user's id or e-mail, or a project's id or name; one of them.
+ * The new owner: a user's id or e-mail, or a project's id or name; exactly one.
  */
 export type VFolderHandOver = {
     /**
@@ -7144,9 +7157,10 @@ export type VFolderUpdate = {
 /**
  * VFolderView
  *
- * owner, project: whose it is; one of them. my_permission: what you may do with its files; null: nothing, you only
- * administer it. mine: whether you own it, or administer its project. shared: with how many. mounted: in how many live
- * sessions. task: what is being done with it. expires_at: when it leaves the trash for good.
+ * owner, project: exactly one of them is set. my_permission: yours on its files; null: none, administration only.
+ *
+ * mine: whether you own it, or administer its project. shared: number of shares. mounted: number of live sessions that
+ * mount it. task: the current task. expires_at: when it is permanently deleted from the trash.
  */
 export type VFolderView = {
     /**
@@ -7221,7 +7235,7 @@ export type Verdict = 'starts' | 'waits' | 'never';
 /**
  * VerifyRequest
  *
- * token: out of the link.
+ * token: from the link.
  */
 export type VerifyRequest = {
     /**
