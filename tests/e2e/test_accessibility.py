@@ -95,7 +95,7 @@ def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> N
         faults += [f"cannot start: {fault}" for fault in _violations(desk.page)]
         desk.go("/scheduler")
         desk.page.get_by_role("button", name="Priority of waits_desk").click()
-        expect(desk.page.get_by_role("button", name="Change priority")).to_be_visible()
+        expect(desk.page.get_by_role("button", name="Change priority", exact=True)).to_be_visible()
         faults += [f"queue: {fault}" for fault in _violations(desk.page)]
     finally:
         desk.carrel.carrel("session", "rm", "--yes", "waits_desk", "--force")

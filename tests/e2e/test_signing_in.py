@@ -35,7 +35,7 @@ def test_signing_in_lands_where_the_link_pointed(open_desk: Opener) -> None:
     desk.go("/sessions?state=ended&q=nobody")
     expect(desk.page.get_by_label("E-mail")).to_be_focused()
     desk.sign_in()
-    expect(desk.page.get_by_label("Search by name or image")).to_have_value("none")
+    expect(desk.page.get_by_label("Search by name or image")).to_have_value("nobody")
     expect(desk.page).to_have_url(f"{desk.carrel.url}/sessions?state=ended&q=nobody")
 
 
@@ -204,7 +204,7 @@ def test_forgotten_password_is_set_anew_by_a_letter_once(carrel: Running, open_d
 
 
 def test_forced_second_step_is_set_up_while_signing_in(carrel: Running, open_desk: Opener) -> None:
-    set_site(carrel, second_factor="everyone")
+    set_site(carrel, second_factor="everybody")
     try:
         person = make_person(carrel)
         desk = open_desk(stranger=True)
@@ -221,7 +221,7 @@ def test_forced_second_step_is_set_up_while_signing_in(carrel: Running, open_des
         expect(page).to_have_url(re.compile("/sessions"))
         expect(page.get_by_role("heading", name="Sessions", level=1)).to_be_visible()
     finally:
-        set_site(carrel, second_factor="none")
+        set_site(carrel, second_factor="nobody")
 
     # Whoever lost it asks an administrator, and is let in without it.
     other = open_desk()
