@@ -62,41 +62,41 @@ class LdapSettings(ProviderSettings):
 
     host: GivenText = Field(title="Server", examples=["ldap.example.org"])
     port: int | None = Field(
-        default=None, ge=1, le=65_535, title="Port", description="Empty: 389, or 636 for TLS."
+        default=None, ge=1, le=65_535, title="Port", description="Default: 389, or 636 for TLS."
     )
     tls: LdapTls = Field(
         default=LdapTls.STARTTLS,
         title="Encryption",
-        description="none: in the open, for a server on this machine.",
+        description="none sends passwords unencrypted: only for a server on this machine.",
     )
     bind_dn: Text = Field(
         default="",
-        title="Who searches",
-        description="A DN; empty: nobody in particular.",
+        title="Bind DN",
+        description="DN of the account that searches the directory. If empty, the search is anonymous.",
         examples=["cn=carrel,dc=example,dc=org"],
     )
-    bind_password: Secret | None = Field(default=None, title="Password of who searches")
-    user_base: GivenText = Field(title="Where people are", examples=["ou=people,dc=example,dc=org"])
+    bind_password: Secret | None = Field(default=None, title="Bind password")
+    user_base: GivenText = Field(title="User search base", examples=["ou=people,dc=example,dc=org"])
     user_filter: GivenText = Field(
         default="(&(objectClass=person)(|(uid={login})(mail={login})))",
-        title="Filter for people",
-        description="{login} is what was typed.",
+        title="User filter",
+        description="{login} is replaced with what the user enters.",
     )
     subject_attribute: Word = Field(
         default="entryUUID",
-        title="Attribute that never changes",
-        description="It is never given to somebody else.",
+        title="Unique ID attribute",
+        description="Its value never changes and is never given to another user.",
     )
-    email_attribute: Word = Field(default="mail", title="Attribute of the e-mail")
-    name_attribute: Word = Field(default="cn", title="Attribute of the name")
-    groups_attribute: Word = Field(default="memberOf", title="Attribute of the groups")
+    email_attribute: Word = Field(default="mail", title="E-mail attribute")
+    name_attribute: Word = Field(default="cn", title="Name attribute")
+    groups_attribute: Word = Field(default="memberOf", title="Groups attribute")
     group_base: Text = Field(
-        default="", title="Where groups are", description="Empty: groups are not searched for."
+        default="", title="Group search base", description="If empty, groups are not searched for."
     )
     group_filter: GivenText = Field(
         default="(member={dn})",
-        title="Filter for groups",
-        description="{dn} is the person's name in the directory, {uid} their uid.",
+        title="Group filter",
+        description="{dn} is replaced with the user's DN, {uid} with their uid.",
     )
     ca: Certificates = ""
 

@@ -64,25 +64,24 @@ class OidcSettings(ProviderSettings):
     """Users sign in at the provider, which redirects their browser back."""
 
     issuer: GivenText = Field(title="Issuer", examples=["https://login.example.org/realms/staff"])
-    client_id: GivenText = Field(title="Client id", examples=["carrel"])
-    client_secret: Secret | None = Field(default=None, title="Secret of the client")
+    client_id: GivenText = Field(title="Client ID", examples=["carrel"])
+    client_secret: Secret | None = Field(default=None, title="Client secret")
     scopes: list[Word] = Field(default=["openid", "email", "profile"], max_length=20, title="Scopes")
-    email_claim: Word = Field(default="email", title="Claim of the e-mail")
-    name_claim: Word = Field(default="name", title="Claim of the name")
-    groups_claim: Word = Field(default="groups", title="Claim of the groups")
-    require_verified_email: bool = Field(
-        default=True, title="The provider must say of the e-mail that it is verified"
-    )
+    email_claim: Word = Field(default="email", title="E-mail claim")
+    name_claim: Word = Field(default="name", title="Name claim")
+    groups_claim: Word = Field(default="groups", title="Groups claim")
+    require_verified_email: bool = Field(default=True, title="Require a verified e-mail address")
     sign_in_confirms: bool = Field(
         default=False,
-        title="Coming from it proves who it is, where it does not say when they proved it (auth_time)",
+        title="Accept a sign-in without auth_time as recent",
         description="Dangerous changes are then open for 15 minutes after a sign-in.",
     )
     trusted_factors: list[Word] = Field(
         default=[],
         max_length=20,
         title="Counts as a second factor",
-        description="Values of amr or acr, such as mfa: who comes with one is not asked again here.",
+        description="Values of the amr or acr claim, such as mfa. Users who sign in with one of them skip two-factor "
+        "authentication here.",
         examples=[["mfa"]],
     )
     ca: Certificates = ""

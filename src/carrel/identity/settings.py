@@ -13,7 +13,7 @@ Certificates = Annotated[
     str,
     StringConstraints(max_length=100_000),
     Field(
-        title="Certificates to trust besides those of the machine (PEM)",
+        title="Additional CA certificates (PEM)",
         json_schema_extra={"format": "textarea"},
     ),
 ]
@@ -30,18 +30,19 @@ class SharedSettings(BaseModel):
     label: str = Field(
         default="",
         max_length=64,
-        title="What the sign-in page calls it",
-        description="Empty: its name.",
+        title="Display name",
+        description="If empty, the name is shown.",
     )
-    create_users: bool = Field(default=True, title="People who come for the first time get an account")
+    create_users: bool = Field(default=True, title="Create accounts at first sign-in")
     trusted_email_domains: list[_EmailDomain] = Field(
         default=[],
         max_length=100,
-        title="E-mails that it decides about",
-        description="An account that has such an e-mail already is given to whoever the provider says has it.",
+        title="Trusted e-mail domains",
+        description="Domains such as example.org. A sign-in with such an address is linked to the existing account "
+        "that has it.",
         examples=[["example.org"]],
     )
-    may_appoint_superadmins: bool = Field(default=False, title="Its groups may make superadmins")
+    may_appoint_superadmins: bool = Field(default=False, title="Groups can grant the superadmin role")
 
 
 class ProviderSettings(SharedSettings, ABC):

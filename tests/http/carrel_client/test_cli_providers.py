@@ -75,7 +75,7 @@ async def test_the_settings_of_a_kind_are_its_options(admin: CommandLine, tmp_pa
     assert ("--map-role" in general, "--groups-claim" in general) == (True, False)
     shown = " ".join((await admin.ok("provider", "add", "oidc", "--help")).split())
     assert "--issuer VALUE Issuer. Required." in shown
-    assert "--client-secret FILE Secret of the client. A file, or - for standard input." in shown
+    assert "--client-secret FILE Client secret. A file, or - for standard input." in shown
     assert "--group-base" not in shown
     secret = tmp_path / "secret"
     secret.write_text("hush hush\n")

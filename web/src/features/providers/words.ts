@@ -6,7 +6,7 @@ type Words = { title: MessageDescriptor; text?: MessageDescriptor };
 
 /** What every kind of provider has. */
 const SHARED: Record<string, Words> = {
-  label: { title: msg`Display name`, text: msg`Empty: its name.` },
+  label: { title: msg`Display name`, text: msg`If empty, the name is shown.` },
   create_users: { title: msg`Create accounts at first sign-in` },
   trusted_email_domains: {
     title: msg`Trusted e-mail domains`,
@@ -40,26 +40,29 @@ const OURS: Record<string, Record<string, Words>> = {
   },
   ldap: {
     host: { title: msg`Server` },
-    port: { title: msg`Port`, text: msg`Empty: 389, or 636 for TLS.` },
-    tls: { title: msg`Encryption`, text: msg`none: in the open, for a server on this machine.` },
+    port: { title: msg`Port`, text: msg`Default: 389, or 636 for TLS.` },
+    tls: {
+      title: msg`Encryption`,
+      text: msg`none sends passwords unencrypted: only for a server on this machine.`,
+    },
     bind_dn: {
       title: msg`Bind DN`,
       text: msg`DN of the account that searches the directory. If empty, the search is anonymous.`,
     },
     bind_password: { title: msg`Bind password` },
     user_base: { title: msg`User search base` },
-    user_filter: { title: msg`User filter`, text: msg`${"{login}"} is what was typed.` },
+    user_filter: { title: msg`User filter`, text: msg`${"{login}"} is replaced with what the user enters.` },
     subject_attribute: {
       title: msg`Unique ID attribute`,
-      text: msg`It is never given to somebody else.`,
+      text: msg`Its value never changes and is never given to another user.`,
     },
     email_attribute: { title: msg`E-mail attribute` },
     name_attribute: { title: msg`Name attribute` },
     groups_attribute: { title: msg`Groups attribute` },
-    group_base: { title: msg`Group search base`, text: msg`Empty: groups are not searched for.` },
+    group_base: { title: msg`Group search base`, text: msg`If empty, groups are not searched for.` },
     group_filter: {
       title: msg`Group filter`,
-      text: msg`${"{dn}"} is the person's name in the directory, ${"{uid}"} their uid.`,
+      text: msg`${"{dn}"} is replaced with the user's DN, ${"{uid}"} with their uid.`,
     },
     ca: CERTIFICATES,
   },
