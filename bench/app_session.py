@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import orjson
 from sqlalchemy import text
 
+from bench.control_plane import EMAIL, ControlPlane
 from bench.helper_process import helper
-from bench.plane import EMAIL, Plane
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId, new_id
@@ -37,8 +37,8 @@ class App:
 
 
 @asynccontextmanager
-async def app(own: Plane) -> AsyncIterator[App]:
-    """An app that the gateway of this plane proxies."""
+async def app(own: ControlPlane) -> AsyncIterator[App]:
+    """An app that the gateway of this control plane proxies."""
     async with helper("bench.app_upstream") as port:
         session = SessionId(new_id())
         templates = [{"name": "web", "title": "Web", "protocol": "http", "port": port}]

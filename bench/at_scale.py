@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import psycopg
 
+from bench.control_plane import ControlPlane, control_plane
 from bench.load import load, median, request
-from bench.plane import Plane, plane
 from bench.table import Line
 from carrel.core.clock import SystemClock
 from carrel.signin.keypairs import service as keypairs
@@ -107,8 +107,8 @@ def _asked() -> Sequence[_Asked]:
 
 async def measure() -> list[Line]:
     async with AsyncExitStack() as stack:
-        small = await stack.enter_async_context(plane(controllers=False))
-        large = await stack.enter_async_context(plane(controllers=False))
+        small = await stack.enter_async_context(control_plane(controllers=False))
+        large = await stack.enter_async_context(control_plane(controllers=False))
         _fill(small, _SMALL)
         began = time.perf_counter()
         _fill(large, _LARGE)
@@ -120,7 +120,9 @@ async def measure() -> list[Line]:
 _Ask = Callable[[_Asked], bytes]
 
 
-async def _compared(asked: _Asked, small: tuple[Plane, _Ask], large: tuple[Plane, _Ask]) -> Line:
+async def _compared(
+    asked: _Asked, small: tuple[ControlPlane, _Ask], large: tuple[ControlPlane, _Ask]
+) -> Line:
     times: dict[str, list[float]] = {"small": [], "large": []}
     for _ in range(_ROUNDS):
         for name, (own, ask) in (("small", small), ("large", large)):
@@ -137,7 +139,7 @@ async def _compared(asked: _Asked, small: tuple[Plane, _Ask], large: tuple[Plane
     )
 
 
-async def _asking(own: Plane) -> tuple[Plane, _Ask]:
+async def _asking(own: ControlPlane) -> tuple[ControlPlane, _Ask]:
     """The raw requests, each of which has been sent once."""
     basic = {"superadmin": own.basic}
     for who, email in (("domain admin", "person0@example.org"), ("user", "person2@example.org")):
@@ -159,7 +161,7 @@ async def _asking(own: Plane) -> tuple[Plane, _Ask]:
     return own, ask
 
 
-def _fill(own: Plane, size: _Size) -> None:
+def _fill(own: ControlPlane, size: _Size) -> None:
     """Insert rows before creating indexes, which takes a tenth of the time."""
     with psycopg.connect(own.database.url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")

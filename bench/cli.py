@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from bench.control_plane import control_plane
 from bench.load import median
-from bench.plane import plane
 from bench.table import Line
 
 _ROUNDS = 21
@@ -17,7 +17,7 @@ async def measure() -> list[Line]:
     ours: list[float] = []
     bare: list[float] = []
     carrel = str(Path(sys.executable).parent / "carrel")
-    async with plane(controllers=False) as own:
+    async with control_plane(controllers=False) as own:
         environment = {
             **os.environ,
             "CARREL_URL": own.url,

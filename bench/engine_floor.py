@@ -9,7 +9,7 @@ from types import TracebackType
 
 import aiodocker
 
-from bench.plane import SMALL
+from bench.control_plane import SMALL
 from carrel.engines.docker.spec import Names, configuration
 from carrel.engines.port import ContainerSpec
 

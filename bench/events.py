@@ -5,9 +5,9 @@ import time
 import psycopg
 from sqlalchemy import text
 
+from bench.control_plane import control_plane
 from bench.following import following
 from bench.load import median
-from bench.plane import plane
 from bench.table import Line
 
 _COUNT = 200
@@ -17,7 +17,7 @@ _WRITE = """INSERT INTO events (kind, object_kind, object_id, owner_id, project_
 
 async def measure() -> list[Line]:
     took: list[float] = []
-    async with plane(controllers=False) as own, following(own) as follower:
+    async with control_plane(controllers=False) as own, following(own) as follower:
         async with own.database.transaction() as tx:
             owner = (await tx.execute(text("SELECT id FROM users"))).scalar_one()
         async with await psycopg.AsyncConnection.connect(own.database.url) as connection:

@@ -5,10 +5,10 @@ import time
 
 from tiny_image import docker_url
 
+from bench.control_plane import SMALL, control_plane, created
 from bench.engine_floor import Bare
 from bench.following import following
 from bench.load import median
-from bench.plane import SMALL, created, plane
 from bench.table import Line
 
 _COUNT = 50
@@ -20,7 +20,7 @@ async def measure() -> list[Line]:
     ours: list[float] = []
     bare: list[float] = []
     async with (
-        plane() as own,
+        control_plane() as own,
         own.client() as client,
         following(own) as follower,
         Bare(docker_url(), own.image) as floor,

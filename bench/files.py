@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psutil
 
+from bench.control_plane import EMAIL, ControlPlane, control_plane, created
 from bench.load import median
 from bench.page import uploaded
-from bench.plane import EMAIL, Plane, created, plane
 from bench.programs import PATH
 from bench.table import Line
 
@@ -41,13 +41,13 @@ Work = Callable[[], Awaitable[float]]
 
 
 @dataclass(frozen=True)
-class Ground:
+class Setup:
     """source: a file of 1 GiB. many: a directory of small files. files: of the folder, on the same disk.
 
     folder: its id. ours, theirs: URLs of Carrel's API and of nginx.
     """
 
-    own: Plane
+    own: ControlPlane
     disk: Path
     files: Path
     folder: str
@@ -70,13 +70,13 @@ async def measure() -> list[Line]:
     with tempfile.TemporaryDirectory(prefix="carrel-bench-files-", dir="/var/tmp") as disk:
         root = Path(disk)
         _write_sources(root)
-        async with plane(controllers=False) as own, _nginx(root) as theirs:
-            ground = await _ground(own, root, theirs)
+        async with control_plane(controllers=False) as own, _nginx(root) as theirs:
+            setup = await _set_up(own, root, theirs)
             return [
-                *await _large(ground),
-                *await _small(ground),
-                await _listing(ground),
-                await _zip(ground),
+                *await _large(setup),
+                *await _small(setup),
+                await _listing(setup),
+                await _zip(setup),
             ]
 
 
@@ -123,29 +123,29 @@ async def _answering(port: int) -> None:
                 return
 
 
-async def _ground(own: Plane, disk: Path, theirs: str) -> Ground:
+async def _set_up(own: ControlPlane, disk: Path, theirs: str) -> Setup:
     async with own.client() as client:
         host = await client.post("/storage-hosts", json={"name": "bench", "root": str(disk / "folders")})
         assert host.status_code == 201, host.text
         folder = created(await client.post("/vfolders", json={"name": "bench", "host": "bench"}))
     (files,) = (disk / "folders").glob("*/*/files")
-    return Ground(own, disk, files, folder, theirs)
+    return Setup(own, disk, files, folder, theirs)
 
 
-async def _large(ground: Ground) -> list[Line]:
-    at_rest = _resident(ground)
+async def _large(setup: Setup) -> list[Line]:
+    at_rest = _resident(setup)
     took = await _by_turns(
         {
-            "cp": lambda: _run(f"cp {ground.source} {ground.disk}/copy && sync {ground.disk}/copy"),
-            "up": lambda: _run(_upload(ground)),
+            "cp": lambda: _run(f"cp {setup.source} {setup.disk}/copy && sync {setup.disk}/copy"),
+            "up": lambda: _run(_upload(setup)),
             "up nginx": lambda: _run(
-                f"curl -sSf -H Expect: -T {ground.source} {ground.theirs}/big && sync {ground.disk}/nginx/www/big"
+                f"curl -sSf -H Expect: -T {setup.source} {setup.theirs}/big && sync {setup.disk}/nginx/www/big"
             ),
-            "down": lambda: _run(f"curl -sSf {_auth(ground)} -o /dev/null '{ground.ours}/content?path=big'"),
-            "down nginx": lambda: _run(f"curl -sSf -o /dev/null {ground.theirs}/big"),
+            "down": lambda: _run(f"curl -sSf {_auth(setup)} -o /dev/null '{setup.ours}/content?path=big'"),
+            "down nginx": lambda: _run(f"curl -sSf -o /dev/null {setup.theirs}/big"),
         }
     )
-    grown = _resident(ground) - at_rest
+    grown = _resident(setup) - at_rest
     rates = {name: _BIG / _MIB / seconds for name, seconds in took.items()}
     return [
         Line(
@@ -176,15 +176,15 @@ async def _large(ground: Ground) -> list[Line]:
     ]
 
 
-async def _small(ground: Ground) -> list[Line]:
+async def _small(setup: Setup) -> list[Line]:
     names = [f"{number:05}" for number in range(_SMALL)]
-    config = ground.disk / "config"
+    config = setup.disk / "config"
     # One curl reuses its connections, as clients of both servers do.
     curl = f"curl -sS --no-progress-meter --parallel --parallel-max {_AT_ONCE} -K {config}"
 
     def put(base: str, auth: str) -> str:
         each = (
-            f'upload-file="{ground.many}/{name}"\nurl="{base}{name}"\noutput=/dev/null\nfail\n{auth}'
+            f'upload-file="{setup.many}/{name}"\nurl="{base}{name}"\noutput=/dev/null\nfail\n{auth}'
             for name in names
         )
         config.write_text("next\n".join(each))
@@ -195,9 +195,9 @@ async def _small(ground: Ground) -> list[Line]:
         config.write_text("".join(each) + "fail\n" + auth)
         return curl
 
-    carrel = f"{_account(ground)} {Path(sys.executable).parent / 'carrel'} vfolder"
-    user = f'user="{":".join(ground.own.auth)}"\n'
-    ours, theirs = f"{ground.ours}/content?path=one/", f"{ground.theirs}/many/"
+    carrel = f"{_account(setup)} {Path(sys.executable).parent / 'carrel'} vfolder"
+    user = f'user="{":".join(setup.own.auth)}"\n'
+    ours, theirs = f"{setup.ours}/content?path=one/", f"{setup.theirs}/many/"
     took = await _by_turns(
         {
             "up": lambda: _run(put(ours, user)),
@@ -205,16 +205,16 @@ async def _small(ground: Ground) -> list[Line]:
             "down": lambda: _run(get(ours, user)),
             "down nginx": lambda: _run(get(theirs, "")),
             # No deletions meanwhile: ext4 without a journal then takes a millisecond to create a file.
-            "cp": lambda: _run(f"cp -r {ground.many} {ground.disk}/copies"),
-            "tree up": lambda: _run(f"{carrel} upload bench:tree {ground.many}/ -q"),
+            "cp": lambda: _run(f"cp -r {setup.many} {setup.disk}/copies"),
+            "tree up": lambda: _run(f"{carrel} upload bench:tree {setup.many}/ -q"),
             "page up": lambda: uploaded(
-                f"{ground.own.url}/data/{ground.folder}",
+                f"{setup.own.url}/data/{setup.folder}",
                 EMAIL,
-                ground.own.password,
-                ground.many,
-                until=lambda: _count(ground.files / "many") == _SMALL,
+                setup.own.password,
+                setup.many,
+                until=lambda: _count(setup.files / "many") == _SMALL,
             ),
-            "tree down": lambda: _run(f"{carrel} download bench:tree/ --to {ground.disk}/back -q"),
+            "tree down": lambda: _run(f"{carrel} download bench:tree/ --to {setup.disk}/back -q"),
         },
         rounds=1,
     )
@@ -249,16 +249,16 @@ async def _small(ground: Ground) -> list[Line]:
     ]
 
 
-async def _listing(ground: Ground) -> Line:
-    directory = ground.files / "listed"
+async def _listing(setup: Setup) -> Line:
+    directory = setup.files / "listed"
     directory.mkdir()
     for number in range(_LISTED):
         (directory / f"file-{number * 7919 % _LISTED:06}").touch()
     latencies = []
-    async with ground.own.client() as client:
+    async with setup.own.client() as client:
         for _ in range(9):
             began = time.perf_counter()
-            answer = await client.get(f"{ground.ours}/files", params={"path": "listed"})
+            answer = await client.get(f"{setup.ours}/files", params={"path": "listed"})
             latencies.append(time.perf_counter() - began)
             assert answer.json()["total"] == _LISTED
     first = median(latencies) * 1000
@@ -267,11 +267,11 @@ async def _listing(ground: Ground) -> Line:
     )
 
 
-async def _zip(ground: Ground) -> Line:
+async def _zip(setup: Setup) -> Line:
     took = await _by_turns(
         {
-            "ours": lambda: _run(f"curl -sSf {_auth(ground)} -o /dev/null '{ground.ours}/archive?path=big'"),
-            "zip": lambda: _run(f"cd {ground.files} && zip -0 -q - big | cat > /dev/null"),
+            "ours": lambda: _run(f"curl -sSf {_auth(setup)} -o /dev/null '{setup.ours}/archive?path=big'"),
+            "zip": lambda: _run(f"cd {setup.files} && zip -0 -q - big | cat > /dev/null"),
         }
     )
     ours, floor = (_BIG / _MIB / took[name] for name in ("ours", "zip"))
@@ -290,7 +290,7 @@ def _count(directory: Path) -> int:
     return len(os.listdir(directory)) if directory.exists() else 0
 
 
-def _upload(ground: Ground) -> str:
+def _upload(setup: Setup) -> str:
     said = ",".join(
         f"{k} {base64.b64encode(v).decode()}" for k, v in (("path", b"big"), ("clash", b"replace"))
     )
@@ -302,16 +302,16 @@ def _upload(ground: Ground) -> str:
         "Expect:",
     )
     named = " ".join(f"-H '{header}'" for header in headers)
-    return f"curl -sSf -o /dev/null {_auth(ground)} -X POST {named} -T {ground.source} {ground.ours}/uploads"
+    return f"curl -sSf -o /dev/null {_auth(setup)} -X POST {named} -T {setup.source} {setup.ours}/uploads"
 
 
-def _account(ground: Ground) -> str:
-    access, secret = ground.own.auth
-    return f"CARREL_URL={ground.own.url} CARREL_ACCESS_KEY={access} CARREL_SECRET_KEY={secret}"
+def _account(setup: Setup) -> str:
+    access, secret = setup.own.auth
+    return f"CARREL_URL={setup.own.url} CARREL_ACCESS_KEY={access} CARREL_SECRET_KEY={secret}"
 
 
-def _auth(ground: Ground) -> str:
-    return f"-u {':'.join(ground.own.auth)}"
+def _auth(setup: Setup) -> str:
+    return f"-u {':'.join(setup.own.auth)}"
 
 
 async def _by_turns(works: dict[str, Work], rounds: int = _ROUNDS) -> dict[str, float]:
@@ -332,6 +332,6 @@ async def _run(command: str) -> float:
     return time.perf_counter() - began
 
 
-def _resident(ground: Ground) -> int:
+def _resident(setup: Setup) -> int:
     """Resident memory of the API server process."""
-    return int(psutil.Process(ground.own.supervisor).memory_info().rss)
+    return int(psutil.Process(setup.own.supervisor).memory_info().rss)

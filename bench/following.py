@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from bench.control_plane import ControlPlane
 from bench.load import request
-from bench.plane import Plane
 
 
 class Follower:
@@ -46,7 +46,7 @@ class Follower:
 
 
 @asynccontextmanager
-async def following(own: Plane) -> AsyncIterator[Follower]:
+async def following(own: ControlPlane) -> AsyncIterator[Follower]:
     """Follow events from now on."""
     reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(own.url).port, limit=1 << 20)
     writer.write(request(own.url + "/api/v1/events?follow=true", Authorization=own.basic))

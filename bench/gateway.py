@@ -5,9 +5,9 @@ import time
 from websockets.asyncio.client import connect
 
 from bench.app_session import App, app
+from bench.control_plane import ControlPlane, control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
-from bench.plane import Plane, plane
 from bench.table import Line
 
 _ROUNDS = 7
@@ -17,7 +17,7 @@ _MESSAGES = 400
 
 
 async def measure() -> list[Line]:
-    async with plane(controllers=False) as own, app(own) as upstream:
+    async with control_plane(controllers=False) as own, app(own) as upstream:
         async with helper("bench.bare_proxy", str(upstream.port)) as bare:
             ports = {"gateway": own.settings.effective_gateway_port, "bare": bare, "direct": upstream.port}
             lines = [await _small(ports, upstream), await _big(ports, upstream)]
@@ -66,7 +66,7 @@ async def _big(ports: dict[str, int], upstream: App) -> Line:
     )
 
 
-async def _websocket(own: Plane, upstream: App) -> Line:
+async def _websocket(own: ControlPlane, upstream: App) -> Line:
     took: dict[str, list[float]] = {"gateway": [], "direct": []}
     origin = f"http://{upstream.host}"
     async with (

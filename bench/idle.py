@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.plane import Plane, plane
+from bench.control_plane import ControlPlane, control_plane
 from bench.table import Line
 
 _SETTLE_S = 10.0
@@ -14,7 +14,7 @@ _WATCH_S = 30.0
 
 
 async def measure() -> list[Line]:
-    async with plane() as own:
+    async with control_plane() as own:
         async with own.client() as client:
             assert (await client.get("/sessions")).status_code == 200
         await asyncio.sleep(_SETTLE_S)
@@ -30,7 +30,7 @@ async def measure() -> list[Line]:
     ]
 
 
-def _processes(own: Plane) -> dict[str, list[psutil.Process]]:
+def _processes(own: ControlPlane) -> dict[str, list[psutil.Process]]:
     found: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
     for child in found["supervisor"][0].children():
         if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
@@ -40,7 +40,7 @@ def _processes(own: Plane) -> dict[str, list[psutil.Process]]:
     return found
 
 
-def _cpu_seconds(own: Plane) -> float:
+def _cpu_seconds(own: ControlPlane) -> float:
     return sum(
         sum(process.cpu_times()[:2]) for processes in _processes(own).values() for process in processes
     )

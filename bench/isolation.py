@@ -1,9 +1,9 @@
 """The API's p99 while ten clients download through the gateway, against its p99 at rest."""
 
 from bench.app_session import app
+from bench.control_plane import control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
-from bench.plane import plane
 from bench.table import Line
 
 _ROUNDS = 4
@@ -14,7 +14,7 @@ _PAUSE_S = 0.02
 async def measure() -> list[Line]:
     rest: list[float] = []
     busy: list[float] = []
-    async with plane(controllers=False) as own, app(own) as upstream:
+    async with control_plane(controllers=False) as own, app(own) as upstream:
         asked = request(own.url + "/api/v1/sessions?limit=20", Authorization=own.basic)
 
         async def p99() -> float:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import psycopg
 from sqlalchemy import text
 
+from bench.control_plane import EMAIL, _found, _fresh_dir
 from bench.load import median
-from bench.plane import EMAIL, _found, _fresh_dir
 from bench.table import Line
 from carrel.controllers.loop import Tools
 from carrel.controllers.schedule import Schedule

@@ -6,10 +6,10 @@ import time
 from tiny_image import docker_url
 from websockets.asyncio.client import connect
 
+from bench.control_plane import ControlPlane, control_plane
 from bench.engine_floor import Bare
 from bench.following import following
 from bench.load import median
-from bench.plane import Plane, plane
 from bench.table import Line
 
 _ROUNDS = 15
@@ -20,7 +20,7 @@ async def measure() -> list[Line]:
     ours: list[float] = []
     bare: list[float] = []
     async with (
-        plane() as own,
+        control_plane() as own,
         own.client() as client,
         following(own) as follower,
         Bare(docker_url(), own.image) as floor,
@@ -43,7 +43,7 @@ async def measure() -> list[Line]:
     ]
 
 
-async def _prompt(own: Plane, session: str) -> float:
+async def _prompt(own: ControlPlane, session: str) -> float:
     url = f"ws://127.0.0.1:{own.port}/api/v1/sessions/{session}/terminal"
     began = time.perf_counter()
     async with connect(url, additional_headers={"Authorization": own.basic}) as socket:

@@ -15,8 +15,8 @@ from tempfile import gettempdir
 import httpx2
 import psutil
 
+from bench.control_plane import ControlPlane, control_plane, free_ports
 from bench.load import median
-from bench.plane import Plane, free_ports, plane
 from bench.table import Line
 
 _ROUNDS = 5
@@ -34,7 +34,7 @@ uvicorn.run(app, port=int(sys.argv[1]), log_config=None)
 async def measure() -> list[Line]:
     took: dict[str, list[float]] = {"API": [], "gateway": [], "PostgreSQL": []}
     floor: list[float] = []
-    async with plane() as own:
+    async with control_plane() as own:
         for _ in range(_ROUNDS):
             for name, path in (
                 ("API", f"{own.url}/api/v1/sessions"),
@@ -60,7 +60,7 @@ async def measure() -> list[Line]:
     ]
 
 
-def _process(own: Plane, name: str) -> psutil.Process:
+def _process(own: ControlPlane, name: str) -> psutil.Process:
     if name == "PostgreSQL":
         return psutil.Process(int((own.data_dir / "postgres/data/postmaster.pid").read_text().split()[0]))
     role = "gateway" if name == "gateway" else "api,controllers"
@@ -68,7 +68,7 @@ def _process(own: Plane, name: str) -> psutil.Process:
     return next(child for child in children if f"role {role}" in " ".join(child.cmdline()))
 
 
-async def _good(own: Plane, url: str, killed: psutil.Process) -> None:
+async def _good(own: ControlPlane, url: str, killed: psutil.Process) -> None:
     """Poll until the killed process is gone and its replacement responds successfully."""
     async with own.client() as client:
         while True:

@@ -7,9 +7,9 @@ from tempfile import NamedTemporaryFile
 import orjson
 from sqlalchemy import text
 
+from bench.control_plane import ControlPlane, control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
-from bench.plane import Plane, plane
 from bench.table import Line
 from carrel.sessions.spec import MountRequest, SessionSpec
 
@@ -46,7 +46,7 @@ _FILL = """
 
 
 async def measure() -> list[Line]:
-    async with plane(controllers=False) as own:
+    async with control_plane(controllers=False) as own:
         await _fill(own, 1, 20)
         asked = request(own.url + _PATH, Authorization=own.basic)
         async with own.client() as client:
@@ -82,7 +82,7 @@ async def measure() -> list[Line]:
     ]
 
 
-async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[float]]:
+async def _by_turns(own: ControlPlane, asked: bytes, bare_port: int) -> dict[str, list[float]]:
     rates: dict[str, list[float]] = {"ours": [], "bare": []}
     plain = request(f"http://127.0.0.1:{bare_port}/sessions?limit=20", Authorization=own.basic)
     for _ in range(_ROUNDS):
@@ -91,7 +91,7 @@ async def _by_turns(own: Plane, asked: bytes, bare_port: int) -> dict[str, list[
     return rates
 
 
-async def _fill(own: Plane, first: int, last: int) -> None:
+async def _fill(own: ControlPlane, first: int, last: int) -> None:
     async with own.database.transaction() as tx:
         await tx.execute(
             text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(_SPEC.to_json()).decode()}

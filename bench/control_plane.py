@@ -37,7 +37,7 @@ _READY_S = 60.0
 
 
 @dataclass(frozen=True)
-class Plane:
+class ControlPlane:
     """url: of the API. auth: the administrator's keypair. password: of EMAIL.
 
     image: a tiny one that the daemon has.
@@ -67,7 +67,7 @@ class Plane:
 
 
 @asynccontextmanager
-async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
+async def control_plane(*, controllers: bool = True) -> AsyncIterator[ControlPlane]:
     """Supervisor, API, gateway and PostgreSQL. Without controllers no sessions are started or reaped."""
     image = await ensure_tiny_image()
     data_dir = _fresh_dir()
@@ -91,7 +91,7 @@ async def plane(*, controllers: bool = True) -> AsyncIterator[Plane]:
         auth = await _found(database, image, password)
         process = _start(settings, controllers=controllers)
         cleanup.push_async_callback(_stop, process)
-        own = Plane(
+        own = ControlPlane(
             f"http://127.0.0.1:{settings.port}",
             f"http://127.0.0.1:{settings.effective_gateway_port}",
             auth,
@@ -176,7 +176,7 @@ def _start(settings: Settings, *, controllers: bool) -> subprocess.Popen[bytes]:
         )
 
 
-async def _until_ready(own: Plane) -> None:
+async def _until_ready(own: ControlPlane) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _READY_S
     async with httpx2.AsyncClient() as client:
