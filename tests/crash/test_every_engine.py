@@ -150,12 +150,12 @@ async def test_uninstall_clears_every_engine_and_names_what_it_cannot_reach(oper
     refused = operator.run("uninstall", "--keep-checkout", "--force", code=2)
     going, _, staying = refused.stdout.partition("This stays:")
     assert operator.label not in going
-    assert f"whatever is labelled {operator.label} in the engine second (1 containers" in staying
+    assert f"whatever is labelled {operator.label} in the engine second (1 session container," in staying
     # 2. Sessions of any engine keep it from going.
     await asyncio.to_thread(operator.second.start)
     refused = operator.run("uninstall", "--keep-checkout", "--yes", code=2)
     assert "(setup.sessions_run)" in refused.stderr
-    assert "1 containers of sessions in the engine second" in refused.stdout
+    assert "1 session container in the engine second" in refused.stdout
     # 3. It goes from all of them.
     operator.run("uninstall", "--keep-checkout", "--yes", "--force")
     assert await operator.left_in_second() == []

@@ -19,6 +19,7 @@ from carrel.server.up import answers, running_pid, say
 
 if TYPE_CHECKING:
     from carrel.server.engines import InstalledEngine
+    from carrel.server.settings import Settings
 
 _STOP_S = 30.0
 
@@ -52,13 +53,21 @@ def down(options: argparse.Namespace) -> int:
     from carrel.server import leftovers
 
     settings = leftovers.settings_of_last_start(options)
-    pid = running_pid(settings.data_dir)
-    embedded = Embedded(settings.data_dir / "postgres")
-    if pid is None and not embedded.running():
+    if running_pid(settings.data_dir) is None and not _embedded(settings).running():
         say("Carrel is not running.")
         return 0
     known = asyncio.run(leftovers.installed_if_known(settings))  # needs the database
-    if pid is not None:
+    stop(settings)
+    if not known:
+        say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
+    for name, sentence in _withdraw(known):
+        say(f"Carrel is stopped. {sentence}" if not name else f"{name}: {sentence}")
+    return 0
+
+
+def stop(settings: "Settings") -> None:
+    """Stop the control plane and the embedded database. Twice: no-op. Raises: Unavailable."""
+    if (pid := running_pid(settings.data_dir)) is not None:
         os.kill(pid, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_S
         while running_pid(settings.data_dir):
@@ -69,12 +78,11 @@ def down(options: argparse.Namespace) -> int:
                     hint=f"See {settings.data_dir / 'logs'}; then kill -9 {pid}.",
                 )
             time.sleep(0.05)
-    embedded.stop()
-    if not known:
-        say("Carrel is stopped. Running sessions go on; `carrel up` finds them.")
-    for name, sentence in _withdraw(known):
-        say(f"Carrel is stopped. {sentence}" if not name else f"{name}: {sentence}")
-    return 0
+    _embedded(settings).stop()
+
+
+def _embedded(settings: "Settings") -> Embedded:
+    return Embedded(settings.data_dir / "postgres")
 
 
 def _withdraw(known: "list[InstalledEngine]") -> Iterator[tuple[str, str]]:

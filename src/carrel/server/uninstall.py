@@ -66,7 +66,7 @@ def uninstall(options: argparse.Namespace) -> int:
     if found.containers and not options.force:
         raise Conflict(
             "setup.sessions_run",
-            f"{found.containers} containers of sessions are there; what is not in folders would be lost with them.",
+            f"{_containers(found.containers)} would be removed, with everything that is not in folders.",
             hint="End the sessions first: carrel session rm ... Or add --force.",
         )
     if not options.yes and not sys.stdin.isatty():
@@ -79,7 +79,7 @@ def uninstall(options: argparse.Namespace) -> int:
         say("Nothing was removed.")
         return 1
     # 2. Remove dependents first.
-    status.down(options)
+    status.stop(leftovers.settings_of_last_start(options))
     for engine, contents in found.engines.items():
         _clear(engine, () if contents.others else contents.images)
     if found.link:
@@ -138,7 +138,7 @@ async def _contents(engine: Engine) -> EngineContents:
     return EngineContents(
         len(await engine.list()),
         {name: image.size_bytes for image in images for name in image.references if name.startswith(_IMAGES)},
-        await engine.claim.others() if isinstance(engine, Claimable) else [],
+        sorted(set(await engine.claim.others())) if isinstance(engine, Claimable) else [],
     )
 
 
@@ -186,13 +186,17 @@ def _announce(found: Removable, installation: BackupSource, *, data: bool) -> No
 def _removed(found: Removable) -> Iterator[str]:
     for engine, contents in found.engines.items():
         if contents.containers:
-            yield f"{contents.containers} containers of sessions in {_place(engine)}, with all that is not in folders"
+            yield f"{_containers(contents.containers)} in {_place(engine)}, with everything that is not in folders"
         yield f"the network and the packet-filter rules labelled {engine.label} in {_place(engine)}"
         if not contents.others:
             yield from _images(engine, contents)
     yield from (f"{folder}  {size(_bytes(folder))}" for folder in found.folders)
     if found.link:
         yield f"the link {found.link}"
+
+
+def _containers(count: int) -> str:
+    return "1 session container" if count == 1 else f"{count} session containers"
 
 
 def _place(engine: InstalledEngine) -> str:
@@ -211,7 +215,7 @@ def _kept(found: Removable) -> Iterator[str]:
             yield from (f"{line}, which {users} may use" for line in _images(engine, contents))
     for engine, reason in found.silent.items():
         yield (
-            f"whatever is labelled {engine.label} in {_place(engine)} ({engine.containers} containers of sessions, "
+            f"whatever is labelled {engine.label} in {_place(engine)} ({_containers(engine.containers)}, "
             f"network, packet-filter rules), and images of Carrel there: {reason}"
         )
     installed = [name for name in _PACKAGES if _is_installed(name)]
