@@ -14,6 +14,9 @@ CARREL = Path(sys.executable).with_name("carrel")
 
 def _up(tmp_path: Path, *options: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     clean = {name: value for name, value in os.environ.items() if not name.startswith("CARREL_")}
+    with socket.socket() as free:  # a running Carrel has the usual one
+        free.bind(("127.0.0.1", 0))
+        clean["CARREL_PORT"] = str(free.getsockname()[1])
     done = subprocess.run(
         [CARREL, "up", "--detach", "--data-dir", str(tmp_path / "data"), *options],
         env={**clean, **variables},
