@@ -19,6 +19,7 @@ from carrel.engines.docker import DockerEngine
 from carrel.engines.port import EngineUnavailable
 
 RESTING = {"RUNNING", "TERMINATED", "CANCELLED", "ERROR"}
+_LOOKS = 4
 
 
 class Plane(Protocol):
@@ -83,8 +84,16 @@ class Place:
             return False
 
     async def comes_to_rest(self) -> None:
+        """Wait until nothing is under way at several looks: at one, the engine may not have reported yet what died."""
+        looks = 0
+
+        async def stays_at_rest() -> bool:
+            nonlocal looks
+            looks = looks + 1 if await self.rests() else 0
+            return looks == _LOOKS
+
         with suppress(AssertionError):
-            await eventually(self.rests, within_s=60, every_s=0.3)
+            await eventually(stays_at_rest, within_s=60, every_s=0.3)
         tail = self.plane.log.read_text(errors="replace")[-3000:]
         assert await self.wrong() == [], tail
         assert await self.rests(), (self.states(), tail)
