@@ -46,8 +46,8 @@ async def test_zsh_completes_the_line(user: CommandLine, tmp_path: Path, install
         "autoloaded": f"fpath=({script.parent} $fpath); {begin}",
         "sourced": f"{begin}; source {script}",
     }
-    # Ctrl-X shows the line as it is, since a terminal gets only what changes in it, and empties it: while it is printed,
-    # the terminal takes keys such as Ctrl-U for itself.
+    # Ctrl-X shows the line as it is, since a terminal gets only what changes in it, and empties it: while it is
+    # printed, the terminal takes keys such as Ctrl-U for itself.
     shows = "shows() { zle -I; print -r -- \"<$BUFFER>\"; BUFFER= }; zle -N shows; bindkey '^X' shows"
     setup.write_text(f"{loads[installed]}; {shows}; echo '<loaded>'\n")
     async with in_terminal("zsh", "-f", "-i", environment=user.environment, cols=200) as screen:
