@@ -45,12 +45,15 @@ _VISIBLE = """(
     :everything OR s.owner_id = :user OR s.domain_id = :domain OR s.project_id = ANY(:projects)
 )"""
 
+# The node is a subquery: as a join, the plan for any number of rows would read every container that there ever was.
 _COLUMNS = """
     s.id, s.name, s.kind, s.state, s.reason, s.progress, s.image, s.image_name,
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,
     json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
-    s.slots, n.name AS node, s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
+    s.slots, (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
+        WHERE m.session_id = s.id AND m.index = 0) AS node,
+    s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
     s.ended_at"""
 
 # The other fields of a template are internal to the gateway.
@@ -72,9 +75,7 @@ _CONTAINERS = """(SELECT json_agg(json_build_object(
 _JOINS = """
     JOIN projects p ON p.id = s.project_id
     JOIN users u ON u.id = s.owner_id
-    JOIN resource_groups g ON g.id = s.group_id
-    LEFT JOIN containers m ON m.session_id = s.id AND m.index = 0
-    LEFT JOIN nodes n ON n.id = m.node_id"""
+    JOIN resource_groups g ON g.id = s.group_id"""
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
