@@ -156,8 +156,8 @@ async def _asking(own: ControlPlane) -> tuple[ControlPlane, _Ask]:
     async with httpx2.AsyncClient(base_url=f"{own.url}/api/v1", timeout=60) as client:
         for asked in _asked():
             answer = await client.get(asked.path, headers={"Authorization": basic[asked.who]})
-            count, wanted = len(answer.json()["items"]), int(asked.path.split("limit=")[1].split("&")[0])
-            assert count == wanted, f"{asked.name}: {count} rows instead of {wanted}: {answer.text[:300]}"
+            count, expected = len(answer.json()["items"]), int(asked.path.split("limit=")[1].split("&")[0])
+            assert count == expected, f"{asked.name}: {count} rows instead of {expected}: {answer.text[:300]}"
     return own, ask
 
 

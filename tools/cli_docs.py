@@ -77,11 +77,11 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
-    wanted = render()
+    rendered = render()
     if not args.check:
-        PAGE.write_text(wanted)
+        PAGE.write_text(rendered)
         return 0
-    if PAGE.exists() and PAGE.read_text() == wanted:
+    if PAGE.exists() and PAGE.read_text() == rendered:
         return 0
     print(f"{PAGE.relative_to(ROOT)} is not what the commands say; run tools/cli_docs.py", file=sys.stderr)
     return 1

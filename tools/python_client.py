@@ -80,14 +80,14 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     document = json.loads(SOURCE.read_text())
-    wanted = {"models.py": render(document), "operations.py": operations(document)}
-    stale = [name for name, content in wanted.items() if _present(CLIENT / name) != content]
+    rendered = {"models.py": render(document), "operations.py": operations(document)}
+    stale = [name for name, content in rendered.items() if _present(CLIENT / name) != content]
     if args.check:
         for name in stale:
             print(f"{name} is not what openapi.json says; run tools/python_client.py", file=sys.stderr)
         return 1 if stale else 0
     for name in stale:
-        (CLIENT / name).write_text(wanted[name])
+        (CLIENT / name).write_text(rendered[name])
     return 0
 
 

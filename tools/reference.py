@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     api, permissions = ROOT / "docs/reference/api.md", ROOT / "docs/reference/permissions.md"
     sdk, states = ROOT / "docs/reference/sdk.md", ROOT / "docs/reference/session-states.md"
     document = json.loads((ROOT / "openapi.json").read_text())
-    wanted = {
+    rendered = {
         api: between(api.read_text(), operations(document)),
         permissions: between(permissions.read_text(), actions()),
         sdk: between(sdk.read_text(), classes()),
@@ -41,13 +41,13 @@ def main(arguments: list[str]) -> int:
         ROOT / "web/src/api/actions.ts": typescript(),
         ROOT / "docs/reference/seccomp.json": json.dumps(json.loads(seccomp.profile()), indent=1) + "\n",
     }
-    stale = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
+    stale = [path for path, content in rendered.items() if not path.exists() or path.read_text() != content]
     if arguments == ["--check"]:
         for path in stale:
             print(f"{path.relative_to(ROOT)} is out of date: run tools/reference.py", file=sys.stderr)
         return 1 if stale else 0
     for path in stale:
-        path.write_text(wanted[path])
+        path.write_text(rendered[path])
     return 0
 
 

@@ -143,7 +143,7 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             world.containers[installation.main_of(works)].load = 0.5
             await act(
                 installation,
-                lambda tx: idle.exempt(tx, LoopClock(), installation.actor, is_exempt, wanted=True),
+                lambda tx: idle.exempt(tx, LoopClock(), installation.actor, is_exempt, exempt=True),
             )
             await minutes(installation, 36, step_s=30)
             assert warned_of(installation, idles) is None

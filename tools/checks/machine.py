@@ -105,13 +105,13 @@ def say(text: str) -> None:
 
 
 def _missing_packages(folders: Collection[str]) -> list[str]:
-    wanted = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
+    packages = [] if set(folders) <= set(_WITHOUT_CONTAINERS) else list(_FOR_CONTAINERS)
     if "e2e" in folders:
-        wanted += _FOR_BROWSER
+        packages += _FOR_BROWSER
     if "http" in folders:
-        wanted += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
-        wanted += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
-    missing = [package for program, package in wanted if not _has(program)]
+        packages += [(server, server) for server in (_DIRECTORY, _MONITORING, *_PROXIES)]
+        packages += [*_WEBDAV, *_IN_DOCUMENTS, ("systemd-analyze", "systemd")]
+    missing = [package for program, package in packages if not _has(program)]
     if "store" in folders and has_apt() and not any(Path(_POSTGRESQL[0]).glob("*/bin/initdb")):
         missing.append(_POSTGRESQL[1])
     if "e2e" in folders and not any(Path(_FONTS[0]).rglob("*CJK*")):

@@ -75,9 +75,9 @@ class LogReader:
 
     async def _state(self, container: ContainerId) -> SessionState:
         """The session's."""
-        wanted = select(Session.state).join(Container, Container.session_id == Session.id)
+        statement = select(Session.state).join(Container, Container.session_id == Session.id)
         async with self._database.transaction() as tx:
-            return SessionState((await tx.execute(wanted.where(Container.id == container))).scalar_one())
+            return SessionState((await tx.execute(statement.where(Container.id == container))).scalar_one())
 
     async def _kept(self, container: ContainerId) -> bytes:
         async with self._database.transaction() as tx:

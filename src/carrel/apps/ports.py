@@ -28,7 +28,7 @@ TOPIC = "app-ports"
 class _Taken:
     port: int
     lives: bool
-    wanted: bool
+    in_use: bool
 
 
 async def give(
@@ -79,12 +79,12 @@ async def report(tx: AsyncSession, *, open: Collection[int], closed: Collection[
 
 async def _taken(tx: AsyncSession, lives: ColumnElement[bool], now: datetime) -> Sequence[_Taken]:
     """All assigned ports, least recently assigned first."""
-    wanted = exists().where(
+    is_in_use = exists().where(
         AppGrant.session_id == AppPort.session_id, AppGrant.app == AppPort.app, holds(now)
     )
     closed = AppPort.session_id == NOBODY
     rows = await tx.execute(
-        select(AppPort.port, lives | closed, wanted | closed).order_by(AppPort.given_at, AppPort.port)
+        select(AppPort.port, lives | closed, is_in_use | closed).order_by(AppPort.given_at, AppPort.port)
     )
     return [_Taken(*row) for row in rows]
 
@@ -96,5 +96,5 @@ def _choose(ports: range, taken: Sequence[_Taken]) -> int | None:
     if unused is not None:
         return unused
     ended = [one.port for one in taken if one.port in ports and not one.lives]
-    idle = [one.port for one in taken if one.port in ports and not one.wanted]
+    idle = [one.port for one in taken if one.port in ports and not one.in_use]
     return next(iter(ended + idle), None)

@@ -122,11 +122,11 @@ async def _feed(socket: WebSocket, stream: ExecStream, beat: Callable[[], None])
 
 async def _control(stream: ExecStream, text: str) -> None:
     try:
-        wanted = CONTROL.validate_json(text)
+        message = CONTROL.validate_json(text)
     except ValidationError:
         raise Invalid("invalid.message", "This text message is invalid.") from None
-    if isinstance(wanted, Resize):
-        await stream.resize(TerminalSize(wanted.cols, wanted.rows))
+    if isinstance(message, Resize):
+        await stream.resize(TerminalSize(message.cols, message.rows))
     else:
         await stream.close_stdin()
 

@@ -63,12 +63,12 @@ async def _end_terminals(database: Database, changes: SessionChanges, terminals:
         await change.wait()
 
 
-async def _running(database: Database, wanted: set[ContainerId]) -> set[ContainerId]:
+async def _running(database: Database, containers: set[ContainerId]) -> set[ContainerId]:
     async with database.transaction() as tx:
         found = await tx.execute(
             select(Container.id)
             .join(Session, Session.id == Container.session_id)
-            .where(Container.id.in_(wanted), Session.state == SessionState.RUNNING)
+            .where(Container.id.in_(containers), Session.state == SessionState.RUNNING)
         )
         return set(found.scalars())
 

@@ -47,11 +47,11 @@ class EntryPage:
 
 
 async def page(
-    tx: AsyncSession, actor: Actor, wanted: AuditFilter, *, limit: int, cursor: str | None
+    tx: AsyncSession, actor: Actor, filters: AuditFilter, *, limit: int, cursor: str | None
 ) -> EntryPage:
     """One page of the matching entries that the actor may see. Raises: Invalid."""
     order = _SORT.order(None, cursor)
-    keys = _keys(actor, "audit.read", wanted, after=order.after, limit=limit + 1)
+    keys = _keys(actor, "audit.read", filters, after=order.after, limit=limit + 1)
     rows = list((await _planned(tx, _ordered(select(AuditEntry), keys))).scalars())
     if len(rows) <= limit:
         return EntryPage(rows, None)
@@ -68,14 +68,14 @@ class Exported:
     before: bytes | None
 
 
-async def everything(database: Database, actor: Actor, wanted: AuditFilter) -> AsyncIterator[Exported]:
+async def everything(database: Database, actor: Actor, filters: AuditFilter) -> AsyncIterator[Exported]:
     """All matching entries that the actor may see, newest first, with few in memory at a time."""
     # Paginated, because one long statement would block vacuum.
     before: Label[bytes | None] = literal_column(_HASH_BEFORE).label("before")
     after: _After = None
     while True:
         async with database.transaction() as tx:
-            keys = _keys(actor, "audit.export", wanted, after=after, limit=_EXPORT_PAGE)
+            keys = _keys(actor, "audit.export", filters, after=after, limit=_EXPORT_PAGE)
             chosen: _Select = select(AuditEntry, literal_column(_ENTRY).label("text"), before)
             rows = (await _planned(tx, _ordered(chosen, keys))).all()
         for row in rows:
@@ -92,18 +92,18 @@ _HASH_BEFORE = f"""CASE WHEN audit.position IS NOT NULL THEN coalesce(
     CASE WHEN audit.position = 1 THEN decode('{"00" * 32}', 'hex') END) END"""  # noqa: S608 - no input in it
 
 
-def _keys(actor: Actor, action: str, wanted: AuditFilter, *, after: _After, limit: int) -> _Select:
+def _keys(actor: Actor, action: str, filters: AuditFilter, *, after: _After, limit: int) -> _Select:
     """The keys (at, id) of the rows of one page.
 
     Each visibility condition is read by its own index and the results are merged: with one condition with OR,
     PostgreSQL would read all rows that match any of them, or scan the whole trail.
     """
-    conditions = _conditions(wanted)
+    conditions = _conditions(filters)
     if after:
         conditions.append(tuple_(*_KEY) < tuple_(*after, types=[column.type for column in _KEY]))
     places: list[_Select] = [
         select(*_KEY).where(place, *conditions).order_by(*(column.desc() for column in _KEY)).limit(limit)
-        for place in _places(actor, action, wanted)
+        for place in _places(actor, action, filters)
     ]
     if len(places) == 1:
         return places[0]
@@ -111,10 +111,10 @@ def _keys(actor: Actor, action: str, wanted: AuditFilter, *, after: _After, limi
     return select(merged).order_by(*(column.desc() for column in merged.c)).limit(limit)
 
 
-def _places(actor: Actor, action: str, wanted: AuditFilter) -> list[ColumnElement[bool]]:
+def _places(actor: Actor, action: str, filters: AuditFilter) -> list[ColumnElement[bool]]:
     """Visibility conditions, each with its own index: on the actor's objects, by the actor, and in their scope."""
     by, of = AuditEntry.actor_id, AuditEntry.owner_id
-    if wanted.owner == "me":
+    if filters.owner == "me":
         return [and_(mine == actor.user_id, reaches(actor, action, owner=mine)) for mine in (of, by)]
     if sight(actor, action).everything:
         return [reaches(actor, action)]
@@ -122,31 +122,31 @@ def _places(actor: Actor, action: str, wanted: AuditFilter) -> list[ColumnElemen
     return [*own, reaches(actor, action, domain=AuditEntry.domain_id)]
 
 
-def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool] | TextClause]:
+def _conditions(filters: AuditFilter) -> list[ColumnElement[bool] | TextClause]:
     found: list[ColumnElement[bool] | TextClause] = []
-    if wanted.from_:
-        found.append(AuditEntry.at >= wanted.from_)
-    if wanted.to:
-        found.append(AuditEntry.at < wanted.to)
-    if wanted.actor and "@" in wanted.actor:
-        found.append(func.lower(AuditEntry.actor_email) == wanted.actor.lower())
-    elif wanted.actor:
-        found.append(AuditEntry.actor_id == wanted.actor)
-    if wanted.action and wanted.action.endswith(".*"):
-        found.append(AuditEntry.object_kind == wanted.action.removesuffix(".*"))
-    elif wanted.action:
-        found.append(AuditEntry.action == wanted.action)
+    if filters.from_:
+        found.append(AuditEntry.at >= filters.from_)
+    if filters.to:
+        found.append(AuditEntry.at < filters.to)
+    if filters.actor and "@" in filters.actor:
+        found.append(func.lower(AuditEntry.actor_email) == filters.actor.lower())
+    elif filters.actor:
+        found.append(AuditEntry.actor_id == filters.actor)
+    if filters.action and filters.action.endswith(".*"):
+        found.append(AuditEntry.object_kind == filters.action.removesuffix(".*"))
+    elif filters.action:
+        found.append(AuditEntry.action == filters.action)
     for column, value in (
-        (AuditEntry.id, wanted.id),
-        (AuditEntry.outcome, wanted.outcome),
-        (AuditEntry.object_kind, wanted.object_kind),
-        (AuditEntry.object_id, wanted.object_id),
-        (AuditEntry.address, wanted.address),
+        (AuditEntry.id, filters.id),
+        (AuditEntry.outcome, filters.outcome),
+        (AuditEntry.object_kind, filters.object_kind),
+        (AuditEntry.object_id, filters.object_id),
+        (AuditEntry.address, filters.address),
     ):
         if value is not None:
             found.append(column == value)
-    if wanted.q:
-        found.append(has_part(_SEARCHED, wanted.q))
+    if filters.q:
+        found.append(has_part(_SEARCHED, filters.q))
     return found
 
 

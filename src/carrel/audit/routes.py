@@ -37,11 +37,11 @@ _FILE: dict[int | str, dict[str, Any]] = {
     "/audit", operation_id="audit.list", summary="List audit entries", openapi_extra=names("audit.read")
 )
 async def list_entries(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[AuditQuery, Query()]
 ) -> AuditList:
     """Entries, newest first: your actions and actions on your objects; administrators see their whole scope."""
     async with services.database.transaction() as tx:
-        found = await queries.page(tx, actor, wanted, limit=wanted.limit, cursor=wanted.cursor)
+        found = await queries.page(tx, actor, query, limit=query.limit, cursor=query.cursor)
     return AuditList(items=[_view(entry) for entry in found.entries], next_cursor=found.next_cursor)
 
 
@@ -54,17 +54,17 @@ async def list_entries(
     responses=_FILE,
 )
 async def export_entries(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditExportQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[AuditExportQuery, Query()]
 ) -> StreamingResponse:
     """All matching entries as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
-    asked = wanted.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    asked = query.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     async with services.database.transaction() as tx:
-        service.record(tx, actor, "audit.export", "", details={**asked, "format": wanted.format})
-    write = export.as_csv if wanted.format == "csv" else export.as_json_lines
-    name = f"audit-{services.clock.now():%Y-%m-%d}.{wanted.format}"
+        service.record(tx, actor, "audit.export", "", details={**asked, "format": query.format})
+    write = export.as_csv if query.format == "csv" else export.as_json_lines
+    name = f"audit-{services.clock.now():%Y-%m-%d}.{query.format}"
     return StreamingResponse(
-        write(queries.everything(services.database, actor, wanted)),
-        media_type="text/csv; charset=utf-8" if wanted.format == "csv" else "application/x-ndjson",
+        write(queries.everything(services.database, actor, query)),
+        media_type="text/csv; charset=utf-8" if query.format == "csv" else "application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
@@ -76,11 +76,11 @@ async def export_entries(
     openapi_extra=names("audit.verify"),
 )
 async def verify(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[AuditVerifyQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[AuditVerifyQuery, Query()]
 ) -> AuditCheck:
     """Check a part of the chain for altered, missing or moved entries, and report their exact positions."""
     async with services.database.transaction() as tx:
-        found = await service.verify(tx, actor, after=wanted.after, expected=_noted(wanted.expect))
+        found = await service.verify(tx, actor, after=query.after, expected=_noted(query.expect))
     return _check(found)
 
 

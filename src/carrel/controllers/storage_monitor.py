@@ -150,13 +150,13 @@ class _Watch:
         if not isinstance(backend, HardQuota):
             return
         async with self._tools.database.transaction() as tx:
-            wanted = await quotas.limits_on(tx, self._host)
-        for scope, most in wanted.items():
+            limits = await quotas.limits_on(tx, self._host)
+        for scope, most in limits.items():
             if scope not in self._applied or self._applied[scope] != most:
                 await self._tools.confirm()
                 await self._storage.threads.call(backend.set_quota, scope, most)
                 self._applied[scope] = most
-        self._applied = {scope: most for scope, most in self._applied.items() if scope in wanted}
+        self._applied = {scope: most for scope, most in self._applied.items() if scope in limits}
 
     async def _measure(self, folder: VFolder, late: timedelta) -> None:
         backend, clock = self._storage.backend, self._tools.clock

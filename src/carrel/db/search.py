@@ -3,7 +3,7 @@
 A searchable table has an index on an expression, and conditions use exactly the same expression:
 
     Index("ix_users_searched", text("trigrams((name || ' ') || email)"), postgresql_using="gin")
-    select(User).where(has_part("users.name || ' ' || users.email", wanted))
+    select(User).where(has_part("users.name || ' ' || users.email", part))
 
 The parentheses are those that PostgreSQL writes, so that migrations recognise the index.
 """

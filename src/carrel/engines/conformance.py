@@ -58,50 +58,50 @@ class EngineConformance:
     # ensure
 
     async def test_ensure_returns_a_running_container_with_an_address(self, harness: EngineHarness) -> None:
-        wanted, progress = spec(harness), ProgressLog()
-        made = await harness.engine.ensure(wanted, progress)
-        assert made.id == wanted.id
+        desired, progress = spec(harness), ProgressLog()
+        made = await harness.engine.ensure(desired, progress)
+        assert made.id == desired.id
         assert made.state is ObservedState.RUNNING
         assert made.address
         assert made.epoch == 7
         assert made.exit_code is None
         assert made.started_at is not None
         assert [one.phase for one in progress.seen] == ["start"]
-        assert await look(harness.engine, wanted.id) == made
+        assert await look(harness.engine, desired.id) == made
 
     async def test_ensure_again_changes_nothing(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        first = await harness.engine.ensure(wanted, ProgressLog())
-        assert await harness.engine.ensure(wanted, ProgressLog()) == first
+        desired = spec(harness)
+        first = await harness.engine.ensure(desired, ProgressLog())
+        assert await harness.engine.ensure(desired, ProgressLog()) == first
         assert len(await harness.engine.list()) == 1
 
     async def test_ensure_at_the_same_time_makes_one_container(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        calls = (engine.ensure(wanted, ProgressLog()) for engine in (harness.engine, harness.another()))
+        desired = spec(harness)
+        calls = (engine.ensure(desired, ProgressLog()) for engine in (harness.engine, harness.another()))
         made = await asyncio.gather(*calls)
         assert {one.state for one in made} == {ObservedState.RUNNING}
         assert len(await harness.engine.list()) == 1
 
     async def test_ensure_starts_what_has_stopped(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, "sh", "-c", "sleep 0.2; exit 0")
-        await harness.engine.ensure(wanted, ProgressLog())
-        await exited(harness, wanted.id)
-        again = await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness, "sh", "-c", "sleep 0.2; exit 0")
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        again = await harness.engine.ensure(desired, ProgressLog())
         assert again.state is ObservedState.RUNNING
 
     async def test_ensure_given_up_half_way_can_be_repeated(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        attempt = asyncio.create_task(harness.engine.ensure(wanted, ProgressLog()))
+        desired = spec(harness)
+        attempt = asyncio.create_task(harness.engine.ensure(desired, ProgressLog()))
         await asyncio.sleep(0)
         attempt.cancel()
         await asyncio.wait({attempt})
-        made = await harness.another().ensure(wanted, ProgressLog())
+        made = await harness.another().ensure(desired, ProgressLog())
         assert made.state is ObservedState.RUNNING
         assert len(await harness.engine.list()) == 1
 
     async def test_ensure_pulls_a_missing_image_with_progress(self, harness: EngineHarness) -> None:
-        wanted, progress = spec(harness, image=harness.pullable_image), ProgressLog()
-        made = await harness.engine.ensure(wanted, progress)
+        desired, progress = spec(harness, image=harness.pullable_image), ProgressLog()
+        made = await harness.engine.ensure(desired, progress)
         assert made.state is ObservedState.RUNNING
         phases = [one.phase for one in progress.seen]
         assert phases == ["pull"] * phases.count("pull") + ["start"]
@@ -111,117 +111,117 @@ class EngineConformance:
         assert fractions[-1] == 1.0
 
     async def test_a_second_waiter_for_the_same_pull_gets_its_container(self, harness: EngineHarness) -> None:
-        wanted = [spec(harness, image=harness.pullable_image) for _ in range(2)]
-        made = await asyncio.gather(*(harness.engine.ensure(one, ProgressLog()) for one in wanted))
+        desired = [spec(harness, image=harness.pullable_image) for _ in range(2)]
+        made = await asyncio.gather(*(harness.engine.ensure(one, ProgressLog()) for one in desired))
         assert {one.state for one in made} == {ObservedState.RUNNING}
 
     async def test_an_unknown_image_is_refused_by_name(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, image=harness.unknown_image)
-        error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
+        desired = spec(harness, image=harness.unknown_image)
+        error = await refused(ImageUnusable, harness.engine.ensure(desired, ProgressLog()))
         assert harness.unknown_image in error.message
         assert not error.retriable
-        await harness.engine.remove(wanted.id, grace_s=0)
+        await harness.engine.remove(desired.id, grace_s=0)
 
     async def test_a_missing_image_of_this_machine_is_asked_of_no_registry(
         self, harness: EngineHarness
     ) -> None:
-        wanted, progress = spec(harness, image=f"{LOCAL_IMAGES}carrel/nowhere:1"), ProgressLog()
-        error = await refused(ImageUnusable, harness.engine.ensure(wanted, progress))
+        desired, progress = spec(harness, image=f"{LOCAL_IMAGES}carrel/nowhere:1"), ProgressLog()
+        error = await refused(ImageUnusable, harness.engine.ensure(desired, progress))
         assert "no registry has it" in error.message
         assert progress.seen == []
 
     async def test_an_image_without_a_shell_is_refused(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, image=harness.shellless_image)
-        error = await refused(ImageUnusable, harness.engine.ensure(wanted, ProgressLog()))
+        desired = spec(harness, image=harness.shellless_image)
+        error = await refused(ImageUnusable, harness.engine.ensure(desired, ProgressLog()))
         assert "shell" in error.message
-        await harness.engine.remove(wanted.id, grace_s=0)
+        await harness.engine.remove(desired.id, grace_s=0)
         assert await harness.engine.list() == ()
 
     # remove
 
     async def test_removed_is_gone_and_removing_again_succeeds(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
-        await harness.engine.remove(wanted.id, grace_s=5)
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
+        await harness.engine.remove(desired.id, grace_s=5)
         assert await harness.engine.list() == ()
-        await harness.engine.remove(wanted.id, grace_s=5)
+        await harness.engine.remove(desired.id, grace_s=5)
         await harness.engine.remove(new_id(), grace_s=0)
 
     async def test_removing_at_the_same_time_succeeds_for_both(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
         engines = (harness.engine, harness.another())
-        await asyncio.gather(*(engine.remove(wanted.id, grace_s=1) for engine in engines))
+        await asyncio.gather(*(engine.remove(desired.id, grace_s=1) for engine in engines))
         assert await harness.engine.list() == ()
 
     async def test_an_id_can_be_used_again_after_remove(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
-        await harness.engine.remove(wanted.id, grace_s=0)
-        made = await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
+        await harness.engine.remove(desired.id, grace_s=0)
+        made = await harness.engine.ensure(desired, ProgressLog())
         assert made.state is ObservedState.RUNNING
 
     # list and watch
 
     async def test_another_control_plane_finds_the_same_containers(self, harness: EngineHarness) -> None:
-        wanted = [spec(harness), spec(harness, "sh", "-c", "exit 4")]
-        for one in wanted:
+        desired = [spec(harness), spec(harness, "sh", "-c", "exit 4")]
+        for one in desired:
             await harness.engine.ensure(one, ProgressLog())
-        await exited(harness, wanted[1].id)
+        await exited(harness, desired[1].id)
         seen = {one.id: one for one in await harness.another().list()}
-        assert seen.keys() == {one.id for one in wanted}
-        assert seen[wanted[0].id].address == (await listed(harness, wanted[0].id)).address
-        assert seen[wanted[1].id].exit_code == 4
+        assert seen.keys() == {one.id for one in desired}
+        assert seen[desired[0].id].address == (await listed(harness, desired[0].id)).address
+        assert seen[desired[1].id].exit_code == 4
 
     async def test_what_vanished_is_absent(self, harness: EngineHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
         await harness.engine.list()
-        await harness.vanish(wanted.id)
+        await harness.vanish(desired.id)
         assert await harness.engine.list() == ()
 
     async def test_every_watcher_hears_of_changes(self, harness: EngineHarness) -> None:
         listeners = [HarnessListener(harness.engine), HarnessListener(harness.engine)]
         await harness.pass_time(POLL_S)
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
         for listener in listeners:
-            await eventually(harness, lambda one=listener: one.has_heard(wanted.id), "heard of the start")  # type: ignore[misc]
+            await eventually(harness, lambda one=listener: one.has_heard(desired.id), "heard of the start")  # type: ignore[misc]
             listener.heard.clear()
-        await harness.engine.remove(wanted.id, grace_s=0)
+        await harness.engine.remove(desired.id, grace_s=0)
         for listener in listeners:
-            await eventually(harness, lambda one=listener: one.has_heard(wanted.id), "heard of the end")  # type: ignore[misc]
+            await eventually(harness, lambda one=listener: one.has_heard(desired.id), "heard of the end")  # type: ignore[misc]
             listener.task.cancel()
 
     async def test_watchers_hear_of_an_exit(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, "sh", "-c", "sleep 0.3; exit 3")
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness, "sh", "-c", "sleep 0.3; exit 3")
+        await harness.engine.ensure(desired, ProgressLog())
         listener = HarnessListener(harness.engine)
-        await exited(harness, wanted.id)
-        await eventually(harness, lambda: listener.has_heard(wanted.id), "heard of the exit")
+        await exited(harness, desired.id)
+        await eventually(harness, lambda: listener.has_heard(desired.id), "heard of the exit")
         listener.task.cancel()
 
     async def test_the_exit_code_of_the_main_process_is_kept(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, "sh", "-c", "exit 3")
-        await harness.engine.ensure(wanted, ProgressLog())
-        ended = await exited(harness, wanted.id)
+        desired = spec(harness, "sh", "-c", "exit 3")
+        await harness.engine.ensure(desired, ProgressLog())
+        ended = await exited(harness, desired.id)
         assert ended.exit_code == 3
         assert ended.address is None
         assert not ended.out_of_memory
 
     async def test_a_child_killed_by_the_memory_limit_is_told(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, mem_bytes=32 * MIB)
-        made = await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness, mem_bytes=32 * MIB)
+        made = await harness.engine.ensure(desired, ProgressLog())
         assert not made.out_of_memory
-        assert not (await listed(harness, wanted.id)).out_of_memory
-        await harness.exhaust_memory(wanted.id)
+        assert not (await listed(harness, desired.id)).out_of_memory
+        await harness.exhaust_memory(desired.id)
 
         async def told() -> bool:
-            seen = await look(harness.engine, wanted.id)
+            seen = await look(harness.engine, desired.id)
             return seen is not None and seen.out_of_memory
 
         await eventually(harness, told, "out of memory was told")
-        assert (await listed(harness, wanted.id)).state is ObservedState.RUNNING
+        assert (await listed(harness, desired.id)).state is ObservedState.RUNNING
 
     # exec
 
@@ -320,10 +320,10 @@ class EngineConformance:
 
     async def test_exec_where_nothing_runs_says_gone(self, harness: EngineHarness) -> None:
         await refused(ContainerGone, run(harness.engine, new_id(), "true"))
-        wanted = spec(harness, "sh", "-c", "exit 0")
-        await harness.engine.ensure(wanted, ProgressLog())
-        await exited(harness, wanted.id)
-        await refused(ContainerGone, run(harness.engine, wanted.id, "true"))
+        desired = spec(harness, "sh", "-c", "exit 0")
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        await refused(ContainerGone, run(harness.engine, desired.id, "true"))
 
     async def test_a_process_ends_with_its_container(self, harness: EngineHarness) -> None:
         container = await running(harness)
@@ -338,19 +338,19 @@ class EngineConformance:
     # logs
 
     async def test_logs_keep_both_streams_after_the_end(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, "sh", "-c", "echo one; echo two >&2; echo three")
-        await harness.engine.ensure(wanted, ProgressLog())
-        await exited(harness, wanted.id)
-        assert sorted((await whole_log(harness.engine, wanted.id)).split()) == [b"one", b"three", b"two"]
-        assert await whole_log(harness.engine, wanted.id) == await whole_log(harness.engine, wanted.id)
-        assert len((await whole_log(harness.engine, wanted.id, tail=1)).split()) == 1
-        assert await whole_log(harness.engine, wanted.id, tail=0) == b""
+        desired = spec(harness, "sh", "-c", "echo one; echo two >&2; echo three")
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        assert sorted((await whole_log(harness.engine, desired.id)).split()) == [b"one", b"three", b"two"]
+        assert await whole_log(harness.engine, desired.id) == await whole_log(harness.engine, desired.id)
+        assert len((await whole_log(harness.engine, desired.id, tail=1)).split()) == 1
+        assert await whole_log(harness.engine, desired.id, tail=0) == b""
 
     async def test_followed_logs_go_on_until_the_end(self, harness: EngineHarness) -> None:
-        wanted = spec(harness, "sh", "-c", "echo first; sleep 0.5; echo last")
-        await harness.engine.ensure(wanted, ProgressLog())
-        following = asyncio.create_task(whole_log(harness.engine, wanted.id, follow=True))
-        await exited(harness, wanted.id)
+        desired = spec(harness, "sh", "-c", "echo first; sleep 0.5; echo last")
+        await harness.engine.ensure(desired, ProgressLog())
+        following = asyncio.create_task(whole_log(harness.engine, desired.id, follow=True))
+        await exited(harness, desired.id)
         assert await asyncio.wait_for(following, BOUND_S) == b"first\nlast\n"
 
     async def test_logs_of_what_is_not_there_say_gone(self, harness: EngineHarness) -> None:
@@ -376,17 +376,17 @@ class EngineFaultConformance:
     """The behaviour of engines during and after an outage."""
 
     async def test_an_engine_that_is_away_says_so_everywhere(self, harness: FaultyHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
         await harness.go_away()
         attempts: Sequence[Awaitable[object]] = (
             harness.engine.nodes(),
             harness.engine.list(),
             harness.engine.usage(),
-            harness.engine.remove(wanted.id, grace_s=0),
-            harness.engine.ensure(wanted, ProgressLog()),
-            run(harness.engine, wanted.id, "true"),
-            whole_log(harness.engine, wanted.id),
+            harness.engine.remove(desired.id, grace_s=0),
+            harness.engine.ensure(desired, ProgressLog()),
+            run(harness.engine, desired.id, "true"),
+            whole_log(harness.engine, desired.id),
         )
         for attempt in attempts:
             error = await refused(EngineUnavailable, attempt)
@@ -395,33 +395,33 @@ class EngineFaultConformance:
 
     async def test_watchers_end_when_the_engine_goes_away(self, harness: FaultyHarness) -> None:
         listener = HarnessListener(harness.engine)
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
-        await eventually(harness, lambda: listener.has_heard(wanted.id), "listening")
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
+        await eventually(harness, lambda: listener.has_heard(desired.id), "listening")
         await harness.go_away()
         await asyncio.wait_for(listener.task, BOUND_S)
         await asyncio.wait_for(HarnessListener(harness.engine).task, BOUND_S)
         await harness.come_back()
         again = HarnessListener(harness.engine)
         await harness.pass_time(POLL_S)
-        await harness.engine.remove(wanted.id, grace_s=0)
-        await eventually(harness, lambda: again.has_heard(wanted.id), "listening again")
+        await harness.engine.remove(desired.id, grace_s=0)
+        await eventually(harness, lambda: again.has_heard(desired.id), "listening again")
         again.task.cancel()
 
     async def test_containers_are_found_and_started_after_a_restart(self, harness: FaultyHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
         await harness.go_away()
         await harness.come_back()
-        assert await look(harness.engine, wanted.id) is not None
-        made = await harness.engine.ensure(wanted, ProgressLog())
+        assert await look(harness.engine, desired.id) is not None
+        made = await harness.engine.ensure(desired, ProgressLog())
         assert made.state is ObservedState.RUNNING
-        assert (await run(harness.engine, wanted.id, "echo", "back")).stdout == b"back\n"
+        assert (await run(harness.engine, desired.id, "echo", "back")).stdout == b"back\n"
 
     async def test_an_open_process_does_not_outlive_a_restart_unnoticed(self, harness: FaultyHarness) -> None:
-        wanted = spec(harness)
-        await harness.engine.ensure(wanted, ProgressLog())
-        async with harness.engine.exec(wanted.id, ("sleep", "1000"), env={}, terminal=None) as process:
+        desired = spec(harness)
+        await harness.engine.ensure(desired, ProgressLog())
+        async with harness.engine.exec(desired.id, ("sleep", "1000"), env={}, terminal=None) as process:
             await harness.go_away()
             ended = asyncio.create_task(drain(process.output()))
             await harness.come_back()

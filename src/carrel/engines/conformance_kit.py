@@ -175,9 +175,9 @@ async def exited(harness: EngineHarness, container: str) -> Observed:
 
 async def running(harness: EngineHarness, *, env: Mapping[str, str] | None = None) -> str:
     """The id of a new idle container."""
-    wanted = replace(spec(harness), env=env or {})
-    await harness.engine.ensure(wanted, ProgressLog())
-    return wanted.id
+    desired = replace(spec(harness), env=env or {})
+    await harness.engine.ensure(desired, ProgressLog())
+    return desired.id
 
 
 async def listed(harness: EngineHarness, container: str) -> Observed:

@@ -25,9 +25,9 @@ def directory() -> Iterator[Path]:
 
 async def mounting(harness: EngineHarness, *mounts: Mount) -> str:
     """The id of a new idle container with these mounts."""
-    wanted = replace(spec(harness), mounts=mounts)
-    await harness.engine.ensure(wanted, ProgressLog())
-    return wanted.id
+    desired = replace(spec(harness), mounts=mounts)
+    await harness.engine.ensure(desired, ProgressLog())
+    return desired.id
 
 
 class MountConformance:
@@ -96,10 +96,10 @@ class MountConformance:
                 Mount(str(source), "/home/work/deep/er", read_only=True),
                 Mount(str(source), "/home/work/part", "part"),
             )
-            wanted = replace(spec(harness, "sh", "-c", "sleep 0.2; exit 0"), mounts=mounts)
-            await harness.engine.ensure(wanted, ProgressLog())
-            await exited(harness, wanted.id)
-            await harness.another().ensure(wanted, ProgressLog())
+            desired = replace(spec(harness, "sh", "-c", "sleep 0.2; exit 0"), mounts=mounts)
+            await harness.engine.ensure(desired, ProgressLog())
+            await exited(harness, desired.id)
+            await harness.another().ensure(desired, ProgressLog())
             idle = replace(spec(harness), mounts=mounts)
             await harness.engine.ensure(idle, ProgressLog())
             await harness.another().ensure(idle, ProgressLog())
@@ -110,22 +110,22 @@ class MountConformance:
     async def test_a_directory_that_is_not_there_is_said_and_not_made(self, harness: EngineHarness) -> None:
         with directory() as source:
             gone = source / "gone"
-            wanted = replace(spec(harness), mounts=(Mount(str(gone), _AT),))
-            error = await refused(MountUnusable, harness.engine.ensure(wanted, ProgressLog()))
+            desired = replace(spec(harness), mounts=(Mount(str(gone), _AT),))
+            error = await refused(MountUnusable, harness.engine.ensure(desired, ProgressLog()))
             assert str(gone) in error.message
             assert error.retriable
             assert not gone.exists()
             gone.mkdir()
-            await harness.engine.ensure(wanted, ProgressLog())
+            await harness.engine.ensure(desired, ProgressLog())
 
     async def test_a_directory_that_vanishes_keeps_its_container_from_starting_again(
         self, harness: EngineHarness
     ) -> None:
         with directory() as source:
-            wanted = replace(spec(harness, "sh", "-c", "exit 0"), mounts=(Mount(str(source), _AT),))
-            await harness.engine.ensure(wanted, ProgressLog())
-            await exited(harness, wanted.id)
+            desired = replace(spec(harness, "sh", "-c", "exit 0"), mounts=(Mount(str(source), _AT),))
+            await harness.engine.ensure(desired, ProgressLog())
+            await exited(harness, desired.id)
             source.rename(source.with_name("elsewhere"))
-            await refused(MountUnusable, harness.engine.ensure(wanted, ProgressLog()))
+            await refused(MountUnusable, harness.engine.ensure(desired, ProgressLog()))
             source.with_name("elsewhere").rename(source)
-            await harness.engine.ensure(wanted, ProgressLog())
+            await harness.engine.ensure(desired, ProgressLog())

@@ -102,12 +102,12 @@ class OptionalConformance:
 
     async def test_an_image_that_a_container_needs_is_kept(self, harness: EngineHarness) -> None:
         images = images_of(harness)
-        wanted = spec(harness, image=harness.pullable_image)
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness, image=harness.pullable_image)
+        await harness.engine.ensure(desired, ProgressLog())
         error = await refused(EngineError, images.remove_image(harness.pullable_image))
         assert error.code == "image_in_use"
         await images.image(harness.pullable_image)
-        await harness.engine.remove(wanted.id, grace_s=0)
+        await harness.engine.remove(desired.id, grace_s=0)
         await images.remove_image(harness.pullable_image)
 
     # build
@@ -122,9 +122,9 @@ class OptionalConformance:
         assert steps == [(number, len(steps)) for number in range(1, len(steps) + 1)]
         assert len(steps) == 5
         assert await _build(engine, harness, reference, "COPY greeting /greeting", output) == built
-        wanted = spec(harness, image=reference)
-        await harness.engine.ensure(wanted, ProgressLog())
-        await harness.engine.remove(wanted.id, grace_s=0)
+        desired = spec(harness, image=reference)
+        await harness.engine.ensure(desired, ProgressLog())
+        await harness.engine.remove(desired.id, grace_s=0)
         await engine.remove_image(reference)
 
     async def test_nothing_gets_the_reference_of_a_build_that_fails(self, harness: EngineHarness) -> None:
@@ -204,15 +204,15 @@ class OptionalConformance:
 
     async def test_nothing_runs_while_a_container_is_paused(self, harness: EngineHarness) -> None:
         engine = pausing(harness)
-        wanted = spec(harness, "sh", "-c", "sleep 0.5; exit 3")
-        await harness.engine.ensure(wanted, ProgressLog())
+        desired = spec(harness, "sh", "-c", "sleep 0.5; exit 3")
+        await harness.engine.ensure(desired, ProgressLog())
         for _ in range(2):
-            await engine.pause(wanted.id)
+            await engine.pause(desired.id)
         await harness.pass_time(1.0)
         [seen] = await harness.engine.list()
         assert seen.state is ObservedState.RUNNING
-        await engine.resume(wanted.id)
-        await exited(harness, wanted.id)
+        await engine.resume(desired.id)
+        await exited(harness, desired.id)
         [seen] = await harness.engine.list()
         assert seen.exit_code == 3
 

@@ -184,8 +184,8 @@ async def _meant(tx: AsyncSession, actor: Actor, ref: str, among: frozenset[Fold
         (owned_by(actor), 4),
         else_=5,
     )
-    wanted = select(VFolder, rank).where(or_(VFolder.id == ref, VFolder.name == ref), seen_by(actor))
-    rows = (await tx.execute(wanted.order_by(rank, VFolder.id).limit(_NAMED))).all()
+    statement = select(VFolder, rank).where(or_(VFolder.id == ref, VFolder.name == ref), seen_by(actor))
+    rows = (await tx.execute(statement.order_by(rank, VFolder.id).limit(_NAMED))).all()
     first = [folder for folder, place in rows if place == rows[0][1]]
     if not first:
         raise missing(ref)

@@ -25,7 +25,7 @@ from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import Permission, TaskKind
 
 
-async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderClone) -> FolderId:
+async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, request: VFolderClone) -> FolderId:
     """Create a folder that a task fills with a copy.
 
     It belongs to the actor, to a project that they administer, or to a user to whom they could transfer it, within the
@@ -37,12 +37,12 @@ async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: 
     require_permission(held, Permission.READ)
     source = held.folder
     require_state(source, FolderState.READY)
-    belonging = await _belonging(tx, actor, wanted)
-    require_fitting_name(wanted.name, belonging)
+    belonging = await _belonging(tx, actor, request)
+    require_fitting_name(request.name, belonging)
     # 2. quota
-    host = await hosts.choose(tx, actor, wanted.host or source.host_id, belonging.project)
+    host = await hosts.choose(tx, actor, request.host or source.host_id, belonging.project)
     await quotas.require_folder(tx, belonging.scope)
-    folder = new_folder(clock, actor, wanted.name, belonging, host.id, FolderState.COPYING)
+    folder = new_folder(clock, actor, request.name, belonging, host.id, FolderState.COPYING)
     folder.usage_mode = source.usage_mode
     # It counts immediately, not only after its measurement.
     folder.used_bytes, folder.files = source.used_bytes, source.files
@@ -50,16 +50,16 @@ async def clone(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: 
     # 3. create the task
     tx.add(folder)
     await flush(tx, folder)
-    after = {**wanted.model_dump(mode="json"), "host": host.name, "source": source.id}
+    after = {**request.model_dump(mode="json"), "host": host.name, "source": source.id}
     await record(tx, actor, "vfolder.create", folder, after=after)
     await tasks.enqueue(tx, clock, actor, TaskKind.CLONE, folder, {"source": source.id})
     return folder.id
 
 
-async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> NewOwner:
-    if wanted.owner is None:
-        return await belonging_of(tx, actor, wanted.project)
-    if wanted.project is not None:
+async def _belonging(tx: AsyncSession, actor: Actor, request: VFolderClone) -> NewOwner:
+    if request.owner is None:
+        return await belonging_of(tx, actor, request.project)
+    if request.project is not None:
         raise Invalid(
             "vfolder.heir",
             "A copy belongs to a user or a project, not both.",
@@ -67,14 +67,14 @@ async def _belonging(tx: AsyncSession, actor: Actor, wanted: VFolderClone) -> Ne
             field="owner",
         )
     mine = await belonging_of(tx, actor, None)
-    person = await recipient(tx, wanted.owner, mine.domain, field="owner")
+    person = await recipient(tx, request.owner, mine.domain, field="owner")
     if person.id == actor.user_id:
         return mine
     require(actor, "vfolder.hand_over", Target(owner_id=actor.user_id, domain_id=actor.domain_id))
-    if wanted.name.startswith("."):
+    if request.name.startswith("."):
         raise Invalid(
             "vfolder.automatic",
-            f"{wanted.name} would be mounted automatically into every session of its owner.",
+            f"{request.name} would be mounted automatically into every session of its owner.",
             hint="Choose a name without the leading dot.",
             field="name",
         )

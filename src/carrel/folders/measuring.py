@@ -47,8 +47,8 @@ async def due(
         here.where(VFolder.measured_at < now - ALL_EVERY),
         here.where(VFolder.id.in_(writable), VFolder.measured_at < now - late - MOUNTED_EVERY),
     ).subquery()
-    wanted = select(VFolder).where(VFolder.id.in_(select(found.c.id)))
-    oldest_first = wanted.order_by(VFolder.measured_at.nulls_first(), VFolder.id)
+    statement = select(VFolder).where(VFolder.id.in_(select(found.c.id)))
+    oldest_first = statement.order_by(VFolder.measured_at.nulls_first(), VFolder.id)
     return (await tx.execute(oldest_first.limit(limit))).scalars().all()
 
 

@@ -24,14 +24,14 @@ from carrel.tables.tenancy import Project, User
 from carrel.tenancy import queries as tenancy
 
 
-async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderMove) -> FolderId:
+async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, request: VFolderMove) -> FolderId:
     """Start a task that moves a folder to another storage host. Its files stay readable meanwhile.
 
     Raises: NotFound, Forbidden; Conflict while it is mounted or copied, or when it is there already.
     """
     folder = (await access.find(tx, actor, ref, "vfolder.update", lock=True)).folder
     require_state(folder, FolderState.READY)
-    host = await hosts.choose(tx, actor, wanted.host, folder.project_id)
+    host = await hosts.choose(tx, actor, request.host, folder.project_id)
     if host.id == folder.host_id:
         raise Conflict(
             "vfolder.is_there",
@@ -51,7 +51,7 @@ async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: V
 
 
 async def hand_over(
-    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: VFolderHandOver
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, request: VFolderHandOver
 ) -> FolderId:
     """Transfer a folder to another user or a project, within their limits. Shares stay.
 
@@ -59,7 +59,7 @@ async def hand_over(
     name; Refused by a limit.
     """
     folder = (await access.find(tx, actor, ref, "vfolder.hand_over", lock=True)).folder
-    heir = await _heir(tx, actor, folder, wanted)
+    heir = await _heir(tx, actor, folder, request)
     require_state(folder, FolderState.READY)
     if folder.name.startswith("."):
         raise Invalid(
@@ -111,17 +111,17 @@ async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, he
         await person_concerned(tx, "vfolder.updated", folder, former)
 
 
-async def _heir(tx: AsyncSession, actor: Actor, folder: VFolder, wanted: VFolderHandOver) -> User | Project:
-    if (wanted.user is None) == (wanted.project is None):
+async def _heir(tx: AsyncSession, actor: Actor, folder: VFolder, request: VFolderHandOver) -> User | Project:
+    if (request.user is None) == (request.project is None):
         raise Invalid(
             "vfolder.heir", "Say either which user or which project shall have it.", hint="Name one of them."
         )
-    if wanted.user is not None:
-        person = await recipient(tx, wanted.user, folder.domain_id, field="user")
+    if request.user is not None:
+        person = await recipient(tx, request.user, folder.domain_id, field="user")
         _require_change(folder.owner_id == person.id, folder, "user")
         return person
-    assert wanted.project is not None
-    project = await tenancy.project(tx, actor, wanted.project)
+    assert request.project is not None
+    project = await tenancy.project(tx, actor, request.project)
     # As for a new folder of the project: it counts against the project's quota, and all members have access.
     require(actor, "vfolder.create", tenancy.project_target(project))
     if project.domain_id != folder.domain_id:

@@ -28,8 +28,8 @@ async def to_do(tx: AsyncSession) -> list[FolderTask]:
         .exists()
     )
     waits = FolderTask.kind.in_(_TAKES_AWAY) & mounted
-    wanted = select(FolderTask).where(FolderTask.ended_at.is_(None), ~waits)
-    return list((await tx.execute(wanted.order_by(FolderTask.created_at, FolderTask.id))).scalars())
+    statement = select(FolderTask).where(FolderTask.ended_at.is_(None), ~waits)
+    return list((await tx.execute(statement.order_by(FolderTask.created_at, FolderTask.id))).scalars())
 
 
 async def half_made(tx: AsyncSession, now: datetime) -> list[VFolder]:
@@ -202,8 +202,8 @@ async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None,
 async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
     """Permanently delete folders that have been in the trash for this many days."""
     old = VFolder.trashed_at < clock.now() - timedelta(days=days)
-    wanted = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
-    for folder in (await tx.execute(wanted.with_for_update(skip_locked=True))).scalars().all():
+    statement = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
+    for folder in (await tx.execute(statement.with_for_update(skip_locked=True))).scalars().all():
         audit.record_own(
             tx,
             "vfolder.remove",
@@ -231,8 +231,8 @@ def _measure(task: FolderTask, advance: Advance) -> None:
 
 async def _locked(tx: AsyncSession, task: FolderTaskId) -> FolderTask | None:
     """The task, locked, while it is open."""
-    wanted = select(FolderTask).where(FolderTask.id == task, FolderTask.ended_at.is_(None))
-    return (await tx.execute(wanted.with_for_update())).scalar()
+    statement = select(FolderTask).where(FolderTask.id == task, FolderTask.ended_at.is_(None))
+    return (await tx.execute(statement.with_for_update())).scalar()
 
 
 async def _tell(tx: AsyncSession, task: FolderTask) -> None:

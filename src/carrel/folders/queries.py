@@ -37,10 +37,10 @@ _TASK_SORT = Sort({"created_at": FolderTask.created_at}, tie=FolderTask.id, defa
 _IN_TRASH = VFolder.state.in_(sorted(set(FolderState) - rights.IN_USE))
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: VFolderQuery) -> VFolderList:
+async def page(tx: AsyncSession, actor: Actor, query: VFolderQuery) -> VFolderList:
     """The folders that the actor may see, filtered as requested."""
-    chosen = _views(actor).where(_of(actor, wanted), *_filters(actor, wanted))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+    chosen = _views(actor).where(_of(actor, query), *_filters(actor, query))
+    found = await paging.page(tx, chosen, _SORT, query)
     kept = await _kept(tx)
     return VFolderList(items=[_view(actor, row, kept) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -53,23 +53,23 @@ async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderVie
     return _view(actor, row, await _kept(tx))
 
 
-async def tasks(tx: AsyncSession, actor: Actor, wanted: TaskQuery) -> TaskList:
+async def tasks(tx: AsyncSession, actor: Actor, query: TaskQuery) -> TaskList:
     """Tasks that the actor requested; with a folder, all its tasks, for its administrators.
 
     A copy from or into a folder belongs to the other folder, and is listed until it has ended.
     """
     chosen = select(FolderTask)
     whose = FolderTask.actor_id == actor.user_id
-    if wanted.folder:
-        folder = (await rights.find(tx, actor, wanted.folder, "vfolder.read")).folder
+    if query.folder:
+        folder = (await rights.find(tx, actor, query.folder, "vfolder.read")).folder
         its = or_(FolderTask.folder_id == folder.id, work.IS_OPEN & work.concerning(folder.id))
         chosen = chosen.where(its)
         if administers(actor, folder):
             whose = its
     chosen = chosen.where(whose)
-    if wanted.open:
+    if query.open:
         chosen = chosen.where(FolderTask.ended_at.is_(None))
-    found = await paging.page(tx, chosen, _TASK_SORT, wanted)
+    found = await paging.page(tx, chosen, _TASK_SORT, query)
     return TaskList(items=[_task(row.FolderTask) for row in found.rows], next_cursor=found.next_cursor)
 
 
@@ -82,10 +82,10 @@ def _task(task: FolderTask) -> TaskView:
     return TaskView.model_validate(task, from_attributes=True)
 
 
-def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
+def _of(actor: Actor, query: VFolderQuery) -> ColumnElement[bool]:
     """The ownership filter. Shared folders in the trash are hidden from their recipients."""
     mine, project, shared = owned_by(actor), rights.of_projects(actor), rights.shared_to(actor)
-    match wanted.of:
+    match query.of:
         case "mine":
             return mine
         case "project":
@@ -94,32 +94,32 @@ def _of(actor: Actor, wanted: VFolderQuery) -> ColumnElement[bool]:
             # With a null owner or project these comparisons are null, neither true nor false.
             return and_(shared, mine.is_not(true()), project.is_not(true()))
         case "me":
-            return held_by(actor) if wanted.state == "active" else or_(mine, project)
+            return held_by(actor) if query.state == "active" else or_(mine, project)
         case "all":
             return seen_by(actor)
 
 
-def _filters(actor: Actor, wanted: VFolderQuery) -> Iterable[ColumnElement[bool]]:
+def _filters(actor: Actor, query: VFolderQuery) -> Iterable[ColumnElement[bool]]:
     # not narrowed: ids to compare with those of folders, which `page` filters
-    yield _IN_TRASH if wanted.state == "trash" else ~_IN_TRASH
-    if wanted.project is not None:
-        named = select(Project.id).where(or_(Project.id == wanted.project, Project.name == wanted.project))
+    yield _IN_TRASH if query.state == "trash" else ~_IN_TRASH
+    if query.project is not None:
+        named = select(Project.id).where(or_(Project.id == query.project, Project.name == query.project))
         yield VFolder.project_id.in_(named)
-    if wanted.owner is not None:
-        person = or_(User.id == wanted.owner, func.lower(User.email) == wanted.owner.strip().lower())
+    if query.owner is not None:
+        person = or_(User.id == query.owner, func.lower(User.email) == query.owner.strip().lower())
         yield VFolder.owner_id.in_(select(User.id).where(person))
-    if wanted.host is not None:
-        host = or_(StorageHost.id == wanted.host, func.lower(StorageHost.name) == wanted.host.lower())
+    if query.host is not None:
+        host = or_(StorageHost.id == query.host, func.lower(StorageHost.name) == query.host.lower())
         yield VFolder.host_id.in_(select(StorageHost.id).where(host))
-    if wanted.usage_mode is not None:
-        yield VFolder.usage_mode == wanted.usage_mode
-    if wanted.automatic is not None:
+    if query.usage_mode is not None:
+        yield VFolder.usage_mode == query.usage_mode
+    if query.automatic is not None:
         begins = VFolder.name.startswith(".")
-        yield begins if wanted.automatic else ~begins
-    if wanted.mountable:
+        yield begins if query.automatic else ~begins
+    if query.mountable:
         yield and_(VFolder.state == FolderState.READY, held_by(actor))
-    if wanted.q:
-        yield VFolder.name.ilike(f"%{escaped(wanted.q)}%")
+    if query.q:
+        yield VFolder.name.ilike(f"%{escaped(query.q)}%")
 
 
 def _views(actor: Actor) -> Select[*tuple[Any, ...]]:

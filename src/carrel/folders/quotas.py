@@ -187,22 +187,22 @@ def level_of(used: int, most: int | None) -> Level:
     return "insufficient" if used >= most else "caution"
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: QuotaQuery) -> QuotaList:
+async def page(tx: AsyncSession, actor: Actor, query: QuotaQuery) -> QuotaList:
     """Folder usage of the users and projects that the actor may see."""
     people: ColumnElement[bool] = User.id == actor.user_id
     projects: ColumnElement[bool] = Project.id.in_(sorted(actor.projects))
-    if wanted.of == "all":
+    if query.of == "all":
         people = or_(people, reaches(actor, "quota.read", owner=User.id, domain=User.domain_id))
         projects = or_(projects, reaches(actor, "quota.read", project=Project.id, domain=Project.domain_id))
     mine = [scope_of(owner=actor.user_id), *[scope_of(project=each) for each in sorted(actor.projects)]]
-    sums = _sums(VFolder.scope.in_(mine) if wanted.of == "me" else None)
+    sums = _sums(VFolder.scope.in_(mine) if query.of == "me" else None)
     parts = {"user": _of_people(sums).where(people), "project": _of_projects(sums).where(projects)}
-    rows = union_all(*[part for kind, part in parts.items() if wanted.kind in (None, kind)]).subquery()
+    rows = union_all(*[part for kind, part in parts.items() if query.kind in (None, kind)]).subquery()
     chosen = select(rows)
-    if wanted.q:
-        chosen = chosen.where(rows.c.label.ilike(f"%{escaped(wanted.q)}%"))
+    if query.q:
+        chosen = chosen.where(rows.c.label.ilike(f"%{escaped(query.q)}%"))
     columns = {"label": rows.c.label, "used_bytes": rows.c.used_bytes}
-    found = await paging.page(tx, chosen, Sort(columns, tie=rows.c.scope, default="label"), wanted)
+    found = await paging.page(tx, chosen, Sort(columns, tie=rows.c.scope, default="label"), query)
     return QuotaList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 

@@ -36,11 +36,11 @@ TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
     "/vfolders", operation_id="vfolders.list", summary="List folders", openapi_extra=names("vfolder.read")
 )
 async def list_folders(
-    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[VFolderQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, query: Annotated[VFolderQuery, Query()]
 ) -> VFolderList:
     """Folders, by name: yours, your projects' and those shared with you, unless filtered otherwise."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(
@@ -229,11 +229,11 @@ async def access(services: ServicesOf[StorageServices], actor: CurrentActor, ref
     openapi_extra=names("vfolder.read"),
 )
 async def list_tasks(
-    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[TaskQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, query: Annotated[TaskQuery, Query()]
 ) -> TaskList:
     """Tasks that you started, newest first."""
     async with services.database.transaction() as tx:
-        return await queries.tasks(tx, actor, wanted)
+        return await queries.tasks(tx, actor, query)
 
 
 @router.get(
@@ -269,8 +269,8 @@ async def cancel_task(services: ServicesOf[StorageServices], actor: CurrentActor
     "/quotas", operation_id="quotas.list", summary="List storage quotas", openapi_extra=names("quota.read")
 )
 async def list_quotas(
-    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[QuotaQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, query: Annotated[QuotaQuery, Query()]
 ) -> QuotaList:
     """Folder usage and limits of users and projects."""
     async with services.database.transaction() as tx:
-        return await quotas.page(tx, actor, wanted)
+        return await quotas.page(tx, actor, query)

@@ -63,7 +63,7 @@ async def create(
     storages: Storages,
     clock: Clock,
     actor: Actor,
-    wanted: VFolderCreate,
+    request: VFolderCreate,
     *,
     idempotency_key: str | None,
 ) -> FolderId:
@@ -77,7 +77,7 @@ async def create(
     if first := await _first(database, actor, idempotency_key):
         return first
     try:
-        folder = await _remember(database, clock, actor, wanted, idempotency_key)
+        folder = await _remember(database, clock, actor, request, idempotency_key)
     except (Conflict, Refused):
         # The same request may have taken the name or the last free place.
         if first := await _first(database, actor, idempotency_key):
@@ -106,19 +106,19 @@ async def create(
 
 
 async def _remember(
-    database: Database, clock: Clock, actor: Actor, wanted: VFolderCreate, key: str | None
+    database: Database, clock: Clock, actor: Actor, request: VFolderCreate, key: str | None
 ) -> VFolder:
     async with database.transaction() as tx:
-        belonging = await belonging_of(tx, actor, wanted.project)
-        require_fitting_name(wanted.name, belonging)
-        host = await hosts.choose(tx, actor, wanted.host, belonging.project)
+        belonging = await belonging_of(tx, actor, request.project)
+        require_fitting_name(request.name, belonging)
+        host = await hosts.choose(tx, actor, request.host, belonging.project)
         await quotas.require_folder(tx, belonging.scope)
-        folder = new_folder(clock, actor, wanted.name, belonging, host.id, FolderState.CREATING)
-        folder.usage_mode, folder.permission = wanted.usage_mode, wanted.permission
+        folder = new_folder(clock, actor, request.name, belonging, host.id, FolderState.CREATING)
+        folder.usage_mode, folder.permission = request.usage_mode, request.permission
         folder.idempotency_key = key
         tx.add(folder)
         await flush(tx, folder)
-        after = {**wanted.model_dump(mode="json"), "host": host.name}
+        after = {**request.model_dump(mode="json"), "host": host.name}
         await record(tx, actor, "vfolder.create", folder, after=after)
     return folder
 
@@ -148,8 +148,10 @@ async def settle(
     tx: AsyncSession, folder: FolderId, state: FolderState, *, reason: str | None = None
 ) -> VFolder | None:
     """Transition a folder to this state; None if the state does not permit it because of a concurrent change."""
-    wanted = select(VFolder).where(VFolder.id == folder, VFolder.state.in_(sorted(LIFECYCLE.sources(state))))
-    found = (await tx.execute(wanted.with_for_update())).scalar()
+    statement = select(VFolder).where(
+        VFolder.id == folder, VFolder.state.in_(sorted(LIFECYCLE.sources(state)))
+    )
+    found = (await tx.execute(statement.with_for_update())).scalar()
     if found is not None:
         found.state, found.reason = state, reason
         await tx.flush()
@@ -157,17 +159,17 @@ async def settle(
     return found
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: VFolderUpdate) -> FolderId:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: VFolderUpdate) -> FolderId:
     """Update the given fields. Raises: NotFound, Forbidden, Invalid; Conflict when the name is taken."""
     folder = (await find_held(tx, actor, ref, "vfolder.update", lock=True)).folder
-    given = wanted.model_dump(exclude_unset=True)
+    given = changes.model_dump(exclude_unset=True)
     after = {field: value for field, value in given.items() if value != getattr(folder, field)}
     if not after:
         return folder.id
     require_state(folder, FolderState.READY)
     if "name" in after:
-        require_fitting_name(wanted.name, NewOwner(folder.owner_id, folder.project_id, folder.domain_id))
-        if wanted.name.startswith(".") and await _is_shared(tx, folder):
+        require_fitting_name(changes.name, NewOwner(folder.owner_id, folder.project_id, folder.domain_id))
+        if changes.name.startswith(".") and await _is_shared(tx, folder):
             raise Conflict(
                 "vfolder.shared",
                 f"{folder.name} is shared; a folder whose name begins with a dot is yours alone.",

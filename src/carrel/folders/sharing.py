@@ -55,7 +55,7 @@ async def shares(tx: AsyncSession, actor: Actor, ref: str) -> list[ShareView]:
 
 
 async def share(
-    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: ShareCreate
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, request: ShareCreate
 ) -> tuple[SharesAdded, list[Invited]]:
     """Invite users, and share the folder with projects. Failures are reported; the others succeed.
 
@@ -66,22 +66,22 @@ async def share(
     added: list[ShareId] = []
     refused: list[NotShared] = []
     letters: list[Invited] = []
-    for email in dict.fromkeys(wanted.users):
+    for email in dict.fromkeys(request.users):
         try:
             person = await _invitee(tx, folder, email)
         except CarrelError as error:
             refused.append(NotShared(who=email, code=error.code, message=error.message))
             continue
-        made = _share(clock, actor, folder, wanted.permission, person)
+        made = _share(clock, actor, folder, request.permission, person)
         added.append(await _give(tx, actor, folder, made, person.email))
         letters.append(Invited(person.email, person.preferences.get("language"), folder.name))
-    for project in dict.fromkeys(wanted.projects):
+    for project in dict.fromkeys(request.projects):
         try:
             place = await _project(tx, actor, folder, project)
         except CarrelError as error:
             refused.append(NotShared(who=project, code=error.code, message=error.message))
             continue
-        made = _share(clock, actor, folder, wanted.permission, place)
+        made = _share(clock, actor, folder, request.permission, place)
         added.append(await _give(tx, actor, folder, made, place.name))
     if added:
         await folder_changed(tx, "vfolder.updated", folder)
@@ -297,13 +297,13 @@ async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple
         FolderShare.project_id == share,
         Project.name == share,
     )
-    wanted = (
+    statement = (
         select(FolderShare, func.coalesce(User.email, Project.name))
         .outerjoin(User, User.id == FolderShare.user_id)
         .outerjoin(Project, Project.id == FolderShare.project_id)
         .where(FolderShare.folder_id == folder.id, named)
     )
-    row = (await tx.execute(wanted.limit(1))).one_or_none()
+    row = (await tx.execute(statement.limit(1))).one_or_none()
     if row is None:
         raise NotFound(
             "share.not_found",

@@ -74,8 +74,8 @@ async def enqueue(
 
 async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
     """Lock the folders, so that they cannot be trashed or moved until the task is visible."""
-    wanted = select(VFolder).where(VFolder.id.in_(folders), VFolder.state == FolderState.READY)
-    found = (await tx.execute(wanted.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
+    statement = select(VFolder).where(VFolder.id.in_(folders), VFolder.state == FolderState.READY)
+    found = (await tx.execute(statement.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
     if len(found) < len(folders):
         raise Conflict(
             "vfolder.state",
@@ -106,8 +106,8 @@ async def find(
         reaches(actor, "vfolder.read", domain=FolderTask.domain_id),
         administered.exists(),
     )
-    wanted = select(FolderTask).where(FolderTask.id == ref, seen)
-    task = (await tx.execute(wanted.with_for_update(of=FolderTask) if lock else wanted)).scalar()
+    statement = select(FolderTask).where(FolderTask.id == ref, seen)
+    task = (await tx.execute(statement.with_for_update(of=FolderTask) if lock else statement)).scalar()
     if task is None:
         raise NotFound(
             "vfolder_task.not_found", f"There is no task {ref}.", hint="See `carrel vfolder tasks`."
@@ -157,8 +157,8 @@ async def require_idle(tx: AsyncSession, folder: VFolder) -> None:
 
 async def open_on(tx: AsyncSession, folder: FolderId) -> FolderTask | None:
     """An open task that copies from or into the folder, or moves it."""
-    wanted = select(FolderTask).where(IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerning(folder))
-    return (await tx.execute(wanted.limit(1))).scalar()
+    statement = select(FolderTask).where(IS_OPEN, FolderTask.kind.in_(sorted(_HINDERS)), concerning(folder))
+    return (await tx.execute(statement.limit(1))).scalar()
 
 
 def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElement[bool]:
@@ -172,10 +172,10 @@ def concerning(folder: FolderId | InstrumentedAttribute[FolderId]) -> ColumnElem
 
 async def removal_of(tx: AsyncSession, folder: VFolder) -> FolderTask | None:
     """The task that permanently deletes the folder, if any."""
-    wanted = select(FolderTask).where(
+    statement = select(FolderTask).where(
         IS_OPEN, FolderTask.kind == TaskKind.REMOVE, FolderTask.folder_id == folder.id
     )
-    return (await tx.execute(wanted.limit(1))).scalar()
+    return (await tx.execute(statement.limit(1))).scalar()
 
 
 async def end(

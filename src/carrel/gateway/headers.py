@@ -95,9 +95,9 @@ def response_lines(headers: RawHeaders, jar: bytes = b"") -> list[bytes]:
     return lines
 
 
-def first(headers: RawHeaders, wanted: bytes) -> bytes | None:
+def first(headers: RawHeaders, field: bytes) -> bytes | None:
     """Value of the first header of that lower-case name."""
-    return next((value for name, value in headers if name.lower() == wanted), None)
+    return next((value for name, value in headers if name.lower() == field), None)
 
 
 def grants_in(headers: RawHeaders, cookie: bytes) -> list[str]:

@@ -44,22 +44,22 @@ class Compressed:
         if _may_be_guessed(scope):
             await self._app(scope, receive, send)
         else:
-            wanted = takes(_header(scope["headers"], b"accept-encoding").decode("latin-1"), "gzip")
-            await self._app(scope, receive, _Answer(send, wanted=wanted).send)
+            compress = takes(_header(scope["headers"], b"accept-encoding").decode("latin-1"), "gzip")
+            await self._app(scope, receive, _Answer(send, compress=compress).send)
 
 
 class _Answer:
     """start: the start message of a compressible response, held back until its body arrives."""
 
-    def __init__(self, send: Send, *, wanted: bool) -> None:
+    def __init__(self, send: Send, *, compress: bool) -> None:
         self._send = send
-        self._wanted = wanted
+        self._compress = compress
         self._start: Message | None = None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start" and _is_whole_json(message):
             message["headers"] = [*message["headers"], _VARY]
-            if self._wanted:
+            if self._compress:
                 self._start = message
                 return
         elif (start := self._start) is not None:
@@ -110,5 +110,5 @@ def _zipped(body: bytes) -> bytes:
     return compressor.compress(body) + compressor.flush()
 
 
-def _header(headers: list[tuple[bytes, bytes]], wanted: bytes) -> bytes:
-    return next((value for name, value in headers if name == wanted), b"")
+def _header(headers: list[tuple[bytes, bytes]], field: bytes) -> bytes:
+    return next((value for name, value in headers if name == field), b"")

@@ -25,7 +25,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class FastRoute(APIRoute):
-    """For endpoints `(services, actor, wanted)` that give a Response; `wanted` is a model of the query."""
+    """For endpoints `(services, actor, query)` that give a Response; `query` is a model of the query."""
 
     def get_route_handler(self) -> Handler:
         endpoint = self.endpoint
@@ -38,11 +38,11 @@ class FastRoute(APIRoute):
         async def handle(request: Request) -> Response:
             actor = await current_actor(request)
             try:
-                wanted = decoded(request.scope["query_string"])
+                query = decoded(request.scope["query_string"])
             except ValidationError as error:
                 found = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
                 raise RequestValidationError(found) from None
-            response: Response = await endpoint(services_of(request, Services), actor, wanted)
+            response: Response = await endpoint(services_of(request, Services), actor, query)
             return response
 
         return handle

@@ -57,9 +57,9 @@ class Intake:
         body, self._cycle.body = bytes(self._cycle.body), bytearray()
         return body
 
-    async def readable(self, wanted: int) -> None:
+    async def readable(self, amount: int) -> None:
         """Return when that many bytes are available, the client has disconnected, or a second has passed."""
-        self._wake_at(min(wanted, PIECE))
+        self._wake_at(min(amount, PIECE))
         loop, there = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._socket, there.set)
         try:

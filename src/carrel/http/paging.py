@@ -2,7 +2,7 @@
 
     _SORT = Sort({"name": User.name, "created_at": User.created_at}, tie=User.id, default="-created_at")
 
-    found = await page(tx, select(User).where(...), _SORT, wanted)
+    found = await page(tx, select(User).where(...), _SORT, query)
     UserList(items=[view(row.User) for row in found.rows], next_cursor=found.next_cursor)
 
 NULL counts as greater than everything, which is PostgreSQL's own order, both ways.
@@ -72,11 +72,11 @@ class SortOrder:
 
     def cursor(self, value: object, tie: object) -> str:
         """An opaque cursor after the row with this key."""
-        key = [self._wanted, _written(value), _written(tie)]
+        key = [self._sort, _written(value), _written(tie)]
         return base64.urlsafe_b64encode(orjson.dumps(key)).decode().rstrip("=")
 
     @property
-    def _wanted(self) -> str:
+    def _sort(self) -> str:
         return f"-{self.name}" if self.descending else self.name
 
 
@@ -90,8 +90,8 @@ class Sort:
 
     def order(self, sort: str | None, cursor: str | None) -> SortOrder:
         """Validate the request. Raises: Invalid."""
-        wanted = sort or self.default
-        name = wanted.removeprefix("-")
+        key = sort or self.default
+        name = key.removeprefix("-")
         if name not in self.columns:
             raise Invalid(
                 "invalid.sort",
@@ -99,14 +99,14 @@ class Sort:
                 hint="Use one of " + ", ".join(self.columns) + "; prefix - for descending order.",
                 field="sort",
             )
-        after = self._after(wanted, cursor, self.columns[name]) if cursor else None
-        return SortOrder(name, wanted.startswith("-"), after)
+        after = self._after(key, cursor, self.columns[name]) if cursor else None
+        return SortOrder(name, key.startswith("-"), after)
 
-    def _after(self, wanted: str, cursor: str, column: Sortable) -> tuple[Any, Any]:
+    def _after(self, key: str, cursor: str, column: Sortable) -> tuple[Any, Any]:
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
             sorted_by, value, tie = orjson.loads(raw)
-            if sorted_by != wanted or tie is None:
+            if sorted_by != key or tie is None:
                 raise ValueError(sorted_by)
             return (None if value is None else _read(value, column.type)), _read(tie, self.tie.type)
         except (ValueError, TypeError):
@@ -118,21 +118,21 @@ class Sort:
             ) from None
 
 
-async def page(tx: AsyncSession, statement: Select[*Ts], sort: Sort, wanted: PageQuery) -> Page[*Ts]:
+async def page(tx: AsyncSession, statement: Select[*Ts], sort: Sort, query: PageQuery) -> Page[*Ts]:
     """One page of what the statement selects. Raises: Invalid."""
-    order = sort.order(wanted.sort, wanted.cursor)
+    order = sort.order(query.sort, query.cursor)
     column = sort.columns[order.name]
     if order.after:
         statement = statement.where(_beyond(column, sort.tie, order.after, descending=order.descending))
     keyed: Select[Any] = statement.add_columns(column, sort.tie)
     keys = [column.desc(), sort.tie.desc()] if order.descending else [column, sort.tie]
-    found = (await tx.execute(keyed.order_by(None).order_by(*keys).limit(wanted.limit + 1))).freeze()
+    found = (await tx.execute(keyed.order_by(None).order_by(*keys).limit(query.limit + 1))).freeze()
     width = len(found().keys())
     rows = found().columns(*range(width - 2)).all()
-    if len(rows) <= wanted.limit:
+    if len(rows) <= query.limit:
         return Page(rows, None)
-    last = found().columns(width - 2, width - 1).all()[wanted.limit - 1]
-    return Page(rows[: wanted.limit], order.cursor(*last))
+    last = found().columns(width - 2, width - 1).all()[query.limit - 1]
+    return Page(rows[: query.limit], order.cursor(*last))
 
 
 def _beyond(

@@ -280,7 +280,7 @@ class LdapDirectory:
 
     def _find(self, connection: ldap3.Connection, login: str) -> _Entry | None:
         settings = self._settings
-        wanted = settings.user_filter.replace("{login}", escape_filter_chars(login))
+        filter_ = settings.user_filter.replace("{login}", escape_filter_chars(login))
         attributes = [
             settings.subject_attribute,
             settings.email_attribute,
@@ -288,7 +288,7 @@ class LdapDirectory:
             settings.groups_attribute,
             "uid",
         ]
-        found = self._search(connection, settings.user_base, wanted, attributes, most=2)
+        found = self._search(connection, settings.user_base, filter_, attributes, most=2)
         return found[0] if len(found) == 1 else None
 
     def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
@@ -299,19 +299,19 @@ class LdapDirectory:
             for value in person.values.get(settings.groups_attribute.lower(), [])
         ]
         if settings.group_base:
-            wanted = settings.group_filter.replace("{dn}", escape_filter_chars(person.dn))
-            wanted = wanted.replace("{uid}", escape_filter_chars(person.text("uid")))
-            found = self._search(connection, settings.group_base, wanted, [], most=_MOST_GROUPS)
+            filter_ = settings.group_filter.replace("{dn}", escape_filter_chars(person.dn))
+            filter_ = filter_.replace("{uid}", escape_filter_chars(person.text("uid")))
+            found = self._search(connection, settings.group_base, filter_, [], most=_MOST_GROUPS)
             names += [entry.dn for entry in found]
         keys = {group_key(name) for name in names}
         return frozenset(keys | {_first_value(key) for key in keys})
 
     def _search(
-        self, connection: ldap3.Connection, base: str, wanted: str, attributes: list[str], *, most: int
+        self, connection: ldap3.Connection, base: str, filter_: str, attributes: list[str], *, most: int
     ) -> list[_Entry]:
         connection.search(
             base,
-            wanted,
+            filter_,
             attributes=[*dict.fromkeys(attributes)] or ["1.1"],
             size_limit=most,
             time_limit=int(TIMEOUT_S),

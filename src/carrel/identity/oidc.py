@@ -263,8 +263,8 @@ class OpenIdProvider:
 
     def _lacks(self, said: Mapping[str, Any]) -> bool:
         settings = self._settings
-        wanted = [settings.email_claim, settings.name_claim, *[settings.groups_claim] * self._wants_groups]
-        return any(claim not in said for claim in wanted)
+        claims = [settings.email_claim, settings.name_claim, *[settings.groups_claim] * self._wants_groups]
+        return any(claim not in said for claim in claims)
 
     async def _user_info(
         self, published: Mapping[str, Any], tokens: Mapping[str, Any], subject: str

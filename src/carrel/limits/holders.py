@@ -24,19 +24,19 @@ _TAKES = {
 }
 
 
-async def assign(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyAssign) -> PolicyId:
+async def assign(tx: AsyncSession, actor: Actor, ref: str, request: PolicyAssign) -> PolicyId:
     """Assign the policy to all of these, or to none if one is refused. Twice: no-op.
 
     Raises: NotFound, Forbidden; Invalid if the policy is of another kind; Conflict for a purged user.
     """
     policy = await service.find(tx, actor, ref, "policy.assign")
-    _require_kind(policy, wanted)
+    _require_kind(policy, request)
     changed = [
         # In a fixed order, to avoid deadlocks between concurrent calls.
-        *[await _to_keypair(tx, actor, policy, key) for key in sorted(wanted.keypairs)],
-        *[await _to_sign_in(tx, actor, policy, user) for user in sorted(wanted.sign_ins)],
-        *[await _to_user(tx, actor, policy, user) for user in sorted(wanted.users)],
-        *[await _to_project(tx, actor, policy, project) for project in sorted(wanted.projects)],
+        *[await _to_keypair(tx, actor, policy, key) for key in sorted(request.keypairs)],
+        *[await _to_sign_in(tx, actor, policy, user) for user in sorted(request.sign_ins)],
+        *[await _to_user(tx, actor, policy, user) for user in sorted(request.users)],
+        *[await _to_project(tx, actor, policy, project) for project in sorted(request.projects)],
     ]
     if any(changed):
         await notify(tx, TOPIC)
@@ -44,9 +44,9 @@ async def assign(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyAssign)
     return policy.id
 
 
-def _require_kind(policy: ResourcePolicy, wanted: PolicyAssign) -> None:
+def _require_kind(policy: ResourcePolicy, request: PolicyAssign) -> None:
     for field, kind in _TAKES.items():
-        if getattr(wanted, field) and kind != policy.kind:
+        if getattr(request, field) and kind != policy.kind:
             raise Invalid(
                 "policy.other_kind",
                 f"{policy.name} is a policy for {policy.kind}s, but {field} need one for {kind}s.",

@@ -33,15 +33,15 @@ _SORT = Sort(
 )
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: PolicyQuery) -> PolicyList:
+async def page(tx: AsyncSession, actor: Actor, query: PolicyQuery) -> PolicyList:
     """Policies with their number of holders, for an actor who may see all of them."""
     chosen = _views(actor)
-    if wanted.kind:
-        chosen = chosen.where(ResourcePolicy.kind == wanted.kind)
-    if wanted.q:
+    if query.kind:
+        chosen = chosen.where(ResourcePolicy.kind == query.kind)
+    if query.q:
         # There are few policies, so a substring search needs no index.
-        chosen = chosen.where(ResourcePolicy.name.ilike(f"%{escaped(wanted.q)}%"))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(ResourcePolicy.name.ilike(f"%{escaped(query.q)}%"))
+    found = await paging.page(tx, chosen, _SORT, query)
     return PolicyList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 

@@ -29,11 +29,11 @@ Ref = Annotated[str, Path(max_length=64, description="An id, or a name that is u
     openapi_extra=names("policy.read"),
 )
 async def list_policies(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[PolicyQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[PolicyQuery, Query()]
 ) -> PolicyList:
     """Resource policies with their number of holders, for those that you administer."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.get(

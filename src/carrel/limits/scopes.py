@@ -22,14 +22,14 @@ def scopes_of(access_key: str | None, path: tuple[str, str, str]) -> tuple[str, 
 
 
 async def ceilings(
-    tx: AsyncSession, wanted: Mapping[tuple[str, ...], tuple[str, str, str]], slots: frozenset[str]
+    tx: AsyncSession, holders: Mapping[tuple[str, ...], tuple[str, str, str]], slots: frozenset[str]
 ) -> dict[str, ScopeSnapshot]:
     """These scopes by key with their limits, without usage.
 
-    wanted: `scopes_of` -> path. slots: all existing slots, because policies have a wildcard.
+    holders: `scopes_of` -> path. slots: all existing slots, because policies have a wildcard.
     """
-    domains, projects, owners = (list({path[level] for path in wanted.values()}) for level in range(3))
-    keys = [scope.partition(":")[2] for scopes in wanted for scope in scopes if scope.startswith("keypair:")]
+    domains, projects, owners = (list({path[level] for path in holders.values()}) for level in range(3))
+    keys = [scope.partition(":")[2] for scopes in holders for scope in scopes if scope.startswith("keypair:")]
     found: dict[str, ScopeSnapshot] = {}
     # A deleted keypair has no limits; its owner, project and domain still have.
     found |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}

@@ -23,17 +23,17 @@ from carrel.tenancy import queries as tenancy
 _NOBODYS = Target()
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PolicyCreate) -> PolicyId:
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: PolicyCreate) -> PolicyId:
     """Create a policy without holders.
 
     Raises: Forbidden; NotFound for a storage host; Conflict when the name is taken within its kind.
     """
     require(actor, "policy.create", _NOBODYS)
-    limits = wanted.limits.model_dump()
+    limits = request.limits.model_dump()
     await _settle_hosts(tx, limits, None)
     await _require_known(tx, limits)
     return await _add(
-        tx, clock, actor, kind=wanted.kind, name=wanted.name, description=wanted.description, limits=limits
+        tx, clock, actor, kind=request.kind, name=request.name, description=request.description, limits=limits
     )
 
 
@@ -71,17 +71,17 @@ async def _add(
     return policy.id
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PolicyUpdate) -> PolicyId:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: PolicyUpdate) -> PolicyId:
     """Update the given fields, effective at the next scheduling decision. No session ends.
 
     Raises: NotFound, also for a storage host; Forbidden; Invalid for a limit that its kind does not have; Conflict
     when the name is taken.
     """
     policy = await find(tx, actor, ref, "policy.update")
-    given = wanted.model_dump(exclude_unset=True, exclude={"limits"})
-    given["limits"] = changed(policy, wanted.limits)
+    given = changes.model_dump(exclude_unset=True, exclude={"limits"})
+    given["limits"] = changed(policy, changes.limits)
     await _settle_hosts(tx, given["limits"], policy.limits.get("storage_hosts"))
-    await _require_known(tx, wanted.limits.given())
+    await _require_known(tx, changes.limits.given())
     after = {field: value for field, value in given.items() if value != getattr(policy, field)}
     if not after:
         return policy.id
@@ -159,12 +159,12 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.r
     if action != "policy.assign":
         require(actor, action, _NOBODYS)
     named = or_(ResourcePolicy.id == ref, func.lower(ResourcePolicy.name) == ref.lower())
-    wanted = select(ResourcePolicy).where(named)
+    statement = select(ResourcePolicy).where(named)
     if action == "policy.assign":
-        wanted = wanted.with_for_update(read=True, key_share=True)
+        statement = statement.with_for_update(read=True, key_share=True)
     elif action != "policy.read":
-        wanted = wanted.with_for_update()
-    rows = list((await tx.execute(wanted)).scalars())
+        statement = statement.with_for_update()
+    rows = list((await tx.execute(statement)).scalars())
     found = [policy for policy in rows if policy.id == ref] or rows
     if not found:
         raise NotFound("policy.not_found", f"There is no policy {ref}.", hint="See `carrel policy ls`.")

@@ -46,13 +46,13 @@ def leaving(session: Session, how: Draining) -> DrainOutcome:
     return _OF_RUNNING[how] if session.started_at else DrainOutcome.REQUEUES
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -> NodeId:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: NodeUpdate) -> NodeId:
     """Update the given fields, effective at the next scheduling decision. Raises: NotFound, Forbidden, Invalid."""
     node = await _found(tx, actor, ref)
-    given: dict[str, object] = wanted.model_dump(exclude_unset=True)
+    given: dict[str, object] = changes.model_dump(exclude_unset=True)
     if "group" in given:
         given["group_id"] = (await groups.find(tx, str(given.pop("group")))).id
-    _require_there(node, wanted)
+    _require_there(node, changes)
     after = {field: value for field, value in given.items() if value != getattr(node, field)}
     if after.get("cordoned") is False and node.draining:
         after["draining"] = None
@@ -60,7 +60,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: NodeUpdate) -
     return node.id
 
 
-async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) -> DrainView:
+async def drain(tx: AsyncSession, actor: Actor, ref: str, request: DrainRequest) -> DrainView:
     """Report what happens to each session on the node and, unless it is a dry run, start the drain for the
     controllers.
 
@@ -74,12 +74,12 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, wanted: DrainRequest) 
         .where(queries.is_on(node.id), queries.ON_IT)
         .order_by(Session.created_at, Session.id)
     )
-    sessions = [_drained(session, email, wanted.how) for session, email in rows]
-    if not wanted.dry_run:
-        target = {"cordoned": True, "draining": wanted.how}
+    sessions = [_drained(session, email, request.how) for session, email in rows]
+    if not request.dry_run:
+        target = {"cordoned": True, "draining": request.how}
         await _change(tx, actor, node, {field: v for field, v in target.items() if v != getattr(node, field)})
     view = await queries.view(tx, node.id)
-    return DrainView(how=wanted.how, dry_run=wanted.dry_run, node=view, sessions=sessions)
+    return DrainView(how=request.how, dry_run=request.dry_run, node=view, sessions=sessions)
 
 
 async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, confirm: str) -> Forgotten:
@@ -135,8 +135,8 @@ async def _found(tx: AsyncSession, actor: Actor, ref: str) -> Node:
     )
 
 
-def _require_there(node: Node, wanted: NodeUpdate) -> None:
-    for slot, amount in wanted.reserved.items():
+def _require_there(node: Node, changes: NodeUpdate) -> None:
+    for slot, amount in changes.reserved.items():
         if slot not in node.slots:
             raise Invalid(
                 "node.no_such_slot",

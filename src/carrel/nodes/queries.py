@@ -42,20 +42,20 @@ def is_on(node: NodeId) -> ColumnElement[bool]:
     return there.correlate(Session)
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: NodeQuery) -> NodeList:
+async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
     """The nodes that the actor may see. Raises: Forbidden if only administrators may see nodes."""
     await _require_shown(tx, actor)
     chosen = _rows().where(seen_by(actor), IS_KNOWN)
-    if wanted.q:
+    if query.q:
         # There are at most thousands of nodes, so a substring search needs no index.
-        chosen = chosen.where(Node.name.ilike(f"%{escaped(wanted.q)}%"))
-    if wanted.group:
-        chosen = chosen.where(_called(wanted.group))
-    if wanted.state:
-        chosen = chosen.where(Node.state == wanted.state)
-    if wanted.cordoned is not None:
-        chosen = chosen.where(Node.cordoned.is_(wanted.cordoned))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(Node.name.ilike(f"%{escaped(query.q)}%"))
+    if query.group:
+        chosen = chosen.where(_called(query.group))
+    if query.state:
+        chosen = chosen.where(Node.state == query.state)
+    if query.cordoned is not None:
+        chosen = chosen.where(Node.cordoned.is_(query.cordoned))
+    found = await paging.page(tx, chosen, _SORT, query)
     return NodeList(items=await _views(tx, found.rows), next_cursor=found.next_cursor)
 
 
@@ -65,12 +65,12 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
     Raises: NotFound, Forbidden; Conflict when nodes of several engines have the name.
     """
     await _require_shown(tx, actor)
-    wanted = (
+    statement = (
         select(Node)
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(nodes.called(ref), seen_by(actor), IS_KNOWN)
     )
-    found = nodes.the_one((await tx.execute(wanted)).scalars().all(), ref)
+    found = nodes.the_one((await tx.execute(statement)).scalars().all(), ref)
     if found is None:
         raise NotFound("node.not_found", f"There is no node {ref}.", hint="See `carrel node ls`.")
     return found.id

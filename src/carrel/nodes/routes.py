@@ -24,14 +24,14 @@ Ref = Annotated[str, Path(max_length=253, description="An id or a name.")]
 
 @router.get("/nodes", operation_id="nodes.list", summary="List nodes", openapi_extra=names("node.read"))
 async def list_nodes(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[NodeQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[NodeQuery, Query()]
 ) -> NodeList:
     """Nodes with capacity and usage.
 
     Users other than superadmins see the nodes of their resource groups, if the installation makes nodes visible.
     """
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.get("/nodes/{ref}", operation_id="nodes.show", summary="Get a node", openapi_extra=names("node.read"))

@@ -295,8 +295,8 @@ async def resources(tx: AsyncSession, actor: Actor) -> Resources:
     cordoned nodes does not count.
     """
     known = select(Node).where(Node.state == NodeState.READY)
-    wanted = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
-    nodes = (await tx.execute(wanted)).scalars().all()
+    statement = known.outerjoin(ResourceGroup, ResourceGroup.id == Node.group_id).where(groups.seen_by(actor))
+    nodes = (await tx.execute(statement)).scalars().all()
     usage, on = await held(tx), await on_devices(tx)
     nothing: dict[str, int] = {"cpu": 0, "mem": 0}
     capacity, used, left, largest = nothing, nothing, nothing, nothing

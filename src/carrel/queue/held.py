@@ -54,7 +54,7 @@ _KEYS: Mapping[By, tuple[Text, Text]] = {
 """The id and label columns of a holder."""
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
+async def page(tx: AsyncSession, actor: Actor, query: HeldQuery) -> HeldList:
     """Allocations of the sessions that the actor may see."""
     where = [
         reaches(
@@ -65,16 +65,16 @@ async def page(tx: AsyncSession, actor: Actor, wanted: HeldQuery) -> HeldList:
             project=Session.project_id,
         )
     ]
-    if wanted.domain:
-        where.append(is_domain(wanted.domain))
-    if wanted.project:
-        where.append(or_(Project.id == wanted.project, Project.name == wanted.project))
-    sums = _sums(wanted.by, *where)
+    if query.domain:
+        where.append(is_domain(query.domain))
+    if query.project:
+        where.append(or_(Project.id == query.project, Project.name == query.project))
+    sums = _sums(query.by, *where)
     sort = Sort({"label": sums.c.label, "sessions": sums.c.sessions}, tie=sums.c.id, default="label")
     chosen = select(sums)
-    if wanted.q:
-        chosen = chosen.where(sums.c.label.ilike(f"%{escaped(wanted.q)}%"))
-    found = await paging.page(tx, chosen, sort, wanted)
+    if query.q:
+        chosen = chosen.where(sums.c.label.ilike(f"%{escaped(query.q)}%"))
+    found = await paging.page(tx, chosen, sort, query)
     items = [HeldView.model_validate(row, from_attributes=True) for row in found.rows]
     return HeldList(items=items, next_cursor=found.next_cursor)
 

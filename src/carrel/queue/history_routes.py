@@ -38,12 +38,12 @@ class TraceQuery(BaseModel):
     responses=_FILE,
 )
 async def trace(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[TraceQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[TraceQuery, Query()]
 ) -> StreamingResponse:
     """Past session requests with owner (ids only), creation time and duration, as JSON lines for a replay."""
     require(actor, "scheduler.export", audit.NOBODY)
     now = services.clock.now()
-    since, until = wanted.since or now - _USUALLY, wanted.until or now
+    since, until = query.since or now - _USUALLY, query.until or now
     async with services.database.transaction() as tx:
         span = {"since": since.isoformat(), "until": until.isoformat()}
         audit.record(tx, actor, "scheduler.export", "", details=span)

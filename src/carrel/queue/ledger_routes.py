@@ -22,11 +22,11 @@ Place = Annotated[str, Path(max_length=64, description="An id or a name.")]
     tags=["scheduler"],
 )
 async def list_held(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[HeldQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[HeldQuery, Query()]
 ) -> HeldList:
     """Allocations of the sessions that you may see, summed by node, group or holder."""
     async with services.database.transaction() as tx:
-        return await held.page(tx, actor, wanted)
+        return await held.page(tx, actor, query)
 
 
 @router.post(

@@ -238,17 +238,17 @@ async def holdings_of(tx: AsyncSession) -> list[HeldSlots]:
 
 async def scope_views(
     tx: AsyncSession,
-    wanted: Mapping[tuple[str, ...], tuple[str, str, str]],
+    holders: Mapping[tuple[str, ...], tuple[str, str, str]],
     holdings: Iterable[HeldSlots],
     slots: frozenset[str],
 ) -> dict[str, ScopeSnapshot]:
-    """The scopes with their limits and usage. wanted: `scopes_of` -> path. slots: all existing slots."""
+    """The scopes with their limits and usage. holders: `scopes_of` -> path. slots: all existing slots."""
     used: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in holdings:
         for scope in scopes_of(one.access_key, one.path):
             for slot, amount in one.slots.items():
                 used[scope][slot] += amount
-    limited = await ceilings(tx, wanted, slots)
+    limited = await ceilings(tx, holders, slots)
     return {key: replace(scope, used=used.get(key, {})) for key, scope in limited.items()}
 
 

@@ -56,14 +56,14 @@ class Plans:
 
 
 async def queue(
-    tx: AsyncSession, actor: Actor, wanted: QueueQuery, snapshot: Snapshot, decided: Plan
+    tx: AsyncSession, actor: Actor, query: QueueQuery, snapshot: Snapshot, decided: Plan
 ) -> QueueView:
     """A page of a group's queue. Raises: NotFound for a group that the actor may not see."""
-    group = await _group(tx, actor, wanted.group)
+    group = await _group(tx, actor, query.group)
     mine = {one.id: one for one in snapshot.waiting if one.group == group.id}
     refusals = [refusal for refusal in decided.refusals if refusal.session in mine]
-    begin = int(wanted.cursor or 0)
-    shown = refusals[begin : begin + wanted.limit]
+    begin = int(query.cursor or 0)
+    shown = refusals[begin : begin + query.limit]
     end = begin + len(shown)
     named = await _named(tx, actor, [refusal.session for refusal in shown])
     return QueueView(

@@ -130,12 +130,12 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
     openapi_extra=names("queue.read"),
 )
 async def show_queue(
-    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[QueueQuery, Query()]
+    services: ServicesOf[QueueServices], actor: CurrentActor, query: Annotated[QueueQuery, Query()]
 ) -> QueueView:
     """The pending sessions of a resource group in queue order. Sessions that you may not see are anonymous."""
     snapshot, decided = await services.plans.latest()
     async with services.database.transaction() as tx:
-        return await queue.queue(tx, actor, wanted, snapshot, decided)
+        return await queue.queue(tx, actor, query, snapshot, decided)
 
 
 @router.get(
@@ -145,11 +145,11 @@ async def show_queue(
     openapi_extra=names("share.read"),
 )
 async def show_shares(
-    services: ServicesOf[QueueServices], actor: CurrentActor, wanted: Annotated[SharesQuery, Query()]
+    services: ServicesOf[QueueServices], actor: CurrentActor, query: Annotated[SharesQuery, Query()]
 ) -> SharesView:
     """Current and past usage of a resource group per domain, project and user, with their entitled shares."""
     async with services.database.transaction() as tx:
-        return await queue.shares(tx, services.clock, actor, wanted.group)
+        return await queue.shares(tx, services.clock, actor, query.group)
 
 
 def _group(group: ResourceGroup) -> GroupRef:

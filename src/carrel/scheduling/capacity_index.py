@@ -40,22 +40,22 @@ class CapacityIndex:
     def __contains__(self, index: int) -> bool:
         return index in self._key_of
 
-    def find(self, wanted: SlotAmountPairs, least: Key) -> int | None:
-        """The first node with room whose key is at least `least`. wanted: of the index's slots, in order."""
+    def find(self, amounts: SlotAmountPairs, least: Key) -> int | None:
+        """The first node with room whose key is at least `least`. amounts: of the index's slots, in order."""
         if not self._buckets:
             return None
         # 1. search the bucket where such keys begin, after the smaller ones; the node is mostly one of the first there
         start = max(bisect_right(self._firsts, least) - 1, 0)
         bucket = self._buckets[start]
-        if (found := self._among(islice(bucket, bisect_left(bucket, least), None), wanted)) is not None:
+        if (found := self._among(islice(bucket, bisect_left(bucket, least), None), amounts)) is not None:
             return found
         # 2. search the buckets after it whose bounds are large enough
         start += 1
         enough: NDArray[np.bool_] = np.ones(len(self._buckets) - start, dtype=bool)
-        for most, (_, amount) in zip(self._bounds, wanted, strict=True):
+        for most, (_, amount) in zip(self._bounds, amounts, strict=True):
             enough &= most[start:] >= amount
         for number in (enough.nonzero()[0] + start).tolist():
-            if (found := self._among(self._buckets[number], wanted)) is not None:
+            if (found := self._among(self._buckets[number], amounts)) is not None:
                 return found
             self._update_bound(number)
         return None
@@ -79,13 +79,13 @@ class CapacityIndex:
         if len(self._buckets[number]) > 2 * SIZE:
             self._split(number)
 
-    def _among(self, keys: Iterable[Key], wanted: SlotAmountPairs) -> int | None:
+    def _among(self, keys: Iterable[Key], amounts: SlotAmountPairs) -> int | None:
         """The first with room."""
         free = self._capacity.free
         for key in keys:
             index: int = key[-1]
             has = free[index]
-            for slot, amount in wanted:
+            for slot, amount in amounts:
                 if has.get(slot, 0) < amount:
                     break
             else:

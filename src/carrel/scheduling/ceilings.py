@@ -52,57 +52,57 @@ class Ceilings:
             for key, scope in scopes.items()
         }
 
-    def limits(self, scopes: Iterable[str], wanted: Slots) -> list[ScopeLimit]:
+    def limits(self, scopes: Iterable[str], slots: Slots) -> list[ScopeLimit]:
         """All ceilings of these scopes that block the demand."""
-        containers = wanted.get(CONTAINERS, 1)
+        containers = slots.get(CONTAINERS, 1)
         several = [
             ScopeLimit(key, self._scopes[key].label, CONTAINERS, most, 0, containers)
             for key in (scopes if containers > 1 else ())
             if (most := self._scopes[key].containers) is not None and containers > most
         ]
         return several + [
-            self._limit(key, slot, wanted[slot])
+            self._limit(key, slot, slots[slot])
             for key in scopes
             for slot, left in self._left[key].items()
-            if 0 < wanted.get(slot, 0) > left
+            if 0 < slots.get(slot, 0) > left
         ]
 
-    def allow(self, scopes: Iterable[str], wanted: Slots) -> bool:
+    def allow(self, scopes: Iterable[str], slots: Slots) -> bool:
         """True if no ceiling blocks the demand."""
-        if wanted.get(CONTAINERS, 1) > 1:
-            return not self.limits(scopes, wanted)
+        if slots.get(CONTAINERS, 1) > 1:
+            return not self.limits(scopes, slots)
         for key in scopes:
             for slot, left in self._left[key].items():
-                if 0 < wanted.get(slot, 0) > left:
+                if 0 < slots.get(slot, 0) > left:
                     return False
         return True
 
-    def take(self, scopes: Iterable[str], wanted: Slots, times: int = 1) -> None:
+    def take(self, scopes: Iterable[str], slots: Slots, times: int = 1) -> None:
         """times -1: release."""
         for key in scopes:
             left = self._left[key]
             for slot in left:
-                left[slot] -= wanted.get(slot, 0) * times
+                left[slot] -= slots.get(slot, 0) * times
 
-    def keep(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> None:
+    def keep(self, one: SessionId, scopes: Iterable[str], slots: Slots) -> None:
         """Reserve the demand in each limited scope. A slot that is already reserved is skipped."""
         for key in scopes:
             for slot in self._left[key]:
-                if amount := wanted.get(slot, 0):
+                if amount := slots.get(slot, 0):
                     self._kept.setdefault((key, slot), (one, amount))
 
     def keep_nothing(self) -> None:
         """Release the reservation."""
         self._kept.clear()
 
-    def kept_from(self, one: SessionId, scopes: Iterable[str], wanted: Slots) -> tuple[str, str] | None:
+    def kept_from(self, one: SessionId, scopes: Iterable[str], slots: Slots) -> tuple[str, str] | None:
         """A scope and slot that is reserved for another session."""
         if not self._kept:
             return None
         for key in scopes:
             for slot, left in self._left[key].items():
                 whom, kept = self._kept.get((key, slot), (one, 0))
-                if whom != one and wanted.get(slot, 0) > 0 and wanted[slot] > left - kept:
+                if whom != one and slots.get(slot, 0) > 0 and slots[slot] > left - kept:
                     return key, slot
         return None
 

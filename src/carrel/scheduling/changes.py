@@ -104,8 +104,8 @@ def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) 
     room = planning.rooms.get(one.group)
     if room is None or one.count > 1:
         return
-    wanted = demand(one)
-    under = {slot: planning.ceilings.left(one.scopes, slot) for slot in wanted}
+    request = demand(one)
+    under = {slot: planning.ceilings.left(one.scopes, slot) for slot in request}
     offers: list[tuple[float, str, dict[str, int]]] = []
     for node, free in zip(room.nodes, room.free, strict=True):
         if node.closed or (one.node and node.id != one.node) or not node.runs(one.architecture):

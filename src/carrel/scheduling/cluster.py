@@ -75,10 +75,10 @@ class Cluster:
     def _change(self, one: RunningSession, times: int) -> None:
         for part in one.parts:
             self._nodes[part.node] = _changed(self._nodes[part.node], one.slots, part, times)
-        wanted = demand(one)
+        request = demand(one)
         for key in one.scopes:
             if scope := self._scopes.get(key):
-                self._scopes[key] = replace(scope, used=_plus(scope.used, wanted, times))
+                self._scopes[key] = replace(scope, used=_plus(scope.used, request, times))
         if (group := self._groups.get(one.group)) is None:
             return
         for path in _levels(group, one.path):

@@ -58,22 +58,22 @@ class FreeCapacity:
         for index in kept:
             self._note(index)
 
-    def holds(self, index: int, wanted: SlotAmountPairs) -> bool:
+    def holds(self, index: int, amounts: SlotAmountPairs) -> bool:
         """True if the node has room for one container."""
         free = self.free[index]
-        return all(free.get(slot, 0) >= amount for slot, amount in wanted)
+        return all(free.get(slot, 0) >= amount for slot, amount in amounts)
 
-    def copies(self, index: int, wanted: SlotAmountPairs, most: int, *, kept_too: bool = False) -> int:
+    def copies(self, index: int, amounts: SlotAmountPairs, most: int, *, kept_too: bool = False) -> int:
         """How many such containers fit on the node, up to `most`. kept_too: including reserved capacity."""
         free = (self._left if kept_too else self.free)[index]
-        for slot, amount in wanted:
+        for slot, amount in amounts:
             most = min(most, free.get(slot, 0) and self._times(index, slot, amount, free[slot], most))
         return most
 
-    def copies_when_empty(self, index: int, wanted: SlotAmountPairs, most: int) -> int:
+    def copies_when_empty(self, index: int, amounts: SlotAmountPairs, most: int) -> int:
         """How many would fit on the empty node."""
         node = self.nodes[index]
-        for slot, amount in wanted:
+        for slot, amount in amounts:
             capacity = node.capacity.get(slot, 0)
             most = min(most, capacity // amount)
             if most and slot in self.families[index]:
@@ -120,12 +120,12 @@ class FreeCapacity:
             largest = self._largest[slot] = max(int(self.capacities(slot).max(initial=0)), 1)
         return largest
 
-    def missing(self, wanted: SlotAmountPairs, times: int) -> NDArray[np.float64]:
+    def missing(self, amounts: SlotAmountPairs, times: int) -> NDArray[np.float64]:
         """How much must be released on each node before the request fits: the fraction of its capacity, summed over
         slots.
         """
         total = np.zeros(len(self.nodes))
-        for slot, amount in wanted:
+        for slot, amount in amounts:
             short = np.maximum(amount * times - self.column(slot), 0)
             total += short / np.maximum(self.capacities(slot), 1)
         return total

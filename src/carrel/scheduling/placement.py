@@ -274,11 +274,11 @@ class Room:
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
         return self._admitted[about]
 
-    def _spare_for(self, wanted: frozenset[str]) -> UnusedAccelerators:
-        spare = self._spare.get(wanted)
+    def _spare_for(self, kinds: frozenset[str]) -> UnusedAccelerators:
+        spare = self._spare.get(kinds)
         if spare is None:
-            counts = [float(_unused(families, wanted)) for families in self._capacity.families]
-            spare = self._spare[wanted] = UnusedAccelerators(
+            counts = [float(_unused(families, kinds)) for families in self._capacity.families]
+            spare = self._spare[kinds] = UnusedAccelerators(
                 counts, np.array(counts), min(counts, default=0.0)
             )
         return spare
@@ -303,10 +303,10 @@ class Room:
             asked.full, asked.misfits = False, 0
 
 
-def _unused(families: Mapping[str, str], wanted: frozenset[str]) -> int:
+def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:
     """Number of accelerator families without a requested slot. families: slot -> family."""
     return (
-        len(set(families.values()) - {families[slot] for slot in wanted if slot in families})
+        len(set(families.values()) - {families[slot] for slot in kinds if slot in families})
         if families
         else 0
     )
@@ -319,5 +319,5 @@ def _about(container: ContainerRequirements) -> _About:
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:
     """True if it needs at least as much of every slot."""
-    wanted = dict(more)
-    return all(wanted.get(slot, 0) >= amount for slot, amount in less)
+    larger = dict(more)
+    return all(larger.get(slot, 0) >= amount for slot, amount in less)

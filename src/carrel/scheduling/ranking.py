@@ -82,9 +82,9 @@ class Ranking(Protocol):
     def begin(self) -> None: ...
 
 
-def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], wanted: SlotAmountPairs) -> Indexes:
+def with_room(capacity: FreeCapacity, among: NDArray[np.bool_], amounts: SlotAmountPairs) -> Indexes:
     """The nodes among these with the requested amounts free."""
-    for slot, amount in wanted:
+    for slot, amount in amounts:
         among = among & (capacity.column(slot) >= amount)
     return np.flatnonzero(among)
 

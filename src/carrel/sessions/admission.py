@@ -88,9 +88,9 @@ async def usable_groups(
     return [group for group in await groups.usable(tx, user, domain, project) if KIND in group.session_kinds]
 
 
-def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup:
+def chosen(usable: Sequence[ResourceGroup], ref: str | None) -> ResourceGroup:
     """The group with this id or name; the first if None. Raises: NotFound, Forbidden."""
-    if wanted is None:
+    if ref is None:
         if not usable:
             raise Forbidden(
                 "group.none",
@@ -99,45 +99,45 @@ def chosen(usable: Sequence[ResourceGroup], wanted: str | None) -> ResourceGroup
             )
         return usable[0]
     for group in usable:
-        if wanted == group.id or wanted.lower() == group.name.lower():
+        if ref == group.id or ref.lower() == group.name.lower():
             return group
     raise NotFound(
         "group.not_found",
-        f"There is no resource group {wanted} that you can use for this.",
+        f"There is no resource group {ref} that you can use for this.",
         hint="See `carrel group ls`.",
         field="group",
         details={"groups": [group.name for group in usable]},
     )
 
 
-async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, wanted: str | None) -> Node | None:
-    if wanted is None:
+async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, ref: str | None) -> Node | None:
+    if ref is None:
         return None
     if not allows(actor, "session.designate", Target()):
         raise refusal(actor, "session.designate")
-    found = await tx.execute(select(Node).where(nodes.called(wanted), Node.group_id == group.id, IS_KNOWN))
-    node = nodes.the_one(found.scalars().all(), wanted)
+    found = await tx.execute(select(Node).where(nodes.called(ref), Node.group_id == group.id, IS_KNOWN))
+    node = nodes.the_one(found.scalars().all(), ref)
     if node is None:
         raise NotFound(
             "node.not_found",
-            f"There is no node {wanted} in {group.name}.",
+            f"There is no node {ref} in {group.name}.",
             hint="See `carrel node ls`.",
             field="node",
         )
     return node
 
 
-def _priority(actor: Actor, project: ProjectId, wanted: int | None, policy: KeypairPolicy) -> int:
+def _priority(actor: Actor, project: ProjectId, priority: int | None, policy: KeypairPolicy) -> int:
     most = policy.max_priority
-    if wanted is None:
+    if priority is None:
         return min(DEFAULT_PRIORITY, most)
-    require_priority(actor, Target(None, project, actor.domain_id), wanted, most)
-    return wanted
+    require_priority(actor, Target(None, project, actor.domain_id), priority, most)
+    return priority
 
 
-def require_priority(actor: Actor, target: Target, wanted: int, most: int) -> None:
+def require_priority(actor: Actor, target: Target, priority: int, most: int) -> None:
     """Only administrators may exceed the priority that the policy allows. Raises: Forbidden."""
-    if wanted > most and not allows(actor, "session.prioritise", target):
+    if priority > most and not allows(actor, "session.prioritise", target):
         raise Forbidden(
             "session.priority_too_high",
             f"Your resource policy limits the priority to {most}.",
@@ -147,11 +147,11 @@ def require_priority(actor: Actor, target: Target, wanted: int, most: int) -> No
         )
 
 
-def _time_limit(wanted: int | None, policy: KeypairPolicy) -> int | None:
+def _time_limit(requested_s: int | None, policy: KeypairPolicy) -> int | None:
     most = policy.lifetime_s
-    if wanted is None or most is None:
-        return wanted or most
-    if wanted > most:
+    if requested_s is None or most is None:
+        return requested_s or most
+    if requested_s > most:
         raise Invalid(
             "session.lives_too_long",
             f"Your resource policy limits the run time of a session to {most} s.",
@@ -159,23 +159,23 @@ def _time_limit(wanted: int | None, policy: KeypairPolicy) -> int | None:
             field="time_limit_s",
             details={"most": most},
         )
-    return wanted
+    return requested_s
 
 
 async def _machines(tx: AsyncSession, group: ResourceGroup) -> Sequence[Node]:
     return (await tx.execute(select(Node).where(Node.group_id == group.id, IS_KNOWN))).scalars().all()
 
 
-def _require_architecture(wanted: str, machines: Sequence[Node]) -> None:
+def _require_architecture(needed: str, machines: Sequence[Node]) -> None:
     there = {architecture(node.architecture) for node in machines}
     # A group that has no node yet may get one.
-    if wanted and there and not there & {wanted, ""}:
+    if needed and there and not there & {needed, ""}:
         raise Refused(
             "session.wrong_architecture",
-            f"The image needs {wanted}; the nodes are {' and '.join(sorted(there))}.",
+            f"The image needs {needed}; the nodes are {' and '.join(sorted(there))}.",
             hint="Choose another image, or another resource group.",
             field="image",
-            details={"asked": wanted, "there": sorted(there)},
+            details={"asked": needed, "there": sorted(there)},
         )
 
 

@@ -32,15 +32,15 @@ _THEMSELVES = frozenset({"/", "/home", "/media", "/mnt", "/opt", "/root", "/srv"
 """Directories that cannot be replaced but may contain mounts."""
 
 
-def place(wanted: str | None, name: str, *, field: str) -> str:
+def place(chosen: str | None, name: str, *, field: str) -> str:
     """The absolute mount path. A relative path is resolved below the home; None: the home plus the folder's name.
 
     Raises: Invalid.
     """
-    path = _HOME / (wanted or name)
-    if any(part in (".", "..") or len(part) > _LONGEST_NAME for part in (wanted or "").split("/")):
+    path = _HOME / (chosen or name)
+    if any(part in (".", "..") or len(part) > _LONGEST_NAME for part in (chosen or "").split("/")):
         raise _refused(
-            f"{wanted} is not a valid mount path.",
+            f"{chosen} is not a valid mount path.",
             field,
             "Do not use . or .. or names longer than 255 characters.",
         )
@@ -59,13 +59,13 @@ def _refused(message: str, field: str, hint: str) -> Invalid:
     return Invalid("mount.path", message, hint=hint, field=field)
 
 
-def part(wanted: str, *, field: str) -> str:
+def part(path: str, *, field: str) -> str:
     """The directory inside a folder, relative to it; "" for the whole folder. Raises: Invalid."""
-    names = wanted.strip("/").split("/") if wanted.strip("/") else []
+    names = path.strip("/").split("/") if path.strip("/") else []
     if any(name in ("", ".", "..") or len(name.encode()) > _LONGEST_NAME for name in names):
         raise Invalid(
             "mount.subpath",
-            f"{wanted} is not a valid directory of a folder.",
+            f"{path} is not a valid directory of a folder.",
             hint="Separate directory names with a single / and do not use . or ..",
             field=field,
         )

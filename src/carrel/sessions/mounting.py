@@ -69,24 +69,24 @@ class MountedFolder:
 _Kept = Callable[[AsyncSession, Iterable[FolderId]], Awaitable[set[FolderId]]]
 
 
-async def plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
+async def plan(tx: AsyncSession, actor: Actor, requests: Sequence[MountRequest]) -> MountPlan:
     """The mounts of a session with these requests. The folders are locked until the transaction ends.
 
     The actor's own folders whose name starts with a dot are mounted automatically. Of those, a folder whose storage
     is unavailable is skipped and one over quota is read-only, so that they never block a session.
     Raises: NotFound, Forbidden, Invalid; Conflict for a state or an overlap; Refused by a quota.
     """
-    return await _plan(tx, actor, wanted, _keep)
+    return await _plan(tx, actor, requests, _keep)
 
 
-async def foresee(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest]) -> MountPlan:
+async def foresee(tx: AsyncSession, actor: Actor, requests: Sequence[MountRequest]) -> MountPlan:
     """As `plan`, but without locks, for a check."""
-    return await _plan(tx, actor, wanted, _leave)
+    return await _plan(tx, actor, requests, _leave)
 
 
-async def _plan(tx: AsyncSession, actor: Actor, wanted: Sequence[MountRequest], keep: _Kept) -> MountPlan:
+async def _plan(tx: AsyncSession, actor: Actor, requests: Sequence[MountRequest], keep: _Kept) -> MountPlan:
     # 1. requested and automatic mounts
-    named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(wanted)]
+    named = [await _named(tx, actor, each, f"mounts.{number}") for number, each in enumerate(requests)]
     own, away = await _automatic(tx, actor, [each.folder.id for each in named])
     # 2. lock the folders
     kept = await keep(tx, [each.folder.id for each in (*named, *own)])
@@ -172,18 +172,18 @@ async def mounted_in(tx: AsyncSession, actor: Actor, ref: str) -> list[MountedIn
     return await mounts_of(tx, actor, held.folder)
 
 
-async def _named(tx: AsyncSession, actor: Actor, wanted: MountRequest, field: str) -> PlannedMount:
+async def _named(tx: AsyncSession, actor: Actor, request: MountRequest, field: str) -> PlannedMount:
     try:
-        held = await access.find(tx, actor, wanted.folder, "vfolder.use")
+        held = await access.find(tx, actor, request.folder, "vfolder.use")
         access.require(held, Permission.READ)
     except CarrelError as error:
         error.field = f"{field}.folder"
         raise
     return PlannedMount(
         held,
-        mount_paths.place(wanted.path, held.folder.name, field=f"{field}.path"),
-        mount_paths.part(wanted.subpath, field=f"{field}.subpath"),
-        wanted.read_only or not _writable(held),
+        mount_paths.place(request.path, held.folder.name, field=f"{field}.path"),
+        mount_paths.part(request.subpath, field=f"{field}.subpath"),
+        request.read_only or not _writable(held),
         field,
     )
 

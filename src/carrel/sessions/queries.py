@@ -182,9 +182,9 @@ def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator
     yield "(" + " OR ".join(places) + ")"
 
 
-def states_of(wanted: str) -> list[SessionState] | None:
+def states_of(name: str) -> list[SessionState] | None:
     """The states that "live", "ended", "all" or a state's own name stand for. Raises: Invalid."""
-    match wanted:
+    match name:
         case "all":
             return None
         case "live":
@@ -192,11 +192,11 @@ def states_of(wanted: str) -> list[SessionState] | None:
         case "ended":
             return sorted(LIFECYCLE.final)
     try:
-        return [SessionState(wanted.upper())]
+        return [SessionState(name.upper())]
     except ValueError:
         raise Invalid(
             "invalid.state",
-            f"{wanted} is not a state.",
+            f"{name} is not a state.",
             hint="Use live, ended, all, or one of " + ", ".join(SessionState) + ".",
             field="state",
         ) from None
@@ -320,10 +320,10 @@ async def lock(tx: AsyncSession, session: SessionId, *states: SessionState) -> b
 
     states: any, when empty.
     """
-    wanted = select(Session.id).where(Session.id == session).with_for_update()
+    statement = select(Session.id).where(Session.id == session).with_for_update()
     if states:
-        wanted = wanted.where(Session.state.in_(states))
-    return (await tx.execute(wanted)).first() is not None
+        statement = statement.where(Session.state.in_(states))
+    return (await tx.execute(statement)).first() is not None
 
 
 Mark = tuple[SessionState, int, int]

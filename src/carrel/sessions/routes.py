@@ -54,20 +54,20 @@ async def create(
 
 
 async def list_sessions(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[SessionQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[SessionQuery, Query()]
 ) -> Response:
     """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
     return _json(
         await queries.page(
             services.database,
             actor,
-            states=queries.states_of(wanted.state),
-            search=wanted.q,
-            owner=wanted.owner,
-            project=wanted.project,
-            limit=wanted.limit,
-            cursor=wanted.cursor,
-            sort=wanted.sort,
+            states=queries.states_of(query.state),
+            search=query.q,
+            owner=query.owner,
+            project=query.project,
+            limit=query.limit,
+            cursor=query.cursor,
+            sort=query.sort,
         )
     )
 

@@ -131,7 +131,7 @@ def _row(
     )
 
 
-async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> ProjectId:
+async def project_of(tx: AsyncSession, actor: Actor, ref: str | None) -> ProjectId:
     """The requested project, among those of the actor. It and the actor's user stay locked until the transaction
     ends, so that neither is archived or disabled before the session is created.
     """
@@ -142,11 +142,11 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
             "You are not a member of any project.",
             hint="Ask an administrator to add you to one.",
         )
-    if wanted is None:
+    if ref is None:
         projects = [project for project in projects if project.archived_at is None] or projects[:1]
     for project in projects:
-        only = wanted is None and (len(projects) == 1 or project.name == "default")
-        if wanted in (project.id, project.name) or only:
+        only = ref is None and (len(projects) == 1 or project.name == "default")
+        if ref in (project.id, project.name) or only:
             if project.archived_at is not None:
                 raise Conflict(
                     "project.archived",
@@ -155,7 +155,7 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
                     field="project",
                 )
             return project.id
-    if wanted is None:
+    if ref is None:
         raise Invalid(
             "invalid.project",
             "You are a member of several projects.",
@@ -163,23 +163,23 @@ async def project_of(tx: AsyncSession, actor: Actor, wanted: str | None) -> Proj
             field="project",
             details={"projects": [project.name for project in projects]},
         )
-    raise NotFound("project.not_found", f"You are not a member of a project {wanted}.", field="project")
+    raise NotFound("project.not_found", f"You are not a member of a project {ref}.", field="project")
 
 
-async def image_of(tx: AsyncSession, actor: Actor, wanted: str, slots: Slots) -> Image | None:
+async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Image | None:
     """The image of the catalogue; None: an image reference.
 
     Raises: Invalid, also for too few slots; Forbidden if the actor's domain may not use its registry.
     """
-    image = await images.find(tx, wanted)
-    if image is None and not REFERENCE.match(wanted):
+    image = await images.find(tx, ref)
+    if image is None and not REFERENCE.match(ref):
         raise Invalid(
             "invalid.image",
-            f"{wanted} is neither an image in the catalogue nor an image reference.",
+            f"{ref} is neither an image in the catalogue nor an image reference.",
             hint="See `carrel image ls`; a reference looks like registry.example.org/team/name:tag.",
             field="image",
         )
-    await images.require_registry(tx, actor.domain_id, image.reference if image else wanted)
+    await images.require_registry(tx, actor.domain_id, image.reference if image else ref)
     if too_few := too_few_for(image, slots):
         raise too_few
     return image
@@ -306,8 +306,10 @@ async def remove_container(
 async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
     """Move a TERMINATING session to its final state, even if containers remain, and release its slots."""
     # Read again: the outcome may have changed while it was terminating.
-    wanted = select(Session.outcome).where(Session.id == session, Session.state == SessionState.TERMINATING)
-    outcome = (await tx.execute(wanted.with_for_update())).scalar()
+    statement = select(Session.outcome).where(
+        Session.id == session, Session.state == SessionState.TERMINATING
+    )
+    outcome = (await tx.execute(statement.with_for_update())).scalar()
     if outcome is None:
         return
     await transitions.move(

@@ -87,7 +87,7 @@ WITH given AS (
 ), released AS (
     UPDATE vfolder_mounts m SET released_at = g.now FROM changed c, given g
     WHERE g.final AND m.session_id = c.id AND m.released_at IS NULL
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -95,7 +95,7 @@ _TOUCH = text(f"""
 WITH changed AS (
     UPDATE sessions SET progress = coalesce(CAST(:progress AS jsonb), progress), reason = coalesce(:reason, reason)
     WHERE id = :id AND state = ANY(:sources) RETURNING *
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -106,7 +106,7 @@ WITH changed AS (
 ), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason)
     SELECT id, :now, state, state, :cause, :reason FROM changed
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -120,19 +120,19 @@ WITH changed AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT id, :now, state, state, n.cause, :reason, :actor
     FROM changed, (SELECT CAST(:cause AS text) AS cause) n WHERE n.cause IS NOT NULL
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
 _REFUSE = text(f"""
-WITH wanted AS (
-    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS w(id text, reason text, position int)
+WITH refusals AS (
+    SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(id text, reason text, position int)
 ), changed AS (
-    UPDATE sessions s SET reason = w.reason, queue_position = w.position
-    FROM wanted w WHERE s.id = w.id AND s.state = 'PENDING'
-      AND (s.reason, s.queue_position) IS DISTINCT FROM (w.reason, w.position)
+    UPDATE sessions s SET reason = r.reason, queue_position = r.position
+    FROM refusals r WHERE s.id = r.id AND s.state = 'PENDING'
+      AND (s.reason, s.queue_position) IS DISTINCT FROM (r.reason, r.position)
     RETURNING s.*
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -140,7 +140,7 @@ _CREATED = text(f"""
 WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, actor)
     SELECT id, created_at, NULL, state, 'created', :actor FROM changed
-), told AS ({_INSERT_EVENT})
+), published AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
 """)  # noqa: S608 - no input in it
 
@@ -168,13 +168,13 @@ _RENEW_RESTARTS = text("""
 _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND state = :state")
 
 _PRIORITISE = text(f"""
-WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), told AS ({_INSERT_EVENT})
+WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), published AS ({_INSERT_EVENT})
 SELECT id, {_TELL} FROM changed
 """)  # noqa: S608 - no input in it
 
 _RENAME = text(f"""
 WITH changed AS (UPDATE sessions SET name = :name WHERE id = :id AND state = ANY(:sources) RETURNING *),
-told AS ({_INSERT_EVENT})
+published AS ({_INSERT_EVENT})
 SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 

@@ -63,15 +63,15 @@ async def send_due(transaction: _Transaction, seal: SecretBox, now: datetime) ->
 
 def server_of(account: site.MailAccount) -> MailServer | None:
     """The mail server of the settings; None: there is none."""
-    wanted = account.settings
-    if wanted.mail_sender is None or not wanted.mail_host:
+    settings = account.settings
+    if settings.mail_sender is None or not settings.mail_host:
         return None
     return MailServer(
-        wanted.mail_host,
-        wanted.mail_port,
-        wanted.mail_tls.value,
-        wanted.mail_sender,
-        user=wanted.mail_user,
+        settings.mail_host,
+        settings.mail_port,
+        settings.mail_tls.value,
+        settings.mail_sender,
+        user=settings.mail_user,
         password=account.password or "",
     )
 

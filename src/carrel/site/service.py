@@ -40,11 +40,11 @@ async def show(tx: AsyncSession, actor: Actor) -> SiteView:
     return await _view(tx, await _row(tx))
 
 
-async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, wanted: SiteUpdate) -> SiteView:
-    """Update the settings present in `wanted`. Raises: Forbidden, Invalid."""
+async def update(tx: AsyncSession, seal: SecretBox, actor: Actor, changes: SiteUpdate) -> SiteView:
+    """Update the settings present in `changes`. Raises: Forbidden, Invalid."""
     require(actor, "site.update", Target())
     row = await _row(tx, lock=True)
-    given = wanted.model_dump(mode="json", exclude_unset=True)
+    given = changes.model_dump(mode="json", exclude_unset=True)
     before = _read(row.values).model_dump(mode="json")
     changed = {name: value for name, value in given.items() if name in before and before[name] != value}
     after = SiteSettings.model_validate({**before, **changed})

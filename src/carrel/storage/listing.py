@@ -98,8 +98,8 @@ def page(
         chosen: list[Key] = []
         for is_file, group in enumerate(groups):
             sorted_by = _sorted_by(handle, group, order.by, is_file=bool(is_file))
-            wanted = limit + 1 - len(chosen)
-            chosen += [(bool(is_file), *pair) for pair in _first(sorted_by, order, wanted, bool(is_file))]
+            missing = limit + 1 - len(chosen)
+            chosen += [(bool(is_file), *pair) for pair in _first(sorted_by, order, missing, bool(is_file))]
         entries = [found for key in chosen[:limit] if (found := _looked(handle, path, key[2]))]
     return ListingPage(entries, sum(map(len, groups)), chosen[limit - 1] if len(chosen) > limit else None)
 
@@ -117,7 +117,7 @@ def entry(root: Path, path: str) -> Entry:
 def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
     """Entries below the path whose name contains the text, breadth first; stops early after a time limit."""
     until = time.monotonic() + SEARCH_S
-    wanted, entries = part.casefold(), list[Entry]()
+    lowered, entries = part.casefold(), list[Entry]()
     waiting = deque([path])
     while waiting:
         above = waiting.popleft()
@@ -125,7 +125,7 @@ def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
             with directory(root, above) as handle:
                 groups = _scanned(handle)
                 for name in itertools.chain(*groups):
-                    if wanted not in name.casefold() or (found := _looked(handle, above, name)) is None:
+                    if lowered not in name.casefold() or (found := _looked(handle, above, name)) is None:
                         continue
                     if len(entries) == limit or time.monotonic() > until:
                         return SearchResult(entries, complete=False)

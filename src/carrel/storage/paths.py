@@ -56,11 +56,11 @@ def joined(directory: str, name: str) -> str:
 @contextmanager
 def directory(root: Path, path: str) -> Iterator[int]:
     """A handle of a directory during the block. root: the folder's files. Raises: as `said`, Invalid."""
-    wanted = names(path)
+    steps = names(path)
     handle = _root(root)
     try:
         with said(path):
-            for name in wanted:
+            for name in steps:
                 inner = os.open(name, DIRECTORY, dir_fd=handle)
                 os.close(handle)
                 handle = inner
@@ -72,11 +72,11 @@ def directory(root: Path, path: str) -> Iterator[int]:
 @contextmanager
 def made_directory(root: Path, path: str) -> Iterator[int]:
     """As `directory`; creates missing directories. Raises: as `said`, Invalid."""
-    wanted = names(path)
+    steps = names(path)
     handle = _root(root)
     try:
         with said(path):
-            for name in wanted:
+            for name in steps:
                 inner = _entered(handle, name)
                 os.close(handle)
                 handle = inner

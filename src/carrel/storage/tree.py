@@ -119,12 +119,12 @@ def put(
 
     expected: ETags, one of which the existing file must have, or "*". Raises: Changed, Conflict, Invalid.
     """
-    above, wanted = split(path)
+    above, new_name = split(path)
     with made_directory(root, above) as handle, directory(stage, "") as source:
         file = os.stat(name, dir_fd=source, follow_symlinks=False)
         placed = [(name, path, file.st_size, file.st_ino)]
         with begun(intent, "put", files=placed, clash=clash), alone(source):
-            got = put_in(source, name, handle, wanted, path, clash, expected=expected)
+            got = put_in(source, name, handle, new_name, path, clash, expected=expected)
         # Outside of the lock, so that concurrent calls sync concurrently.
         os.fsync(handle)
     return joined(above, got)
@@ -134,7 +134,7 @@ def put_in(
     source: int,
     name: str,
     handle: int,
-    wanted: str,
+    new_name: str,
     path: str,
     clash: Clash,
     *,
@@ -144,13 +144,13 @@ def put_in(
     messages.
     """
     if expected is not None or clash is Clash.REPLACE:
-        present = _present(handle, wanted)
+        present = _present(handle, new_name)
         if expected is not None and not _is_one_of(present, expected):
             raise changed(path)
         if clash is Clash.REPLACE and present and stat.S_ISREG(present.st_mode):
             # Scripts stay executable.
             os.chmod(name, stat.S_IMODE(present.st_mode) & 0o777, dir_fd=source)
-    return _place(source, name, handle, wanted, path, clash)
+    return _place(source, name, handle, new_name, path, clash)
 
 
 def copy(
@@ -221,8 +221,8 @@ def _copy_all(source: Path, paths: Sequence[str], staged: int, name: str, tick: 
 
 
 def _put_copy(ready: int, number: str, target: int, path: str, clash: Clash) -> str:
-    above, wanted = split(path)
-    return joined(above, _place(ready, number, target, wanted, path, clash))
+    above, new_name = split(path)
+    return joined(above, _place(ready, number, target, new_name, path, clash))
 
 
 def _after(done: Advance, tick: Tick) -> Tick:
@@ -268,16 +268,16 @@ def _require_free(handle: int, goals: Sequence[str]) -> None:
             raise exists(goal)
 
 
-def _place(source: int, name: str, target: int, wanted: str, path: str, clash: Clash) -> str:
+def _place(source: int, name: str, target: int, new_name: str, path: str, clash: Clash) -> str:
     """Rename from one directory to another; returns the name. path: target for messages."""
     with said(path):
         if clash is Clash.REPLACE:
             try:
-                os.rename(name, wanted, src_dir_fd=source, dst_dir_fd=target)
+                os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
             except NotADirectoryError:
                 raise exists(path) from None
-            return wanted
-        for candidate in candidates(wanted, clash):
+            return new_name
+        for candidate in candidates(new_name, clash):
             with suppress(FileExistsError):
                 _rename_new(source, name, target, candidate)
                 return candidate
@@ -294,9 +294,9 @@ def candidates(name: str, clash: Clash) -> Iterator[str]:
             yield stem.encode()[: LONGEST_NAME - len(mark)].decode(errors="ignore") + mark.decode()
 
 
-def _rename_new(source: int, name: str, target: int, wanted: str) -> None:
+def _rename_new(source: int, name: str, target: int, new_name: str) -> None:
     """Rename without replacing. Raises: FileExistsError; OSError."""
-    old, new = os.fsencode(name), os.fsencode(wanted)
+    old, new = os.fsencode(name), os.fsencode(new_name)
     if _libc.renameat2(source, old, target, new, _RENAME_NOREPLACE) == 0:
         return
     number = ctypes.get_errno()
@@ -304,11 +304,11 @@ def _rename_new(source: int, name: str, target: int, wanted: str) -> None:
         raise OSError(number, os.strerror(number), name)
     # Some file systems do not support RENAME_NOREPLACE. A hard link works instead, but not for directories.
     if stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
-        if _present(target, wanted) is not None:
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), wanted)
-        os.rename(name, wanted, src_dir_fd=source, dst_dir_fd=target)
+        if _present(target, new_name) is not None:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+        os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)
         return
-    os.link(name, wanted, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
+    os.link(name, new_name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
     os.unlink(name, dir_fd=source)
 
 

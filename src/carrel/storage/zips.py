@@ -143,12 +143,12 @@ class _Archive:
 
     def _top(self, name: str) -> str:
         """A unique name among the top-level entries."""
-        wanted, number = _safe(name), 1
-        while wanted in self._tops:
+        unique, number = _safe(name), 1
+        while unique in self._tops:
             number += 1
-            wanted = f"{number} {_safe(name)}"
-        self._tops.add(wanted)
-        return wanted
+            unique = f"{number} {_safe(name)}"
+        self._tops.add(unique)
+        return unique
 
     def _note(self, name: str, why: str) -> None:
         if len(self._errors) < _MOST_ERRORS:

@@ -44,10 +44,10 @@ async def domain(
     """The domain with this id or name, locked for a change. Raises: NotFound, Forbidden. field: of the request that
     references the domain; it is then protected from removal.
     """
-    wanted = select(Domain).where(is_domain(ref), Domain.removed_at.is_(None))
+    statement = select(Domain).where(is_domain(ref), Domain.removed_at.is_(None))
     if field:
-        wanted = wanted.with_for_update(read=True, key_share=True)
-    found = await _first(tx, wanted.order_by((Domain.id == ref).desc()), action)
+        statement = statement.with_for_update(read=True, key_share=True)
+    found = await _first(tx, statement.order_by((Domain.id == ref).desc()), action)
     missing = NotFound(
         "domain.not_found", f"There is no domain {ref}.", hint="See `carrel domain ls`.", field=field
     )
@@ -70,10 +70,10 @@ async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "proje
     """
     seen = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
     there = Project.domain_id.in_(select(Domain.id).where(Domain.removed_at.is_(None)))
-    wanted = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
+    statement = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
     if action != "project.read":
-        wanted = wanted.with_for_update(key_share=True)
-    found = list((await tx.execute(wanted.limit(10))).scalars())
+        statement = statement.with_for_update(key_share=True)
+    found = list((await tx.execute(statement.limit(10))).scalars())
     exact = [each for each in found if each.id == ref] or found
     if not exact:
         raise NotFound("project.not_found", f"There is no project {ref}.", hint="See `carrel project ls`.")
@@ -92,10 +92,10 @@ async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.rea
     """The user with this id or e-mail, locked for a change. Raises: NotFound, Forbidden. Purged users are found by
     id.
     """
-    wanted = select(User).where(
+    statement = select(User).where(
         or_(User.id == ref, func.lower(User.email) == ref.strip().lower()), sees_user(actor)
     )
-    found = await _first(tx, wanted.order_by((User.id == ref).desc()), action)
+    found = await _first(tx, statement.order_by((User.id == ref).desc()), action)
     if found is None:
         raise NotFound("user.not_found", f"There is no user {ref}.", hint="See `carrel user ls`.")
     if action != "user.read":
@@ -160,7 +160,7 @@ async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> 
     return (await tx.execute(left)).first() is not None
 
 
-async def _first(tx: AsyncSession, wanted: Select[T], action: str) -> T | None:
+async def _first(tx: AsyncSession, statement: Select[T], action: str) -> T | None:
     if not action.endswith(".read"):
-        wanted = wanted.with_for_update(key_share=True)
-    return (await tx.execute(wanted.limit(1))).scalar()
+        statement = statement.with_for_update(key_share=True)
+    return (await tx.execute(statement.limit(1))).scalar()

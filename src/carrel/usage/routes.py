@@ -50,9 +50,9 @@ async def recent(
     sessions: Annotated[str, Query(max_length=3000, description="ids, separated by commas")],
 ) -> RecentUsage:
     """The last five minutes of several sessions; those that you may not see are omitted."""
-    wanted = [SessionId(part) for part in sessions.split(",") if part]
+    ids = [SessionId(part) for part in sessions.split(",") if part]
     async with services.database.transaction() as tx:
-        visible = await queries.visible(tx, actor, wanted)
+        visible = await queries.visible(tx, actor, ids)
         grouped = await service.recent(tx, visible, services.clock.now())
     return RecentUsage(
         items={

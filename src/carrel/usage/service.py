@@ -116,10 +116,10 @@ async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) ->
     asked = func.unnest(
         cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True)))
     )
-    wanted = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
+    requested = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
     used = (
         _amounts()
-        .join(wanted, (Container.session_id == wanted.c.session_id) & (Sample.at >= wanted.c.since))
+        .join(requested, (Container.session_id == requested.c.session_id) & (Sample.at >= requested.c.since))
         .subquery()
     )
     minute = func.date_trunc("minute", used.c.at)

@@ -100,8 +100,8 @@ class Down:
         others = (f"{stem} ({number}){ending}" for number in itertools.count(1))
         return next(other for other in others if other not in self._promised and _stat(other) is None)
 
-    def _fetch(self, wanted: tuple[models.FileView, str]) -> None:
-        fetch(self._files, self._folder, *wanted, self._done.meter)
+    def _fetch(self, target: tuple[models.FileView, str]) -> None:
+        fetch(self._files, self._folder, *target, self._done.meter)
 
     def _tree(self, crew: Crew, path: str, local: str) -> None:
         waiting = self._inside(crew, path, local)

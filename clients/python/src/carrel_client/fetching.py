@@ -25,26 +25,26 @@ EXECUTABLE = 0o111
 _MARK = 12
 
 
-def fetch(files: Files, folder: str, wanted: models.FileView, local: str, meter: Meter) -> None:
+def fetch(files: Files, folder: str, entry: models.FileView, local: str, meter: Meter) -> None:
     """Download the file, replacing an existing one. A partial download of an earlier run is resumed.
 
     Raises: CarrelError, Stopped.
     """
-    unfinished = part_of(local, wanted)
+    unfinished = part_of(local, entry)
     with naming(local), open(unfinished, "ab") as file:
         _keep_others_out(file, local)
-        _Fetching(files, folder, wanted, file, meter).run()
-        _finish(unfinished, wanted)
+        _Fetching(files, folder, entry, file, meter).run()
+        _finish(unfinished, entry)
         os.replace(unfinished, local)
-        if (wanted["size_bytes"] or 0) > AT_ONCE:
+        if (entry["size_bytes"] or 0) > AT_ONCE:
             _forget_others(unfinished)
     meter.finished()
 
 
-def part_of(local: str, wanted: models.FileView) -> str:
+def part_of(local: str, entry: models.FileView) -> str:
     """Where the beginning of a file is kept; another one for each content that the file has had."""
     directory, name = os.path.split(local)
-    mark = sha256(f"{wanted['path']}\n{wanted['etag']}".encode()).hexdigest()[:_MARK]
+    mark = sha256(f"{entry['path']}\n{entry['etag']}".encode()).hexdigest()[:_MARK]
     stem = name.encode()[: _LONGEST_NAME - 20].decode(errors="ignore")
     return os.path.join(directory, f".{stem}.{mark}.part")
 
@@ -66,15 +66,15 @@ def _keep_others_out(file: BufferedWriter, local: str) -> None:
 
 class _Fetching:
     def __init__(
-        self, files: Files, folder: str, wanted: models.FileView, file: BufferedWriter, meter: Meter
+        self, files: Files, folder: str, entry: models.FileView, file: BufferedWriter, meter: Meter
     ) -> None:
         self._files = files
         self._folder = folder
-        self._wanted = wanted
+        self._entry = entry
         self._file = file
         self._meter = meter
         self._have = file.tell()
-        self._etag = _quoted(wanted["etag"])
+        self._etag = _quoted(entry["etag"])
 
     def run(self) -> None:
         patience = Patience(self._meter)
@@ -93,10 +93,10 @@ class _Fetching:
                 patience.after(error)
 
     def _read(self) -> None:
-        if self._have and self._have == self._wanted["size_bytes"]:
+        if self._have and self._have == self._entry["size_bytes"]:
             return
         opened = self._files.download(
-            self._folder, path=self._wanted["path"], offset=self._have, etag=self._etag
+            self._folder, path=self._entry["path"], offset=self._have, etag=self._etag
         )
         with opened as answer:
             if answer.status != 206:
@@ -108,7 +108,7 @@ class _Fetching:
                 self._have += len(block)
                 self._meter.add(len(block))
             # Where hanging up is the end of an answer, it may have come too early.
-            if self._etag == _quoted(self._wanted["etag"]) and self._have < (self._wanted["size_bytes"] or 0):
+            if self._etag == _quoted(self._entry["etag"]) and self._have < (self._entry["size_bytes"] or 0):
                 raise WireError("the answer broke off")
         with naming(self._file.name):
             self._file.flush()
@@ -129,11 +129,11 @@ def _forget_others(unfinished: str) -> None:
         os.unlink(other)
 
 
-def _finish(unfinished: str, wanted: models.FileView) -> None:
-    seconds = datetime.fromisoformat(wanted["modified_at"]).timestamp()
+def _finish(unfinished: str, entry: models.FileView) -> None:
+    seconds = datetime.fromisoformat(entry["modified_at"]).timestamp()
     mode = os.stat(unfinished).st_mode
     # Who may run it there may run it here, as far as whoever may read it here.
-    if int(wanted["mode"], 8) & 0o100:
+    if int(entry["mode"], 8) & 0o100:
         os.chmod(unfinished, mode | (mode >> 2 & EXECUTABLE))
     os.utime(unfinished, (seconds, seconds))
 

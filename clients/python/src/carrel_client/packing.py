@@ -99,10 +99,10 @@ def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source
 
 
 def fetch_packed(
-    files: Files, folder: str, meter: Meter, crew: Crew, wanted: Sequence[tuple[models.FileView, str]]
+    files: Files, folder: str, meter: Meter, crew: Crew, targets: Sequence[tuple[models.FileView, str]]
 ) -> None:
     """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
-    left = {found["path"]: (found, local) for found, local in wanted}
+    left = {found["path"]: (found, local) for found, local in targets}
     patience, why = Patience(meter), None
     while left:
         before = len(left)

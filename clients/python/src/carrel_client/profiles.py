@@ -59,16 +59,16 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
                 hint=f"Set all of {', '.join(_VARIABLES)}, or none.",
             )
         return Profile(None, url=given[0], access_key=given[1], secret_key=given[2])
-    wanted = name or environ.get("CARREL_PROFILE") or DEFAULT
+    profile = name or environ.get("CARREL_PROFILE") or DEFAULT
     if name is None and given[0]:
-        return _of_server(given[0], wanted, environ)
-    found = load(wanted, environ)
+        return _of_server(given[0], profile, environ)
+    found = load(profile, environ)
     if found is None:
         raise CarrelError(
             "client.not_signed_in",
-            "You are not signed in." if wanted == DEFAULT else f"There is no profile {wanted!r}.",
+            "You are not signed in." if profile == DEFAULT else f"There is no profile {profile!r}.",
             status=401,
-            hint="carrel login URL --email E" + ("" if wanted == DEFAULT else f" --profile {wanted}"),
+            hint="carrel login URL --email E" + ("" if profile == DEFAULT else f" --profile {profile}"),
         )
     return found
 

@@ -100,9 +100,9 @@ class Transfers:
         """
         done = Transfer(Meter(told))
         place = Place(self._files, self._uploads, folder, checked=False, parts=1)
-        wanted: models.Clash = clash if clash == "replace" or clash == "rename" else "refuse"
+        on_clash: models.Clash = clash if clash == "replace" or clash == "rename" else "refuse"
         with Bringing(1, done) as crew:
-            crew.give(path, lambda: send_stream(place, source, path, wanted, done.meter))
+            crew.give(path, lambda: send_stream(place, source, path, on_clash, done.meter))
         return done
 
     def download(

@@ -19,16 +19,16 @@ from carrel.tables.tenancy import IS_DOMAIN_ADMIN, Domain, Project, User, UserSt
 _SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.id, default="name")
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: DomainQuery) -> DomainList:
+async def page(tx: AsyncSession, actor: Actor, query: DomainQuery) -> DomainList:
     """The domains that the actor may see."""
     chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
-    if wanted.q:
+    if query.q:
         # There are few domains, so a substring search needs no index.
-        chosen = chosen.where(Domain.name.ilike(f"%{escaped(wanted.q)}%"))
-    if wanted.active is not None:
-        chosen = chosen.where(Domain.active.is_(wanted.active))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(Domain.name.ilike(f"%{escaped(query.q)}%"))
+    if query.active is not None:
+        chosen = chosen.where(Domain.active.is_(query.active))
+    found = await paging.page(tx, chosen, _SORT, query)
     return DomainList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 

@@ -24,11 +24,11 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     "/domains", operation_id="domains.list", summary="List domains", openapi_extra=names("domain.read")
 )
 async def list_domains(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[DomainQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[DomainQuery, Query()]
 ) -> DomainList:
     """Domains with their number of users, projects and live sessions, and their administrators."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(

@@ -36,30 +36,30 @@ _PLACES: dict[str, Literal["group", "storage_host"]] = {
 }
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: DomainCreate) -> DomainId:
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: DomainCreate) -> DomainId:
     """Create an empty domain.
 
     Raises: Forbidden; NotFound for a listed group or host; Conflict when the name is taken.
     """
     require(actor, "domain.create", Target())
-    given = wanted.model_dump()
+    given = request.model_dump()
     await _settle_places(tx, given, None)
-    await slot_kinds.require_known(tx, wanted.ceilings, field="ceilings")
+    await slot_kinds.require_known(tx, request.ceilings, field="ceilings")
     domain = Domain(id=DomainId(new_id()), created_at=clock.now(), **given)
     tx.add(domain)
-    await _flush(tx, wanted.name)
+    await _flush(tx, request.name)
     await _record(tx, actor, "domain.create", domain, after=given)
     return domain.id
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate) -> DomainId:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: DomainUpdate) -> DomainId:
     """Update the given fields. Disabling signs out its users.
 
     Raises: NotFound, also for a listed group or host; Forbidden; Conflict when the name is taken or no superadmin
     would remain.
     """
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
-    given = wanted.model_dump(exclude_unset=True)
+    given = changes.model_dump(exclude_unset=True)
     await _settle_places(tx, given, domain)
     await slot_kinds.require_known(tx, given.get("ceilings", ()), field="ceilings")
     after = {field: value for field, value in given.items() if value != getattr(domain, field)}
@@ -70,7 +70,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: DomainUpdate)
     before = {field: getattr(domain, field) for field in after}
     for field, value in after.items():
         setattr(domain, field, value)
-    await _flush(tx, wanted.name)
+    await _flush(tx, changes.name)
     if "ceilings" in after:
         await notify(tx, limits.TOPIC)
     await _record(tx, actor, "domain.update", domain, before=before, after=after)

@@ -28,10 +28,10 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
     present = await _present(tx, project, [user.id for user in people.values()])
     items: list[MemberAdded] = []
     changed: dict[str, User] = {}
-    for wanted in users:
-        user = people.get(wanted.strip().lower()) or people.get(wanted)
+    for each_ref in users:
+        user = people.get(each_ref.strip().lower()) or people.get(each_ref)
         if user is None:
-            items.append(MemberAdded(user=wanted, status="failed", problem=_unknown(wanted)))
+            items.append(MemberAdded(user=each_ref, status="failed", problem=_unknown(each_ref)))
             continue
         membership = present.get(user.id)
         status = "already" if membership and (membership.admin or not admin) else "added"
@@ -41,7 +41,7 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
         if status == "added":
             membership.admin = admin
             changed[user.email] = user
-        items.append(MemberAdded(user=wanted, status=status, member=_view(user, membership)))
+        items.append(MemberAdded(user=each_ref, status=status, member=_view(user, membership)))
     if changed:
         await tx.flush()
         await record(tx, actor, "project.enrol", project, after=dict.fromkeys(changed, _office(admin)))

@@ -29,18 +29,18 @@ _MEMBER_SORT = Sort({"email": func.lower(User.email, type_=String)}, tie=User.id
 SEARCHED = "(users.email || ' ') || users.name"
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: ProjectQuery) -> ProjectList:
+async def page(tx: AsyncSession, actor: Actor, query: ProjectQuery) -> ProjectList:
     """The projects that the actor may see."""
     chosen = _views().where(Domain.removed_at.is_(None))
     chosen = chosen.where(reaches(actor, "project.read", domain=Project.domain_id, project=Project.id))
-    if wanted.q:
+    if query.q:
         # There are at most thousands of projects, so a substring search needs no index.
-        chosen = chosen.where(Project.name.ilike(f"%{escaped(wanted.q)}%"))
-    if wanted.domain:
-        chosen = chosen.where(is_domain(wanted.domain))
-    if wanted.archived is not None:
-        chosen = chosen.where(Project.archived_at.is_not(None) == wanted.archived)
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(Project.name.ilike(f"%{escaped(query.q)}%"))
+    if query.domain:
+        chosen = chosen.where(is_domain(query.domain))
+    if query.archived is not None:
+        chosen = chosen.where(Project.archived_at.is_not(None) == query.archived)
+    found = await paging.page(tx, chosen, _SORT, query)
     return ProjectList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
@@ -49,14 +49,14 @@ async def detail(tx: AsyncSession, project: ProjectId) -> ProjectView:
     return _view((await tx.execute(_views().where(Project.id == project))).one())
 
 
-async def members(tx: AsyncSession, project: ProjectId, wanted: MemberQuery) -> MemberList:
+async def members(tx: AsyncSession, project: ProjectId, query: MemberQuery) -> MemberList:
     """The members of a project, by e-mail."""
     chosen = _members(project)
-    if wanted.q:
-        chosen = chosen.where(has_part(SEARCHED, wanted.q))
-    if wanted.admin is not None:
-        chosen = chosen.where(Membership.admin.is_(wanted.admin))
-    found = await paging.page(tx, chosen, _MEMBER_SORT, wanted)
+    if query.q:
+        chosen = chosen.where(has_part(SEARCHED, query.q))
+    if query.admin is not None:
+        chosen = chosen.where(Membership.admin.is_(query.admin))
+    found = await paging.page(tx, chosen, _MEMBER_SORT, query)
     return MemberList(
         items=[MemberView.model_validate(row, from_attributes=True) for row in found.rows],
         next_cursor=found.next_cursor,

@@ -33,11 +33,11 @@ UserRef = Annotated[str, Path(max_length=254, description="An id or an e-mail.")
     "/projects", operation_id="projects.list", summary="List projects", openapi_extra=names("project.read")
 )
 async def list_projects(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[ProjectQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[ProjectQuery, Query()]
 ) -> ProjectList:
     """Projects that you are a member of or administer, with their number of members and live sessions."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(
@@ -134,12 +134,12 @@ async def remove(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) 
     openapi_extra=names("project.read"),
 )
 async def list_members(
-    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, wanted: Annotated[MemberQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, query: Annotated[MemberQuery, Query()]
 ) -> MemberList:
     """The members of a project."""
     async with services.database.transaction() as tx:
         project = await tenancy.project(tx, actor, ref)
-        return await queries.members(tx, project.id, wanted)
+        return await queries.members(tx, project.id, query)
 
 
 @router.post(

@@ -22,33 +22,33 @@ from carrel.tenancy import queries as tenancy
 from carrel.tenancy.schemas import SessionsChoice
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: ProjectCreate) -> ProjectId:
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: ProjectCreate) -> ProjectId:
     """Create a project without members. Raises: NotFound, Forbidden; Conflict when the name is taken in the domain."""
     domain = await tenancy.domain(
-        tx, actor, wanted.domain or actor.domain_id, "project.create", field="domain"
+        tx, actor, request.domain or actor.domain_id, "project.create", field="domain"
     )
-    await slot_kinds.require_known(tx, wanted.ceilings, field="ceilings")
+    await slot_kinds.require_known(tx, request.ceilings, field="ceilings")
     project = Project(
         id=ProjectId(new_id()),
         domain_id=domain.id,
-        name=wanted.name,
-        description=wanted.description,
-        ceilings=wanted.ceilings,
+        name=request.name,
+        description=request.description,
+        ceilings=request.ceilings,
         created_at=clock.now(),
     )
     tx.add(project)
-    await _flush(tx, wanted.name)
-    after = {**wanted.model_dump(exclude={"domain"}), "domain": domain.name}
+    await _flush(tx, request.name)
+    after = {**request.model_dump(exclude={"domain"}), "domain": domain.name}
     await record(tx, actor, "project.create", project, after=after)
     return project.id
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate) -> ProjectId:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: ProjectUpdate) -> ProjectId:
     """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken."""
     project = await tenancy.project(tx, actor, ref, "project.update")
     after = {
         field: value
-        for field, value in wanted.model_dump(exclude_unset=True).items()
+        for field, value in changes.model_dump(exclude_unset=True).items()
         if value != getattr(project, field)
     }
     await slot_kinds.require_known(tx, after.get("ceilings", ()), field="ceilings")
@@ -56,7 +56,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: ProjectUpdate
     for field, value in after.items():
         setattr(project, field, value)
     if after:
-        await _flush(tx, wanted.name)
+        await _flush(tx, changes.name)
         if "ceilings" in after:
             await notify(tx, limits.TOPIC)
         await record(tx, actor, "project.update", project, before=before, after=after)

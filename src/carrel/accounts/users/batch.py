@@ -40,20 +40,20 @@ async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run
     answers = [
         UserMade(row=at, email=(row.email or "")[:254], status="failed") for at, row in enumerate(batch.rows)
     ]
-    wanted: dict[int, UserCreate] = {}
+    parsed: dict[int, UserCreate] = {}
     for answer, row in zip(answers, batch.rows, strict=True):
         read = _read(row, batch.defaults)
         if isinstance(read, UserCreate):
-            wanted[answer.row] = read
+            parsed[answer.row] = read
         else:
             answer.problems = read
     # 2. check for duplicates
-    _find_twins(answers, wanted)
+    _find_twins(answers, parsed)
     async with means.database.transaction() as tx:
-        around = await surroundings(tx, actor, wanted.values())
+        around = await surroundings(tx, actor, parsed.values())
         settings = await site.settings(tx)
     drafts: dict[int, Draft] = {}
-    for at, each in wanted.items():
+    for at, each in parsed.items():
         draft, problems = check(actor, each, around)
         problems += await password_problems(settings, each)
         answers[at].problems += [trouble(problem) for problem in problems]
@@ -94,9 +94,9 @@ def _trouble_of(error: object) -> Trouble:
     return Trouble(code="invalid.request", detail=detail, field=field)
 
 
-def _find_twins(answers: Sequence[UserMade], wanted: dict[int, UserCreate]) -> None:
+def _find_twins(answers: Sequence[UserMade], drafts: dict[int, UserCreate]) -> None:
     first: set[str] = set()
-    for at, each in wanted.items():
+    for at, each in drafts.items():
         email = each.email.lower()
         if email in first:
             answers[at].problems = [_MADE_TWICE]

@@ -25,7 +25,7 @@ _DIGITS = "23456789"
 class Draft:
     """A user who may be made."""
 
-    wanted: UserCreate
+    request: UserCreate
     domain: Domain
     projects: Sequence[Project]
 
@@ -41,11 +41,11 @@ class DraftContext:
     taken: frozenset[str]
 
 
-async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCreate]) -> DraftContext:
+async def surroundings(tx: AsyncSession, actor: Actor, requests: Iterable[UserCreate]) -> DraftContext:
     """What these drafts need to be checked, in three statements whatever their number."""
     # Kept from being removed until they are in it.
     # not narrowed: whether the actor may make users there is decided for each draft.
-    drafts = list(wanted)
+    drafts = list(requests)
     refs = {draft.domain or actor.domain_id for draft in drafts}
     domains = (
         (
@@ -85,21 +85,21 @@ async def surroundings(tx: AsyncSession, actor: Actor, wanted: Iterable[UserCrea
     )
 
 
-def check(actor: Actor, wanted: UserCreate, around: DraftContext) -> tuple[Draft | None, list[CarrelError]]:
+def check(actor: Actor, request: UserCreate, around: DraftContext) -> tuple[Draft | None, list[CarrelError]]:
     """The draft, or all that is wrong with it."""
     problems: list[CarrelError] = []
-    ref = wanted.domain or actor.domain_id
+    ref = request.domain or actor.domain_id
     domain = around.domains.get(ref) or around.domains.get(ref.lower())
     if domain is None or not allows(actor, "domain.read", domain_target(domain)):
         problems.append(NotFound("domain.not_found", f"There is no domain {ref}.", field="domain"))
         domain = None
     elif not allows(actor, "user.create", domain_target(domain)):
         problems.append(refusal(actor, "user.create"))
-    if is_administrator(wanted.role) and not allows(actor, "user.appoint", Target()):
+    if is_administrator(request.role) and not allows(actor, "user.appoint", Target()):
         problems.append(refusal(actor, "user.appoint"))
-    if wanted.email.lower() in around.taken:
-        problems.append(email_taken(wanted.email))
-    if sum((bool(wanted.password), wanted.generate_password, wanted.link)) > 1:
+    if request.email.lower() in around.taken:
+        problems.append(email_taken(request.email))
+    if sum((bool(request.password), request.generate_password, request.link)) > 1:
         problems.append(
             Invalid(
                 "invalid.password",
@@ -108,22 +108,22 @@ def check(actor: Actor, wanted: UserCreate, around: DraftContext) -> tuple[Draft
                 field="password",
             )
         )
-    projects = [around.projects.get((domain.id, ref)) for ref in wanted.projects] if domain else []
+    projects = [around.projects.get((domain.id, ref)) for ref in request.projects] if domain else []
     problems += [
         unknown_project(ref, domain)
-        for ref, project in zip(wanted.projects, projects, strict=False)
+        for ref, project in zip(request.projects, projects, strict=False)
         if domain and project is None
     ]
     if problems or domain is None:
         return None, problems
-    return Draft(wanted, domain, [project for project in dict.fromkeys(projects) if project]), []
+    return Draft(request, domain, [project for project in dict.fromkeys(projects) if project]), []
 
 
-async def password_problems(settings: SiteSettings, wanted: UserCreate) -> list[CarrelError]:
+async def password_problems(settings: SiteSettings, request: UserCreate) -> list[CarrelError]:
     """What speaks against the password that is given, by the rules of the site."""
     try:
-        if wanted.password:
-            await require_good(settings, wanted.password, personal=[wanted.email, wanted.name])
+        if request.password:
+            await require_good(settings, request.password, personal=[request.email, request.name])
     except Invalid as error:
         return [error]
     return []

@@ -149,10 +149,10 @@ def _require_purgeable(user: User, confirm: str) -> None:
         )
 
 
-async def purge_many(database: Database, clock: Clock, actor: Actor, wanted: UsersPurge) -> UsersPurged:
+async def purge_many(database: Database, clock: Clock, actor: Actor, request: UsersPurge) -> UsersPurged:
     """Permanently delete each in its own transaction; report the errors of the others."""
     items = []
-    for one in wanted.users:
+    for one in request.users:
         try:
             async with database.transaction() as tx:
                 done = await purge(
@@ -161,8 +161,8 @@ async def purge_many(database: Database, clock: Clock, actor: Actor, wanted: Use
                     actor,
                     one.user,
                     confirm=one.confirm,
-                    sessions=wanted.sessions,
-                    folders=FoldersChoice(wanted.folders_to, wanted.delete_folders),
+                    sessions=request.sessions,
+                    folders=FoldersChoice(request.folders_to, request.delete_folders),
                 )
             items.append(done.view(one.user))
         except CarrelError as error:

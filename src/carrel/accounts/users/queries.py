@@ -51,29 +51,29 @@ _SORT = Sort(
 )
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: UserQuery) -> UserList:
+async def page(tx: AsyncSession, actor: Actor, query: UserQuery) -> UserList:
     """The users that the actor may see."""
-    chosen = _views(actor).where(sees_user(actor), *_filters(actor, wanted))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+    chosen = _views(actor).where(sees_user(actor), *_filters(actor, query))
+    found = await paging.page(tx, chosen, _SORT, query)
     return UserList(
         items=[UserView.model_validate(_fields(row)) for row in found.rows], next_cursor=found.next_cursor
     )
 
 
-def _filters(actor: Actor, wanted: UserQuery) -> list[ColumnElement[bool]]:
-    conditions: list[Any] = [User.state == wanted.state if wanted.state else User.state != UserState.PURGED]
-    if wanted.role and is_of_projects(wanted.role):
+def _filters(actor: Actor, query: UserQuery) -> list[ColumnElement[bool]]:
+    conditions: list[Any] = [User.state == query.state if query.state else User.state != UserState.PURGED]
+    if query.role and is_of_projects(query.role):
         conditions.append(exists().where(Membership.user_id == User.id, Membership.admin))
-    elif wanted.role:
-        conditions.append(User.role == wanted.role)
-    if wanted.domain:
-        conditions.append(User.domain_id.in_(select(Domain.id).where(is_domain(wanted.domain))))
-    if wanted.project:
+    elif query.role:
+        conditions.append(User.role == query.role)
+    if query.domain:
+        conditions.append(User.domain_id.in_(select(Domain.id).where(is_domain(query.domain))))
+    if query.project:
         members = select(Membership.user_id).join(Project, Project.id == Membership.project_id)
         known = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
-        conditions.append(User.id.in_(members.where(Project.id == wanted.project, known)))
-    if wanted.q:
-        conditions.append(has_part(SEARCHED, wanted.q))
+        conditions.append(User.id.in_(members.where(Project.id == query.project, known)))
+    if query.q:
+        conditions.append(has_part(SEARCHED, query.q))
     return conditions
 
 
@@ -88,7 +88,7 @@ async def detail(tx: AsyncSession, actor: Actor, user: UserId) -> UserDetail:
         .join(ExternalIdentity, ExternalIdentity.provider_id == Provider.id)
         .where(ExternalIdentity.user_id == User.id)
     )
-    wanted = _views(actor).add_columns(
+    statement = _views(actor).add_columns(
         User.password_hash.is_not(None).label("has_password"),
         User.password_set_at,
         providers.scalar_subquery().label("providers"),
@@ -96,7 +96,7 @@ async def detail(tx: AsyncSession, actor: Actor, user: UserId) -> UserDetail:
         count(Login.user_id, Login.expires_at > func.now()).label("logins"),
         count(Session.owner_id, IS_LIVE).label("live_sessions"),
     )
-    row = (await tx.execute(wanted.where(User.id == user))).one()
+    row = (await tx.execute(statement.where(User.id == user))).one()
     return UserDetail.model_validate({**_fields(row), "providers": row.providers or []})
 
 

@@ -58,11 +58,11 @@ async def update_profile(
 
 @router.get("/users", operation_id="users.list", summary="List users", openapi_extra=names("user.read"))
 async def list_users(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[UserQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[UserQuery, Query()]
 ) -> UserList:
     """Users of your domain or of projects that you administer; otherwise yourself."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(

@@ -63,12 +63,12 @@ class CreatedUser:
     link: LoginLink | None
 
 
-async def create(means: UserServices, actor: Actor, wanted: UserCreate) -> CreatedUser:
+async def create(means: UserServices, actor: Actor, request: UserCreate) -> CreatedUser:
     """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
     async with means.database.transaction() as tx:
-        draft, problems = check(actor, wanted, await surroundings(tx, actor, [wanted]))
+        draft, problems = check(actor, request, await surroundings(tx, actor, [request]))
         settings = await site.settings(tx)
-    problems += await password_problems(settings, wanted)
+    problems += await password_problems(settings, request)
     if draft is None or problems:
         raise problems[0]
     return await make(means, actor, draft)
@@ -76,8 +76,8 @@ async def create(means: UserServices, actor: Actor, wanted: UserCreate) -> Creat
 
 async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
     """The user of a checked draft. Raises: Conflict when somebody was faster."""
-    wanted, now = draft.wanted, means.clock.now()
-    password = generated_password() if wanted.generate_password else wanted.password
+    request, now = draft.request, means.clock.now()
+    password = generated_password() if request.generate_password else request.password
     # Hashing takes long: no transaction waits for it.
     hashed = await hash_password(password) if password else None
     try:
@@ -88,21 +88,21 @@ async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
             tx.add_all(Membership(project_id=project.id, user_id=user.id) for project in draft.projects)
             await tx.flush()
             after = {
-                **wanted.model_dump(mode="json", exclude={"password", "generate_password"}),
+                **request.model_dump(mode="json", exclude={"password", "generate_password"}),
                 "domain": draft.domain.name,
                 "projects": [project.name for project in draft.projects],
             }
             await record(tx, actor, "user.create", user, after=after)
-            link = await _link(tx, means, user, now) if wanted.link else None
+            link = await _link(tx, means, user, now) if request.link else None
     except IntegrityError as error:
         if "uq_users_email" in str(error.orig):
-            raise email_taken(wanted.email) from None
+            raise email_taken(request.email) from None
         if "fk_memberships_project_id" in str(error.orig):
             raise Conflict(
                 "project.gone", "One of the projects was just removed.", field="projects"
             ) from None
         raise
-    return CreatedUser(user.id, user.email, password if wanted.generate_password else None, link)
+    return CreatedUser(user.id, user.email, password if request.generate_password else None, link)
 
 
 async def _link(tx: AsyncSession, means: UserServices, user: User, now: datetime) -> LoginLink:
@@ -112,25 +112,25 @@ async def _link(tx: AsyncSession, means: UserServices, user: User, now: datetime
 
 
 def _row(draft: Draft, password_hash: str | None, now: datetime) -> User:
-    wanted = draft.wanted
+    request = draft.request
     return User(
         id=UserId(new_id()),
         domain_id=draft.domain.id,
-        email=wanted.email,
-        name=wanted.name,
-        description=wanted.description,
-        role=wanted.role,
-        state=wanted.state,
+        email=request.email,
+        name=request.name,
+        description=request.description,
+        role=request.role,
+        state=request.state,
         password_hash=password_hash,
         password_set_at=now if password_hash else None,
-        must_change_password=wanted.must_change_password and password_hash is not None,
-        addresses=wanted.addresses,
+        must_change_password=request.must_change_password and password_hash is not None,
+        addresses=request.addresses,
         preferences={},
         created_at=now,
     )
 
 
-async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted: UserUpdate) -> UserId:
+async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, changes: UserUpdate) -> UserId:
     """Change what is given. Disabled: signed out at once, everywhere.
 
     Raises: NotFound, Forbidden; Conflict when nobody were left to administer everything, or naming live
@@ -141,8 +141,8 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted:
     places.require_rank(actor, user)
     if user.state == UserState.PURGED:
         raise Conflict("user.purged", "This user was deleted for good.", hint="Make a new one.")
-    given = wanted.model_dump(exclude_unset=True)
-    domain = await _target_domain(tx, actor, user, wanted)
+    given = changes.model_dump(exclude_unset=True)
+    domain = await _target_domain(tx, actor, user, changes)
     if domain and "role" not in given and is_domain_admin(user.role):
         # Who was trusted with one domain is not thereby trusted with another.
         given["role"] = Role.USER
@@ -164,7 +164,7 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted:
     if domain or "projects" in given:
         await _change_projects(tx, user, given.get("projects", []), before, after)
     # 3. what they had
-    ended = await _end(tx, clock, actor, user, after, wanted.sessions)
+    ended = await _end(tx, clock, actor, user, after, changes.sessions)
     if "role" in after:
         # A cookie that was there before shall not be worth more, or other things, now.
         await end_all(tx, user.id, but=actor.login_id)
@@ -173,11 +173,11 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, wanted:
     return user.id
 
 
-async def _target_domain(tx: AsyncSession, actor: Actor, user: User, wanted: UserUpdate) -> Domain | None:
+async def _target_domain(tx: AsyncSession, actor: Actor, user: User, changes: UserUpdate) -> Domain | None:
     """Where they move; None: they stay."""
-    if not wanted.domain:
+    if not changes.domain:
         return None
-    domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
+    domain = await tenancy.domain(tx, actor, changes.domain, field="domain")
     if domain.id == user.domain_id:
         return None
     require(actor, "user.update", tenancy.domain_target(domain))
@@ -235,16 +235,16 @@ async def _change_projects(
             .with_for_update(of=Membership)
         )
     ).all()
-    wanted = {project.id: project.name for project in named}
+    desired = {project.id: project.name for project in named}
     present = {row.Project.id: row.Project.name for row in had}
-    if wanted.keys() == present.keys():
+    if desired.keys() == present.keys():
         return
-    before["projects"], after["projects"] = sorted(present.values()), sorted(wanted.values())
+    before["projects"], after["projects"] = sorted(present.values()), sorted(desired.values())
     for row in had:
-        if row.Project.id not in wanted:
+        if row.Project.id not in desired:
             await tx.delete(row.Membership)
     tx.add_all(
-        Membership(project_id=project, user_id=user.id) for project in wanted if project not in present
+        Membership(project_id=project, user_id=user.id) for project in desired if project not in present
     )
     await tx.flush()
 
@@ -279,11 +279,11 @@ async def end_sign_ins(tx: AsyncSession, user: UserId) -> None:
     await end_all(tx, user)
 
 
-async def update_profile(tx: AsyncSession, actor: Actor, wanted: ProfileUpdate) -> UserId:
+async def update_profile(tx: AsyncSession, actor: Actor, changes: ProfileUpdate) -> UserId:
     """Change one's own name and preferences."""
     user = await tx.get_one(User, actor.user_id, with_for_update={"key_share": True})
     require(actor, "profile.update", tenancy.user_target(user))
-    given = wanted.model_dump(exclude_unset=True)
+    given = changes.model_dump(exclude_unset=True)
     if "preferences" in given:
         changed = {**user.preferences, **given["preferences"]}
         given["preferences"] = {name: value for name, value in changed.items() if value is not None}

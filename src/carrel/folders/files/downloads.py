@@ -75,10 +75,10 @@ class Archive:
 
 
 async def file(
-    services: FileServices, actor: Actor, ref: str, path: str, wanted: FileRequest
+    services: FileServices, actor: Actor, ref: str, path: str, request: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
     """A file's bytes or a range of them. Raises: NotFound, Forbidden, Conflict, Invalid, Changed."""
-    return await sent(services, await authorization.outward(services, actor, ref), path, wanted)
+    return await sent(services, await authorization.outward(services, actor, ref), path, request)
 
 
 async def archive(services: FileServices, actor: Actor, ref: str, paths: list[str]) -> Archive:
@@ -87,22 +87,22 @@ async def archive(services: FileServices, actor: Actor, ref: str, paths: list[st
 
 
 async def sent(
-    services: FileServices, reached: OpenedFolder, path: str, wanted: FileRequest
+    services: FileServices, reached: OpenedFolder, path: str, request: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
     """The requested part of a file. Raises: NotFound, Conflict, Invalid, Changed."""
     content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]
     with ExitStack() as unless_sent:
         if content.file:
             unless_sent.enter_context(content.file)
-        if wanted.if_match and not matches(wanted.if_match, content.etag):
+        if request.if_match and not matches(request.if_match, content.etag):
             raise changed(path)
-        if wanted.if_none_match and matches(wanted.if_none_match, content.etag):
+        if request.if_none_match and matches(request.if_none_match, content.etag):
             return NotChanged(name, content.etag)
-        span = _span(wanted.range, wanted.if_range, content)
+        span = _span(request.range, request.if_range, content)
         if span is None:
             return NoSuchRange(content.size)
         slot = None
-        if wanted.content:
+        if request.content:
             if content.file:
                 slot = unless_sent.enter_context(services.downloads.open(reached.actor.user_id))
             size = span[1] - span[0]
@@ -138,10 +138,10 @@ def _content(root: Path, path: str) -> Content:
     return Content(None, data, len(data), tag)
 
 
-def _span(wanted: str | None, condition: str | None, content: Content) -> tuple[int, int] | None:
+def _span(header: str | None, condition: str | None, content: Content) -> tuple[int, int] | None:
     """Start and end of the range; None if it cannot be satisfied. Multiple ranges are ignored."""
     size = content.size
-    found = _RANGE.fullmatch(wanted.strip()) if wanted else None
+    found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or (condition is not None and condition.strip() != content.etag):
         return 0, size
     first, last, final = found.groups()

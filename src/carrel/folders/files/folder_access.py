@@ -87,8 +87,8 @@ async def places(tx: AsyncSession, folders: Collection[FolderId]) -> Places:
     """The current locations of folders."""
     if not folders:
         return {}
-    wanted = select(VFolder.id, VFolder.state, VFolder.host_id, VFolder.scope)
-    rows = await tx.execute(wanted.where(VFolder.id.in_(sorted(folders))))
+    statement = select(VFolder.id, VFolder.state, VFolder.host_id, VFolder.scope)
+    rows = await tx.execute(statement.where(VFolder.id.in_(sorted(folders))))
     return {folder: (state, host, scope) for folder, state, host, scope in rows}
 
 

@@ -168,11 +168,11 @@ async def _written(tx: AsyncSession, left: InterruptedChange) -> Sequence[Sequen
     """Paths whose entries were committed before the request was cut off."""
     known = left.known
     paths = AuditEntry.details["paths"].label("paths")
-    wanted = select(paths).where(
+    statement = select(paths).where(
         AuditEntry.object_id == known["folder"],
         AuditEntry.at > datetime.fromisoformat(known["at"]) - _CLOCKS_DIFFER,
         AuditEntry.action == known["action"],
         AuditEntry.request_id == known["actor"]["request_id"],
         AuditEntry.actor_id == known["actor"]["user_id"],
     )
-    return (await tx.execute(wanted)).scalars().all()
+    return (await tx.execute(statement)).scalars().all()

@@ -44,11 +44,11 @@ async def prune(transaction: Callable[[], Any], storages: Storages, now: datetim
     while True:
         async with transaction() as tx:
             place = tuple_(Upload.expires_at, Upload.id)
-            wanted = select(Upload.expires_at, Upload.id, VFolder).join(
+            statement = select(Upload.expires_at, Upload.id, VFolder).join(
                 VFolder, VFolder.id == Upload.folder_id
             )
-            wanted = wanted.where(Upload.expires_at < now, place > after, VFolder.host_id.not_in(away))
-            rows = (await tx.execute(wanted.order_by(place).limit(PRUNED_AT_ONCE))).all()
+            statement = statement.where(Upload.expires_at < now, place > after, VFolder.host_id.not_in(away))
+            rows = (await tx.execute(statement.order_by(place).limit(PRUNED_AT_ONCE))).all()
         if not rows:
             return
         for _, upload, folder in rows:
@@ -89,8 +89,8 @@ async def sweep(transaction: Callable[[], Any], storages: Storages, now: datetim
     before_ns = int((now - OLD).timestamp() * 10**9)
     while True:
         async with transaction() as tx:
-            wanted = select(VFolder.id, VFolder.host_id, VFolder.scope).where(VFolder.id > after)
-            rows = (await tx.execute(wanted.order_by(VFolder.id).limit(PRUNED_AT_ONCE))).all()
+            statement = select(VFolder.id, VFolder.host_id, VFolder.scope).where(VFolder.id > after)
+            rows = (await tx.execute(statement.order_by(VFolder.id).limit(PRUNED_AT_ONCE))).all()
         if not rows:
             return
         for host in {row.host_id for row in rows} - away:

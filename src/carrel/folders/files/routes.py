@@ -37,10 +37,10 @@ PathQuery = Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN, descript
     "/vfolders/{ref}/files", operation_id="files.list", summary="List a directory", openapi_extra=_USE
 )
 async def list_files(
-    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, wanted: Annotated[FileQuery, Query()]
+    services: ServicesOf[FileServices], actor: CurrentActor, ref: Ref, query: Annotated[FileQuery, Query()]
 ) -> FileList:
     """The entries of a directory, directories first, paginated."""
-    return await service.listing(services, actor, ref, wanted)
+    return await service.listing(services, actor, ref, query)
 
 
 @router.get(

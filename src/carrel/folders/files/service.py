@@ -40,18 +40,18 @@ from carrel.tables.folders import FolderTask, Permission, TaskKind
 _Done = tuple[list[str], list[tuple[str, CarrelError]]]
 
 
-async def listing(services: FileServices, actor: Actor, ref: str, wanted: FileQuery) -> FileList:
+async def listing(services: FileServices, actor: Actor, ref: str, query: FileQuery) -> FileList:
     """A page of a directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    order = views.order(wanted.sort, wanted.cursor)
-    only = FileKind.DIRECTORY if wanted.kind else None
+    order = views.order(query.sort, query.cursor)
+    only = FileKind.DIRECTORY if query.kind else None
     reached = await reach(services, actor, ref, Permission.READ)
-    page = await reached.call(_page, reached.root, wanted.path, order, wanted.limit, only)
+    page = await reached.call(_page, reached.root, query.path, order, query.limit, only)
     return FileList(
         items=[views.view(entry) for entry in page.entries],
-        path=wanted.path,
+        path=query.path,
         total=page.total,
         permission=reached.permission,
-        next_cursor=views.cursor(wanted.sort, page.last),
+        next_cursor=views.cursor(query.sort, page.last),
     )
 
 
@@ -79,15 +79,15 @@ async def make_directory(services: FileServices, actor: Actor, ref: str, path: s
     return views.view(await reached.call(looking.entry, reached.root, path))
 
 
-async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove) -> FilesDone:
+async def move(services: FileServices, actor: Actor, ref: str, request: FilesMove) -> FilesDone:
     """Move as many as possible; report a reason for each of the others.
 
     Raises: NotFound, Forbidden, Conflict, Invalid; the first refusal if nothing could be moved.
     """
-    moves = _moves(wanted)
-    replaces = wanted.clash is Clash.REPLACE
+    moves = _moves(request)
+    replaces = request.clash is Clash.REPLACE
     reached = await reach(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
-    root, clash, known = reached.root, wanted.clash, {"from": list(moves)[:MOST_TOLD]}
+    root, clash, known = reached.root, request.clash, {"from": list(moves)[:MOST_TOLD]}
     about = intent(services.clock, reached, "file.move", known)
 
     def one(path: str) -> str:
@@ -104,25 +104,25 @@ async def move(services: FileServices, actor: Actor, ref: str, wanted: FilesMove
     return views.outcome(done, refused)
 
 
-async def copy(services: FileServices, actor: Actor, ref: str, wanted: FilesCopy) -> TaskView:
+async def copy(services: FileServices, actor: Actor, ref: str, request: FilesCopy) -> TaskView:
     """Start a task that copies files. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
     source = await reach(services, actor, ref, Permission.READ)
-    target = await reach(services, actor, wanted.folder or source.folder.id, Permission.WRITE)
-    to, name = _goal(wanted)
-    size = await source.call(_size, source.root, wanted.paths)
+    target = await reach(services, actor, request.folder or source.folder.id, Permission.WRITE)
+    to, name = _goal(request)
+    size = await source.call(_size, source.root, request.paths)
     arguments = {
-        "paths": list(wanted.paths),
+        "paths": list(request.paths),
         "folder": target.folder.id,
         "to": to,
         "name": name,
-        "clash": wanted.clash,
+        "clash": request.clash,
     }
     async with services.database.transaction() as tx:
         held = await access.find(tx, actor, source.folder.id, "vfolder.use")
         access.require(held, Permission.READ)
         await quotas.require_room(tx, target.folder, size)
         task = await tasks.enqueue(tx, services.clock, actor, TaskKind.COPY, held.folder, arguments)
-        note(tx, source, "file.copy", wanted.paths, to=wanted.rename_to or to, folder=target.folder.id)
+        note(tx, source, "file.copy", request.paths, to=request.rename_to or to, folder=target.folder.id)
         return TaskView.model_validate(task, from_attributes=True)
 
 
@@ -133,16 +133,16 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
     """
     reached = await reach(services, actor, ref, Permission.DELETE)
     root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
-    about, wanted = intent(services.clock, reached, "file.remove"), list(dict.fromkeys(paths))
+    about, unique = intent(services.clock, reached, "file.remove"), list(dict.fromkeys(paths))
 
     def one(path: str) -> str:
         tree.remove(root, stage, path, entry)
         return path
 
     def all_() -> _Done:
-        there = [(path, tree.inode(root, path)) for path in wanted]
+        there = [(path, tree.inode(root, path)) for path in unique]
         with about.about("remove", paths=[each for each in there if each[1] is not None]):
-            return _each(reached.storage.name, one, wanted, about)
+            return _each(reached.storage.name, one, unique, about)
 
     done, refused = await reached.call(all_)
     if done:
@@ -192,30 +192,30 @@ def _page(
     return looking.page(root, path, order, limit, only=only)
 
 
-def _moves(wanted: FilesMove) -> dict[str, str]:
+def _moves(request: FilesMove) -> dict[str, str]:
     """Pairs of source and target."""
-    if (wanted.to is None) is (wanted.rename_to is None):
+    if (request.to is None) is (request.rename_to is None):
         raise Invalid(
             "invalid.request", "Say either `to`, a directory, or `rename_to`, a new path.", field="to"
         )
-    if wanted.rename_to is not None:
-        if len(wanted.paths) != 1:
+    if request.rename_to is not None:
+        if len(request.paths) != 1:
             raise Invalid("invalid.request", "One thing at a time can be renamed.", field="paths")
-        return {wanted.paths[0]: wanted.rename_to}
-    to = wanted.to or ""
-    return {path: joined(to, split(path)[1]) for path in wanted.paths}
+        return {request.paths[0]: request.rename_to}
+    to = request.to or ""
+    return {path: joined(to, split(path)[1]) for path in request.paths}
 
 
-def _goal(wanted: FilesCopy) -> tuple[str, str | None]:
+def _goal(request: FilesCopy) -> tuple[str, str | None]:
     """The target directory, and the name of the copy if specified. Raises: Invalid."""
-    if wanted.rename_to is None:
-        names(wanted.to)
-        return wanted.to, None
-    if len(wanted.paths) != 1 or wanted.to:
+    if request.rename_to is None:
+        names(request.to)
+        return request.to, None
+    if len(request.paths) != 1 or request.to:
         raise Invalid(
             "invalid.request", "One thing at a time gets a new path, instead of `to`.", field="rename_to"
         )
-    return split(wanted.rename_to)
+    return split(request.rename_to)
 
 
 def _each(host: str, work: Callable[[str], str], paths: Sequence[str], about: Intent) -> _Done:

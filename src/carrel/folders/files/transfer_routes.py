@@ -88,7 +88,7 @@ async def download(
     request: Request, services: With, actor: CurrentActor, ref: Ref, path: PathQuery
 ) -> Response:
     """A file's bytes, with HTTP ranges, If-Range and If-None-Match. Its ETag changes with its content."""
-    return file_response(request, await downloads.file(services, actor, ref, path, wanted(request)))
+    return file_response(request, await downloads.file(services, actor, ref, path, file_request(request)))
 
 
 @router.put(
@@ -147,7 +147,9 @@ async def by_link(request: Request, services: With, token: Annotated[str, Path(m
     linked = await links.follow(services, token, client_address(request))
     reached, paths = linked.reached, linked.paths
     if linked.is_file:
-        return file_response(request, await downloads.sent(services, reached, paths[0], wanted(request)))
+        return file_response(
+            request, await downloads.sent(services, reached, paths[0], file_request(request))
+        )
     return _archive(await downloads.zipped(services, reached, paths))
 
 
@@ -194,7 +196,7 @@ async def pack(services: With, actor: CurrentActor, ref: Ref, body: FilesPack) -
     return _stream(made, {"Content-Type": "application/x-tar"})
 
 
-def wanted(request: Request) -> FileRequest:
+def file_request(request: Request) -> FileRequest:
     """The part of a file that the request headers ask for."""
     asked = request.headers.get
     return FileRequest(

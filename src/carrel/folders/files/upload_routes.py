@@ -90,8 +90,8 @@ async def create(request: Request, services: With, actor: CurrentActor, ref: Ref
     It may have `clash`: refuse, replace or rename; `modified`: the file's time, in seconds since 1970; `executable`: 1.
     """
     _speaks(request)
-    wanted = tus.creation(request.headers)
-    standing = await uploads.create(services, actor, ref, wanted, Body(request))
+    creation = tus.creation(request.headers)
+    standing = await uploads.create(services, actor, ref, creation, Body(request))
     headers = {"Location": f"uploads/{standing.id}", **_standing(standing)}
     return Response(status_code=201, headers=headers)
 
@@ -132,10 +132,10 @@ async def override(
 ) -> Response:
     """Send PATCH, HEAD or DELETE as POST, for clients that cannot send those methods."""
     known = {"PATCH": _appended, "HEAD": _shown, "DELETE": _terminated}
-    wanted = known.get(request.headers.get("x-http-method-override", "").upper())
-    if wanted is None:
+    override = known.get(request.headers.get("x-http-method-override", "").upper())
+    if override is None:
         raise tus.missing("X-HTTP-Method-Override")
-    return await wanted(request, services, actor, ref, upload)
+    return await override(request, services, actor, ref, upload)
 
 
 @router.delete(

@@ -71,7 +71,7 @@ async def largest(services: FileServices) -> int:
 
 
 async def create(
-    services: FileServices, actor: Actor, ref: str, wanted: tus.Creation, body: Body
+    services: FileServices, actor: Actor, ref: str, creation: tus.Creation, body: Body
 ) -> Standing:
     """Begin an upload, with or without its first bytes; or concatenate finished parts.
 
@@ -79,39 +79,39 @@ async def create(
     """
     admitted = await authorization.inward(services, actor, ref)
     reached = admitted.reached
-    if not wanted.parts:
-        await admitted.require(services, wanted.length or 0)
-    if _is_whole(body, wanted):
-        return await _at_once(services, body, reached, wanted)
-    if not wanted.partial:
-        await reached.call(_require_free, reached.root, wanted.path, wanted.clash)
+    if not creation.parts:
+        await admitted.require(services, creation.length or 0)
+    if _is_whole(body, creation):
+        return await _at_once(services, body, reached, creation)
+    if not creation.partial:
+        await reached.call(_require_free, reached.root, creation.path, creation.clash)
     now = services.clock.now()
     upload = Upload(
         id=UploadId(new_id()),
         folder_id=reached.folder.id,
         user_id=actor.user_id,
-        path=wanted.path,
-        length=wanted.length,
-        partial=wanted.partial,
+        path=creation.path,
+        length=creation.length,
+        partial=creation.partial,
         parts=[],
-        clash=wanted.clash,
-        metadata_text=wanted.metadata,
+        clash=creation.clash,
+        metadata_text=creation.metadata,
         created_at=now,
         expires_at=now + KEPT,
     )
-    if wanted.parts:
-        await joined(services, reached, upload, wanted.parts)
+    if creation.parts:
+        await joined(services, reached, upload, creation.parts)
         return Standing(upload.id, None, path=upload.done_path or "")
     async with services.database.transaction() as tx:
-        await admitted.require_beside(tx, wanted.length or 0)
+        await admitted.require_beside(tx, creation.length or 0)
         tx.add(upload)
     sought = Sought(reached, upload)
     try:
         file = await reached.call(staged.create, reached.stage, sought.name)
         with let_go(file):
-            if wanted.has_body:
+            if creation.has_body:
                 with suppress(LineBroke):
-                    await _receive(services, sought, file, 0, wanted.checksum, body)
+                    await _receive(services, sought, file, 0, creation.checksum, body)
             return _standing(sought, file)
     except CarrelError:
         # A client that never learns the URL cannot resume.
@@ -121,14 +121,14 @@ async def create(
         raise
 
 
-def _is_whole(body: Body, wanted: tus.Creation) -> bool:
+def _is_whole(body: Body, creation: tus.Creation) -> bool:
     """True if a small file arrives completely with its creation request."""
-    comes = (body.announced or 0) if wanted.has_body else 0
-    return wanted.length == comes and not wanted.partial and comes <= arrivals.BATCH
+    comes = (body.announced or 0) if creation.has_body else 0
+    return creation.length == comes and not creation.partial and comes <= arrivals.BATCH
 
 
 async def _at_once(
-    services: FileServices, body: Body, reached: OpenedFolder, wanted: tus.Creation
+    services: FileServices, body: Body, reached: OpenedFolder, creation: tus.Creation
 ) -> Standing:
     """Write a small file without a resumable upload: it is written completely or not at all."""
     upload = UploadId(new_id())
@@ -136,12 +136,12 @@ async def _at_once(
     bring = partial(
         staged.bring,
         intent=about,
-        modified_ns=tus.modified_ns(wanted.metadata),
-        executable=tus.executable(wanted.metadata),
+        modified_ns=tus.modified_ns(creation.metadata),
+        executable=tus.executable(creation.metadata),
     )
-    pieces = await arrivals.read(services, body, reached, wanted.checksum) if wanted.has_body else []
+    pieces = await arrivals.read(services, body, reached, creation.checksum) if creation.has_body else []
     name = f"{staged.WRITTEN}{upload}"
-    made = await reached.call(bring, reached.root, reached.stage, name, pieces, wanted.path, wanted.clash)
+    made = await reached.call(bring, reached.root, reached.stage, name, pieces, creation.path, creation.clash)
     known = {"bytes": made.size_bytes}
     await services.file_notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, **known)
     services.file_changes.note(reached.folder, made.size_bytes)
@@ -195,12 +195,12 @@ async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadLi
     """The actor's unfinished uploads into the folder. Raises: NotFound, Forbidden, Conflict."""
     reached = await reach(services, actor, ref, Permission.WRITE)
     async with services.database.transaction() as tx:
-        wanted = select(Upload).where(
+        statement = select(Upload).where(
             Upload.folder_id == reached.folder.id,
             Upload.user_id == actor.user_id,
             Upload.done_path.is_(None),
         )
-        rows = (await tx.execute(wanted.order_by(Upload.created_at, Upload.id))).scalars().all()
+        rows = (await tx.execute(statement.order_by(Upload.created_at, Upload.id))).scalars().all()
     sizes = await reached.call(staged.sizes, reached.stage, [staged_name(row.id) for row in rows])
     return UploadList(
         items=[

@@ -106,13 +106,13 @@ async def folders_on(tx: AsyncSession, host: StorageHostId) -> int:
     return int((await tx.execute(counted)).scalar_one())
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: StorageHostQuery) -> StorageHostList:
+async def page(tx: AsyncSession, actor: Actor, query: StorageHostQuery) -> StorageHostList:
     """A page of the hosts that the actor may see."""
     chosen = _rows(actor).where(await seen(tx, actor))
-    if wanted.q:
+    if query.q:
         # There are few hosts: searching names needs no index.
-        chosen = chosen.where(StorageHost.name.ilike(f"%{escaped(wanted.q)}%"))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(StorageHost.name.ilike(f"%{escaped(query.q)}%"))
+    found = await paging.page(tx, chosen, _SORT, query)
     return StorageHostList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
 
 

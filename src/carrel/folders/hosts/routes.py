@@ -40,11 +40,11 @@ async def list_kinds(actor: CurrentActor) -> StorageHostKindList:
     openapi_extra=names("storage_host.read"),
 )
 async def list_hosts(
-    services: ServicesOf[StorageServices], actor: CurrentActor, wanted: Annotated[StorageHostQuery, Query()]
+    services: ServicesOf[StorageServices], actor: CurrentActor, query: Annotated[StorageHostQuery, Query()]
 ) -> StorageHostList:
     """Storage hosts that you may use, with their free space; superadmins see all."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(

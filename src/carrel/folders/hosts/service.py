@@ -96,7 +96,7 @@ async def create(
     storages: Storages,
     clock: Clock,
     actor: Actor,
-    wanted: StorageHostCreate,
+    request: StorageHostCreate,
     *,
     data_dir: Path,
 ) -> StorageHostId:
@@ -105,16 +105,16 @@ async def create(
     Raises: Forbidden; Invalid for an unsuitable root; Conflict when the name or the root is taken.
     """
     require(actor, _CHANGES, Target())
-    plugins.require_kind(Port.STORAGE, wanted.backend, field="backend")
-    root, capacity = await _tried(database, storages, wanted, data_dir)
+    plugins.require_kind(Port.STORAGE, request.backend, field="backend")
+    root, capacity = await _tried(database, storages, request, data_dir)
     now = clock.now()
     id_ = StorageHostId(new_id())
     host = StorageHost(
-        **wanted.model_dump(exclude={"root", "settings"}),
+        **request.model_dump(exclude={"root", "settings"}),
         id=id_,
         root=str(root),
         state=HostState.OK,
-        settings=storages.sealed(id_, wanted.settings),
+        settings=storages.sealed(id_, request.settings),
         total_bytes=capacity.total_bytes,
         free_bytes=capacity.free_bytes,
         checked_at=now,
@@ -124,29 +124,29 @@ async def create(
         await _one_at_a_time(tx)
         roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
         tx.add(host)
-        await _flush(tx, wanted.name)
-        after = {**wanted.model_dump(mode="json", exclude={"settings"}), "root": str(root)}
+        await _flush(tx, request.name)
+        after = {**request.model_dump(mode="json", exclude={"settings"}), "root": str(root)}
         await _record(tx, actor, _ADDED, host, after=after)
     return host.id
 
 
 async def _tried(
-    database: Database, storages: Storages, wanted: StorageHostCreate, data_dir: Path
+    database: Database, storages: Storages, request: StorageHostCreate, data_dir: Path
 ) -> tuple[Path, Capacity]:
     """The root without symlinks, and its capacity."""
-    storage = storages.tried(wanted.name, wanted.backend, Path(wanted.root), wanted.settings)
+    storage = storages.tried(request.name, request.backend, Path(request.root), request.settings)
     try:
-        root = Path(await storage.threads.call(os.path.realpath, wanted.root))
+        root = Path(await storage.threads.call(os.path.realpath, request.root))
         # Check before anything is written there.
         async with database.transaction() as tx:
             roots.require_fit(root, data_dir=data_dir, others=await _roots(tx))
-        backend = storages.tried(wanted.name, wanted.backend, root, wanted.settings).backend
+        backend = storages.tried(request.name, request.backend, root, request.settings).backend
         capacity = await storage.threads.call(backend.probe)
         # Otherwise a directory that was never created could not be distinguished from one on a lost disk.
         await storage.threads.call(backend.claim)
         return root, capacity
     except (StorageError, OSError) as error:
-        said = error.message if isinstance(error, StorageError) else f"{wanted.root}: {error.strerror}."
+        said = error.message if isinstance(error, StorageError) else f"{request.root}: {error.strerror}."
         raise Invalid(
             "storage_host.unusable", said, hint="Fix it on the server, then try again.", field="root"
         ) from error
@@ -154,17 +154,17 @@ async def _tried(
         storage.threads.close()
 
 
-async def update_host(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostUpdate) -> StorageHostId:
+async def update_host(tx: AsyncSession, actor: Actor, ref: str, changes: StorageHostUpdate) -> StorageHostId:
     """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken."""
     host = await _changing(tx, actor, ref)
-    given = wanted.model_dump(exclude_unset=True)
+    given = changes.model_dump(exclude_unset=True)
     after = {field: value for field, value in given.items() if value != getattr(host, field)}
     if not after:
         return host.id
     before = {field: getattr(host, field) for field in after}
     for field, value in after.items():
         setattr(host, field, value)
-    await _flush(tx, wanted.name)
+    await _flush(tx, changes.name)
     if "name" in after:
         await _rename(tx, before["name"], after["name"])
     await _record(tx, actor, _CHANGED, host, before=before, after=after)
@@ -190,15 +190,15 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     await _record(tx, actor, _REMOVED, host, before=before)
 
 
-async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: StorageHostAccessUpdate) -> StorageHostId:
+async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: StorageHostAccessUpdate) -> StorageHostId:
     """Replace the access list of a host that is not public.
 
     Raises: NotFound (also for an entry of the list), Forbidden.
     """
     host = await _changing(tx, actor, ref)
     named = {
-        *[(HostScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in wanted.domains],
-        *[(HostScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in wanted.projects],
+        *[(HostScopeKind.DOMAIN, (await tenancy.domain(tx, actor, each)).id) for each in access.domains],
+        *[(HostScopeKind.PROJECT, (await tenancy.project(tx, actor, each)).id) for each in access.projects],
     }
     ours = StorageHostAccess.host_id == host.id
     rows = (await tx.execute(select(StorageHostAccess).where(ours))).scalars()
@@ -251,14 +251,14 @@ async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = Non
 
 
 async def choose(
-    tx: AsyncSession, actor: Actor, wanted: str | None, project: ProjectId | None = None
+    tx: AsyncSession, actor: Actor, ref: str | None, project: ProjectId | None = None
 ) -> StorageHost:
     """The host for a new folder of the actor's or of the project's: the one named, otherwise the best one.
 
     Raises: NotFound; Forbidden when the actor may use none; Conflict when it accepts no new folders; Unavailable.
     """
     hosts = await usable(tx, actor, project)
-    if wanted is None:
+    if ref is None:
         if not hosts:
             raise Forbidden(
                 "storage_host.none",
@@ -267,11 +267,11 @@ async def choose(
             )
         return _answering(hosts[0])
     for host in hosts:
-        if wanted in (host.id, host.name):
+        if ref in (host.id, host.name):
             return _answering(host)
-    host = await find(tx, actor, wanted)
+    host = await find(tx, actor, ref)
     if host.active:
-        raise _missing(wanted)
+        raise _missing(ref)
     raise Conflict(
         "storage_host.inactive",
         f"{host.name} accepts no new folders.",

@@ -19,7 +19,7 @@ from wsgidav.wsgidav_app import WsgiDAVApp
 from carrel.core.errors import Unauthorized, Unavailable
 from carrel.folders.files import authorization, downloads
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.transfer_routes import file_response, wanted
+from carrel.folders.files.transfer_routes import file_request, file_response
 from carrel.folders.webdav.locks import Locks
 from carrel.folders.webdav.mount import MOUNT
 from carrel.folders.webdav.properties import Properties
@@ -68,7 +68,7 @@ class WebDav:
             actor, services = await _actor(request), services_of(request, FileServices)
             if request.method in ("GET", "HEAD") and folder:
                 reached = await authorization.outward(services, actor, folder)
-                found = await downloads.sent(services, reached, path, wanted(request))
+                found = await downloads.sent(services, reached, path, file_request(request))
                 answer = file_response(request, found)
             else:
                 answer = await self._answer(request, services, actor)

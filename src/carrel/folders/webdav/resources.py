@@ -162,8 +162,10 @@ class _Inside:
             self._copy(dest_path, clash)
             self.delete()
             return
-        wanted = FilesMove(paths=[self.entry.path], rename_to=to, clash=clash)
-        _require_done(self.call.wait(service.move(self.call.services, self.call.actor, self._folder, wanted)))
+        request = FilesMove(paths=[self.entry.path], rename_to=to, clash=clash)
+        _require_done(
+            self.call.wait(service.move(self.call.services, self.call.actor, self._folder, request))
+        )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
         self.provider.prop_manager.forget(self._ref_url(self.reached, to))

@@ -72,8 +72,8 @@ class Call:
 async def names(call: Call) -> list[str]:
     """Names of folders; if several have the same name, ids for all but the user's own."""
     async with call.services.database.transaction() as tx:
-        wanted = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
-        folders = (await tx.execute(wanted.order_by(VFolder.name))).scalars().all()
+        statement = select(VFolder).where(access.held_by(call.actor), VFolder.state == FolderState.READY)
+        folders = (await tx.execute(statement.order_by(VFolder.name))).scalars().all()
     names = Counter(folder.name for folder in folders)
     return [
         folder.name if names[folder.name] == 1 or folder.owner_id == call.actor.user_id else folder.id

@@ -61,31 +61,31 @@ def kinds(actor: Actor) -> list[EngineKind]:
     ]
 
 
-async def create(registry: Registry, actor: Actor, wanted: EngineCreate) -> EngineId:
+async def create(registry: Registry, actor: Actor, request: EngineCreate) -> EngineId:
     """Add an engine after a successful check; sessions may start on it immediately.
 
     Raises: Forbidden; Invalid (the kind or the settings); Conflict when the name is taken; Unavailable when it does not
     answer.
     """
     require(actor, _CHANGES, Target())
-    plugins.require_kind(Port.ENGINE, wanted.kind, field="kind")
-    row = EngineRow(id=EngineId(new_id()), name=wanted.name, kind=wanted.kind)
-    row.settings, row.secrets = _kept(registry.seal, row, wanted.settings)
+    plugins.require_kind(Port.ENGINE, request.kind, field="kind")
+    row = EngineRow(id=EngineId(new_id()), name=request.name, kind=request.kind)
+    row.settings, row.secrets = _kept(registry.seal, row, request.settings)
     # 1. check the name first, so that a conflict leaves nothing in the engine
     async with registry.database.transaction() as tx:
-        await _require_free(tx, wanted.name)
+        await _require_free(tx, request.name)
     # 2. check the connection
     await _nodes_of(registry, row)
     # 3. store it
     async with registry.database.transaction() as tx:
         tx.add(row)
-        await _flush(tx, wanted.name)
+        await _flush(tx, request.name)
         await tx.refresh(row)
         await _record(tx, actor, "engine.created", row, after=_shown(row))
     return row.id
 
 
-async def change(registry: Registry, actor: Actor, ref: str, wanted: EngineUpdate) -> EngineId:
+async def change(registry: Registry, actor: Actor, ref: str, changes: EngineUpdate) -> EngineId:
     """Update the given fields; new settings are tried first.
 
     Raises: Forbidden, NotFound, Invalid, Unavailable; Conflict (the name is taken, it is the local engine, or the
@@ -95,17 +95,17 @@ async def change(registry: Registry, actor: Actor, ref: str, wanted: EngineUpdat
         before = await queries.find(tx, actor, ref)
         require(actor, _CHANGES, Target())
         tx.expunge(before)
-    after = EngineRow(id=before.id, name=wanted.name or before.name, kind=before.kind)
+    after = EngineRow(id=before.id, name=changes.name or before.name, kind=before.kind)
     after.settings, after.secrets = before.settings, before.secrets
-    if wanted.settings:
-        values = _merged(registry.seal, before, wanted.settings)
+    if changes.settings:
+        values = _merged(registry.seal, before, changes.settings)
         after.settings, after.secrets = _kept(registry.seal, after, values)
         await _try_out(registry, after)
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, before.id, _CHANGES)
         was = _shown(row)
         row.name = after.name
-        if wanted.settings:
+        if changes.settings:
             row.settings, row.secrets = after.settings, after.secrets
         await _flush(tx, after.name)
         now = _shown(row)

@@ -37,10 +37,10 @@ async def with_containers(tx: AsyncSession) -> list[tuple[EngineRow, int]]:
 async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.read") -> EngineRow:
     """The engine with this id or name, locked for a change. Raises: Forbidden, NotFound."""
     require(actor, action, Target())
-    wanted = select(EngineRow).where((EngineRow.id == ref) | (EngineRow.name == ref))
+    statement = select(EngineRow).where((EngineRow.id == ref) | (EngineRow.name == ref))
     if action != "engine.read":
-        wanted = wanted.with_for_update()
-    found = (await tx.execute(wanted.order_by((EngineRow.id == ref).desc()).limit(1))).scalar()
+        statement = statement.with_for_update()
+    found = (await tx.execute(statement.order_by((EngineRow.id == ref).desc()).limit(1))).scalar()
     if found is None:
         raise NotFound("engine.not_found", f"There is no engine {ref}.", hint="See `carrel engine ls`.")
     return found

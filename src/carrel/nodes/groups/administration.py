@@ -36,17 +36,17 @@ Scope = tuple[ScopeKind, str]
 _EVENTS = {"group.create": "group.created", "group.update": "group.updated", "group.remove": "group.removed"}
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: GroupCreate) -> GroupId:
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: GroupCreate) -> GroupId:
     """Create a group without nodes. Raises: Forbidden; Conflict when the name is taken."""
     require(actor, "group.create", Target())
-    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **wanted.model_dump())
+    group = ResourceGroup(id=GroupId(new_id()), created_at=clock.now(), **request.model_dump())
     tx.add(group)
-    await _flush(tx, wanted.name)
-    await _record(tx, actor, "group.create", group, after=wanted.model_dump(mode="json"))
+    await _flush(tx, request.name)
+    await _record(tx, actor, "group.create", group, after=request.model_dump(mode="json"))
     return group.id
 
 
-async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUpdate) -> GroupId:
+async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupUpdate) -> GroupId:
     """Update the given fields, effective at the next scheduling decision.
 
     Raises: NotFound, Forbidden; Conflict when the name is taken.
@@ -54,7 +54,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
     group = await _found(tx, actor, ref, "group.update")
     after = {
         field: value
-        for field, value in wanted.model_dump(mode="json", exclude_unset=True).items()
+        for field, value in changes.model_dump(mode="json", exclude_unset=True).items()
         if value != getattr(group, field)
     }
     if not after:
@@ -62,7 +62,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, wanted: GroupUp
     before, told = {field: getattr(group, field) for field in after}, await groups.audience(tx, group.id)
     for field, value in after.items():
         setattr(group, field, value)
-    await _flush(tx, wanted.name)
+    await _flush(tx, changes.name)
     if "name" in after:
         # Domains list their groups by name.
         await tx.execute(
@@ -107,22 +107,22 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     await _record(tx, actor, "group.remove", group, told=told)
 
 
-async def open_to(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessUpdate) -> GroupId:
+async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: AccessUpdate) -> GroupId:
     """Replace the access list of the group, used while it is not public. Raises: NotFound (of any entry), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
     named = await _scopes(
-        tx, actor, *[dict.fromkeys(refs, True) for refs in (wanted.domains, wanted.projects, wanted.users)]
+        tx, actor, *[dict.fromkeys(refs, True) for refs in (access.domains, access.projects, access.users)]
     )
     return await _open(tx, actor, group, await _access(tx, group), set(named))
 
 
-async def change_access(tx: AsyncSession, actor: Actor, ref: str, wanted: AccessChange) -> GroupId:
+async def change_access(tx: AsyncSession, actor: Actor, ref: str, changes: AccessChange) -> GroupId:
     """Add or remove entries of the group's access list.
 
     Raises: NotFound (of any entry), Forbidden.
     """
     group = await _found(tx, actor, ref, "group.update")
-    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    named = await _scopes(tx, actor, changes.domains, changes.projects, changes.users)
     before = await _access(tx, group)
     after = (before - named.keys()) | {scope for scope, may in named.items() if may}
     return await _open(tx, actor, group, before, after)
@@ -154,20 +154,20 @@ async def _open(
     return group.id
 
 
-async def weigh(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsUpdate) -> GroupId:
+async def weigh(tx: AsyncSession, actor: Actor, ref: str, changes: WeightsUpdate) -> GroupId:
     """Replace the fair-share weights of the group. Raises: NotFound (of any entry), Forbidden."""
     group = await _found(tx, actor, ref, "group.update")
-    weights = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    weights = await _scopes(tx, actor, changes.domains, changes.projects, changes.users)
     return await _weigh(tx, actor, group, await _weights(tx, group), weights)
 
 
-async def change_weights(tx: AsyncSession, actor: Actor, ref: str, wanted: WeightsChange) -> GroupId:
+async def change_weights(tx: AsyncSession, actor: Actor, ref: str, weights: WeightsChange) -> GroupId:
     """Set single weights; the others keep their values.
 
     Raises: NotFound (of any entry), Forbidden.
     """
     group = await _found(tx, actor, ref, "group.update")
-    named = await _scopes(tx, actor, wanted.domains, wanted.projects, wanted.users)
+    named = await _scopes(tx, actor, weights.domains, weights.projects, weights.users)
     before = await _weights(tx, group)
     after = {scope: weight for scope, weight in {**before, **named}.items() if weight is not None}
     return await _weigh(tx, actor, group, before, after)

@@ -40,15 +40,15 @@ _WEIGHTS = text(_NAMED.format(table="fair_share_weights", more="x.weight"))
 _PLURAL = {ScopeKind.DOMAIN: "domains", ScopeKind.PROJECT: "projects", ScopeKind.USER: "users"}
 
 
-async def page(tx: AsyncSession, actor: Actor, wanted: GroupQuery) -> GroupList:
+async def page(tx: AsyncSession, actor: Actor, query: GroupQuery) -> GroupList:
     """The groups that the actor may see."""
     chosen = _rows().where(groups.seen_by(actor))
-    if wanted.q:
+    if query.q:
         # There are few groups, so a substring search needs no index.
-        chosen = chosen.where(ResourceGroup.name.ilike(f"%{escaped(wanted.q)}%"))
-    if wanted.active is not None:
-        chosen = chosen.where(ResourceGroup.active.is_(wanted.active))
-    found = await paging.page(tx, chosen, _SORT, wanted)
+        chosen = chosen.where(ResourceGroup.name.ilike(f"%{escaped(query.q)}%"))
+    if query.active is not None:
+        chosen = chosen.where(ResourceGroup.active.is_(query.active))
+    found = await paging.page(tx, chosen, _SORT, query)
     return GroupList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
 
 

@@ -28,11 +28,11 @@ Ref = Annotated[str, Path(max_length=64, description="An id or a name.")]
     "/groups", operation_id="groups.list", summary="List resource groups", openapi_extra=names("group.read")
 )
 async def list_groups(
-    services: ServicesOf[Services], actor: CurrentActor, wanted: Annotated[GroupQuery, Query()]
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[GroupQuery, Query()]
 ) -> GroupList:
     """Resource groups that you may use, with their capacity; superadmins see all."""
     async with services.database.transaction() as tx:
-        return await queries.page(tx, actor, wanted)
+        return await queries.page(tx, actor, query)
 
 
 @router.post(

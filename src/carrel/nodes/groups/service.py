@@ -111,12 +111,12 @@ def _names(kind: ScopeKind, scope: Column) -> ColumnElement[bool]:
 
 async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None = None) -> ResourceGroup:
     """The group with this id or name that matches the condition. Raises: NotFound."""
-    wanted = select(ResourceGroup).where(
+    statement = select(ResourceGroup).where(
         or_(ResourceGroup.id == ref, func.lower(ResourceGroup.name) == ref.lower())
     )
     if seen is not None:
-        wanted = wanted.where(seen)
-    found = (await tx.execute(wanted.order_by((ResourceGroup.id == ref).desc()).limit(1))).scalar()
+        statement = statement.where(seen)
+    found = (await tx.execute(statement.order_by((ResourceGroup.id == ref).desc()).limit(1))).scalar()
     if found is None:
         raise missing(ref)
     return found

@@ -26,30 +26,30 @@ async def offered(tx: AsyncSession, actor: Actor, group: str | None) -> list[Pre
     """
     condition: ColumnElement[bool] = or_(Preset.group_id.is_(None), groups.seen_by(actor))
     if group is not None:
-        wanted = (await groups.find(tx, group, seen=groups.seen_by(actor))).id
-        condition = or_(Preset.group_id.is_(None), Preset.group_id == wanted)
+        group_id = (await groups.find(tx, group, seen=groups.seen_by(actor))).id
+        condition = or_(Preset.group_id.is_(None), Preset.group_id == group_id)
     rows = await tx.execute(_rows().where(condition).order_by(func.lower(Preset.name), Preset.id))
     return [_view(row) for row in rows]
 
 
-async def create(tx: AsyncSession, clock: Clock, actor: Actor, wanted: PresetCreate) -> PresetView:
+async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: PresetCreate) -> PresetView:
     """Create a preset. Raises: Forbidden; NotFound of its group; Conflict when the name is taken there."""
     require(actor, "preset.update", Target())
-    group = await _group(tx, wanted.group)
-    await _require_possible(tx, wanted.slots)
+    group = await _group(tx, request.group)
+    await _require_possible(tx, request.slots)
     preset = Preset(
-        id=PresetId(new_id()), name=wanted.name, group_id=group, slots=wanted.slots, created_at=clock.now()
+        id=PresetId(new_id()), name=request.name, group_id=group, slots=request.slots, created_at=clock.now()
     )
     tx.add(preset)
     await _flush(tx, preset.name)
-    return await _recorded(tx, actor, preset, "preset.created", after=wanted.model_dump())
+    return await _recorded(tx, actor, preset, "preset.created", after=request.model_dump())
 
 
-async def update(tx: AsyncSession, actor: Actor, ref: str, wanted: PresetUpdate) -> PresetView:
+async def update(tx: AsyncSession, actor: Actor, ref: str, changes: PresetUpdate) -> PresetView:
     """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken in its group."""
     require(actor, "preset.update", Target())
     preset = await _found(tx, ref)
-    after: dict[str, Any] = wanted.model_dump(exclude_unset=True)
+    after: dict[str, Any] = changes.model_dump(exclude_unset=True)
     if "group" in after:
         after["group_id"] = await _group(tx, after.pop("group"))
     await _require_possible(tx, after.get("slots", {}))
@@ -80,9 +80,9 @@ async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:
 
 async def _found(tx: AsyncSession, ref: str) -> Preset:
     """The preset with this id, or this name if unique. Raises: NotFound, Conflict."""
-    wanted = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
+    statement = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
     found: Sequence[Preset] = (
-        (await tx.execute(wanted.limit(10).with_for_update(key_share=True))).scalars().all()
+        (await tx.execute(statement.limit(10).with_for_update(key_share=True))).scalars().all()
     )
     exact = [each for each in found if each.id == ref] or found
     if not exact:

@@ -68,23 +68,23 @@ async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Key
 
     owner: a user's id, "me", or "all" that the actor administers.
     """
-    wanted = (
+    statement = (
         _rows()
         .where(reaches(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
         .order_by(Keypair.created_at.desc(), Keypair.access_key)
         .limit(1000)
     )
     if owner != "all":
-        wanted = wanted.where(Keypair.user_id == (actor.user_id if owner == "me" else owner))
-    return list(await tx.execute(wanted))
+        statement = statement.where(Keypair.user_id == (actor.user_id if owner == "me" else owner))
+    return list(await tx.execute(statement))
 
 
 async def show(
     tx: AsyncSession, actor: Actor, access_key: str, action: str = "keypair.read"
 ) -> Row[Keypair, User, Any]:
     """One keypair with owner and policy. Raises: NotFound, also if the actor may not see it; Forbidden."""
-    wanted = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
-    found: Row[Keypair, User, Any] | None = (await tx.execute(wanted)).first()
+    statement = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
+    found: Row[Keypair, User, Any] | None = (await tx.execute(statement)).first()
     missing = NotFound(
         "keypair.not_found", f"There is no keypair {access_key}.", hint="See `carrel keypair ls`."
     )

@@ -21,15 +21,15 @@ _SORT = Sort(
 )
 
 
-async def list_of(tx: AsyncSession, clock: Clock, actor: Actor, wanted: LoginQuery) -> Page[Login, User]:
+async def list_of(tx: AsyncSession, clock: Clock, actor: Actor, query: LoginQuery) -> Page[Login, User]:
     """A user's active sign-ins. Raises: NotFound, Forbidden."""
-    user = await target_user.find(tx, actor, "login.read", wanted.user or actor.user_id)
+    user = await target_user.find(tx, actor, "login.read", query.user or actor.user_id)
     statement = (
         select(Login, User)
         .join(User, User.id == Login.user_id)
         .where(Login.user_id == user.id, Login.expires_at > clock.now())
     )
-    return await page(tx, statement, _SORT, wanted)
+    return await page(tx, statement, _SORT, query)
 
 
 async def end(tx: AsyncSession, actor: Actor, public_id: str) -> None:

@@ -17,11 +17,11 @@ router = APIRouter(tags=["logins"])
 
 @router.get("/logins", operation_id="logins.list", summary="List sign-ins", openapi_extra=names("login.read"))
 async def list_logins(
-    services: ServicesOf[SignInServices], actor: CurrentActor, wanted: Annotated[LoginQuery, Query()]
+    services: ServicesOf[SignInServices], actor: CurrentActor, query: Annotated[LoginQuery, Query()]
 ) -> LoginList:
     """Your sign-ins, or those of a user that you administer, most recently used first."""
     async with services.database.transaction() as tx:
-        found = await browsers.list_of(tx, services.clock, actor, wanted)
+        found = await browsers.list_of(tx, services.clock, actor, query)
     items = [
         LoginView(
             id=row.Login.public_id,

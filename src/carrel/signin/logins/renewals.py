@@ -42,8 +42,8 @@ def is_due(login: Login, token_hash: bytes, now: datetime) -> bool:
 async def offer(tx: AsyncSession, seal: SecretBox, token: str, now: datetime) -> str | None:
     """The replacement token, the same for every call until the browser uses it; or None."""
     token_hash = digest(token)
-    wanted = select(Login).where(bears(token_hash, now)).with_for_update()
-    login = (await tx.execute(wanted)).scalar_one_or_none()
+    statement = select(Login).where(bears(token_hash, now)).with_for_update()
+    login = (await tx.execute(statement)).scalar_one_or_none()
     if login is None or not is_due(login, token_hash, now):
         return None
     if login.offered is not None:

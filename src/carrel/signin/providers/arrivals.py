@@ -65,10 +65,10 @@ async def receive(
 
 
 async def _known(tx: AsyncSession, provider: Provider, claims: Claims) -> ExternalIdentity | None:
-    wanted = select(ExternalIdentity).where(
+    statement = select(ExternalIdentity).where(
         ExternalIdentity.provider_id == provider.id, ExternalIdentity.subject == claims.subject
     )
-    return (await tx.execute(wanted.with_for_update())).scalar()
+    return (await tx.execute(statement.with_for_update())).scalar()
 
 
 async def _first_time(
@@ -164,10 +164,10 @@ def _note_link(tx: AsyncSession, actor: Actor, user: User, provider: Provider) -
 
 
 async def _rename(tx: AsyncSession, actor: Actor, user: User, name: str) -> None:
-    wanted = _name(name)
-    if wanted and wanted != user.name:
-        before, user.name = user.name, wanted
-        await _note_user(tx, actor, user, before={"name": before}, after={"name": wanted})
+    new_name = _name(name)
+    if new_name and new_name != user.name:
+        before, user.name = user.name, new_name
+        await _note_user(tx, actor, user, before={"name": before}, after={"name": new_name})
 
 
 async def _given(tx: AsyncSession, provider: Provider, settings: SharedSettings, claims: Claims) -> _Given:
@@ -187,7 +187,7 @@ async def _given(tx: AsyncSession, provider: Provider, settings: SharedSettings,
 
 
 async def _apply_projects(
-    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: dict[ProjectId, bool]
+    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, desired: dict[ProjectId, bool]
 ) -> None:
     """Add and remove memberships; manually granted ones are kept."""
     rows = await tx.execute(select(Membership).where(Membership.user_id == user.id).with_for_update())
@@ -195,11 +195,11 @@ async def _apply_projects(
     ours = set(identity.projects)
     before: dict[ProjectId, str] = {}
     after: dict[ProjectId, str] = {}
-    for project in ours - wanted.keys():
+    for project in ours - desired.keys():
         if membership := present.get(project):
             before[project] = _office(membership.admin)
             await tx.delete(membership)
-    for project, admin in wanted.items():
+    for project, admin in desired.items():
         membership = present.get(project)
         if membership is None:
             tx.add(Membership(project_id=project, user_id=user.id, admin=admin))
@@ -211,7 +211,7 @@ async def _apply_projects(
             continue
         after[project] = _office(admin)
     # Memberships from other sources are kept.
-    identity.projects = sorted(project for project in wanted if project in ours or project not in present)
+    identity.projects = sorted(project for project in desired if project in ours or project not in present)
     await _note_projects(tx, actor, user, before, after)
 
 
@@ -240,17 +240,17 @@ async def _note_projects(
 
 
 async def _apply_role(
-    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, wanted: Role
+    tx: AsyncSession, actor: Actor, user: User, identity: ExternalIdentity, role: Role
 ) -> None:
     """Grant the role, or revoke one granted by groups; a manually granted role is not lowered."""
-    lower = outranks(user.role, wanted)
-    if wanted == user.role or (lower and identity.role != user.role):
+    lower = outranks(user.role, role)
+    if role == user.role or (lower and identity.role != user.role):
         return
     if is_superadmin(user.role) and not await superadmin_left(tx, without=User.id == user.id):
         return  # nobody would be left to administer the installation
-    before, user.role = user.role, wanted
-    identity.role = wanted if is_administrator(wanted) else None
-    await _note_user(tx, actor, user, before={"role": before}, after={"role": wanted})
+    before, user.role = user.role, role
+    identity.role = role if is_administrator(role) else None
+    await _note_user(tx, actor, user, before={"role": before}, after={"role": role})
 
 
 async def _note_user(tx: AsyncSession, actor: Actor, user: User, **details: object) -> None:

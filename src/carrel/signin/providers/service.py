@@ -25,23 +25,23 @@ from carrel.tenancy import queries as tenancy
 
 
 async def create(
-    tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, wanted: ProviderCreate
+    tx: AsyncSession, clock: Clock, seal: SecretBox, actor: Actor, request: ProviderCreate
 ) -> Provider:
     """Add a provider. Raises: Forbidden; Invalid; Conflict when the name is taken."""
     require(actor, "provider.update", Target())
-    plugins.require_kind(Port.IDENTITY, wanted.kind, field="kind")
-    domain = await tenancy.domain(tx, actor, wanted.domain, field="domain")
+    plugins.require_kind(Port.IDENTITY, request.kind, field="kind")
+    domain = await tenancy.domain(tx, actor, request.domain, field="domain")
     provider = Provider(
         id=new_id(),
-        name=wanted.name,
-        kind=wanted.kind,
-        active=wanted.active,
+        name=request.name,
+        kind=request.kind,
+        active=request.active,
         domain_id=domain.id,
         created_at=clock.now(),
     )
-    setup.keep(seal, provider, {name: value for name, value in wanted.settings.items() if value is not None})
-    _require_allowed(wanted.mapping, superadmins=setup.shared_of(provider).may_appoint_superadmins)
-    provider.mapping = await _rules(tx, domain.id, wanted.mapping)
+    setup.keep(seal, provider, {name: value for name, value in request.settings.items() if value is not None})
+    _require_allowed(request.mapping, superadmins=setup.shared_of(provider).may_appoint_superadmins)
+    provider.mapping = await _rules(tx, domain.id, request.mapping)
     tx.add(provider)
     try:
         await tx.flush()
@@ -50,7 +50,7 @@ async def create(
             raise
         raise Conflict(
             "provider.name_taken",
-            f"There is a provider {wanted.name}.",
+            f"There is a provider {request.name}.",
             hint="Choose another name.",
             field="name",
         ) from None
@@ -67,32 +67,32 @@ async def list_all(tx: AsyncSession, actor: Actor) -> list[Provider]:
 async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider.read") -> Provider:
     """The provider with this id or name, locked if it will be changed. Raises: Forbidden, NotFound."""
     require(actor, action, Target())
-    wanted = select(Provider).where((Provider.id == ref) | (Provider.name == ref))
+    statement = select(Provider).where((Provider.id == ref) | (Provider.name == ref))
     if action != "provider.read":
-        wanted = wanted.with_for_update()
-    found = (await tx.execute(wanted.order_by((Provider.id == ref).desc()).limit(1))).scalar()
+        statement = statement.with_for_update()
+    found = (await tx.execute(statement.order_by((Provider.id == ref).desc()).limit(1))).scalar()
     if found is None:
         raise not_found(ref)
     return found
 
 
 async def update(
-    tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, wanted: ProviderUpdate
+    tx: AsyncSession, seal: SecretBox, actor: Actor, ref: str, changes: ProviderUpdate
 ) -> Provider:
-    """Update the fields set in `wanted`; disabling a provider ends its sign-ins.
+    """Update the fields set in `changes`; disabling a provider ends its sign-ins.
 
     Raises: Forbidden, NotFound, Invalid.
     """
     provider = await show(tx, actor, ref, "provider.update")
-    given = wanted.model_fields_set
+    given = changes.model_fields_set
     before = _shown(provider)
     secrets = dict(provider.secrets)
-    if wanted.settings:
-        setup.change(seal, provider, wanted.settings)
+    if changes.settings:
+        setup.change(seal, provider, changes.settings)
     if "domain" in given:
-        provider.domain_id = (await tenancy.domain(tx, actor, wanted.domain, field="domain")).id
+        provider.domain_id = (await tenancy.domain(tx, actor, changes.domain, field="domain")).id
     if "mapping" in given:
-        provider.mapping = await _rules(tx, provider.domain_id, wanted.mapping)
+        provider.mapping = await _rules(tx, provider.domain_id, changes.mapping)
     elif "domain" in given:
         provider.mapping = await _rules(
             tx, provider.domain_id, [GroupRule(**rule) for rule in provider.mapping]
@@ -101,13 +101,13 @@ async def update(
     _require_allowed([GroupRule(**rule) for rule in provider.mapping], superadmins=superadmins)
     ended = 0
     if "active" in given:
-        provider.active = wanted.active
-        ended = 0 if wanted.active else await logins.end_by(tx, provider.method)
+        provider.active = changes.active
+        ended = 0 if changes.active else await logins.end_by(tx, provider.method)
     after = _shown(provider)
     changed = [field for field in after if after[field] != before[field]]
     details = {"before": {f: before[f] for f in changed}, "after": {f: after[f] for f in changed}}
     # Re-encrypted secrets differ even if their values are unchanged.
-    if named := sorted(wanted.settings.keys() & (secrets.keys() | provider.secrets.keys())):
+    if named := sorted(changes.settings.keys() & (secrets.keys() | provider.secrets.keys())):
         details["after"]["secrets"] = {
             name: "changed" if name in provider.secrets else "removed" for name in named
         }

@@ -86,7 +86,7 @@ class AuthorizationRedirect:
 
 
 async def start(
-    ground: SignOnServices, name: str, wanted: StartQuery, *, browser: str
+    ground: SignOnServices, name: str, query: StartQuery, *, browser: str
 ) -> AuthorizationRedirect:
     """The redirect to the provider. browser: value of the cookie to set.
 
@@ -99,15 +99,15 @@ async def start(
         state=state,
         redirect_uri=redirect_uri(ground.public_url, provider.name),
         # A command line immediately requests a keypair, which requires a recent authentication.
-        max_age=CONFIRMED_FOR if wanted.fresh or wanted.port else _LONG,
+        max_age=CONFIRMED_FOR if query.fresh or query.port else _LONG,
     )
     content = {
         "provider_id": provider.id,
         "nonce": departure.nonce,
         "verifier": departure.verifier,
         "browser": digest(browser).hex(),
-        "return_to": own_path(wanted.return_to),
-        "waiting": [wanted.port, wanted.challenge] if wanted.port and wanted.challenge else None,
+        "return_to": own_path(query.return_to),
+        "waiting": [query.port, query.challenge] if query.port and query.challenge else None,
     }
     async with ground.database.transaction() as tx:
         _keep(tx, ground, state, _LEAVE, content, JOURNEY)
@@ -280,10 +280,10 @@ def mark_of(state: str) -> str:
     return digest(f"mark:{state}").hex()[:16]
 
 
-def own_path(wanted: str) -> str:
+def own_path(url: str) -> str:
     """The requested address if it is on the page's origin, otherwise the start page."""
-    plain = wanted.startswith("/") and not wanted.startswith(("//", "/api/")) and "\\" not in wanted
-    return wanted if plain and wanted.isprintable() and " " not in wanted else "/"
+    plain = url.startswith("/") and not url.startswith(("//", "/api/")) and "\\" not in url
+    return url if plain and url.isprintable() and " " not in url else "/"
 
 
 def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
@@ -294,8 +294,8 @@ def sign_in_page(error: CarrelError, name: str, return_to: str) -> str:
 
 async def _in_use(tx: AsyncSession, name: str) -> Provider:
     """The enabled redirecting provider with this name. Raises: NotFound."""
-    wanted = select(Provider).where(Provider.name == name, Provider.active)
-    provider = (await tx.execute(wanted)).scalar()
+    statement = select(Provider).where(Provider.name == name, Provider.active)
+    provider = (await tx.execute(statement)).scalar()
     if provider is None or not redirects(provider.kind):
         raise not_found(name)
     return provider
@@ -304,8 +304,8 @@ async def _in_use(tx: AsyncSession, name: str) -> Provider:
 def _in_use_still(provider_id: str) -> WhyNot:
     async def why_not(tx: AsyncSession) -> str:
         # Locked, so that disabling it concurrently either ends this sign-in too or is seen here.
-        wanted = select(Provider.id).where(Provider.id == provider_id, Provider.active)
-        found = await tx.execute(wanted.with_for_update(read=True))
+        statement = select(Provider.id).where(Provider.id == provider_id, Provider.active)
+        found = await tx.execute(statement.with_for_update(read=True))
         return "" if found.first() else "the identity provider is not in use any more"
 
     return why_not

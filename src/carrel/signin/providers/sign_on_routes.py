@@ -36,14 +36,14 @@ async def start(
     request: Request,
     services: ServicesOf[ProviderServices],
     name: Name,
-    wanted: Annotated[StartQuery, Query()],
+    query: Annotated[StartQuery, Query()],
 ) -> Response:
     """Redirect the browser to the provider for sign-in; for browsers, not for scripts."""
     browser = secrets.token_urlsafe(32)
     try:
-        departure = await sign_on.start(ground_of(services), name, wanted, browser=browser)
+        departure = await sign_on.start(ground_of(services), name, query, browser=browser)
     except CarrelError as error:
-        return _go(sign_on.sign_in_page(error, name, sign_on.own_path(wanted.return_to)))
+        return _go(sign_on.sign_in_page(error, name, sign_on.own_path(query.return_to)))
     response = _go(departure.url)
     response.set_cookie(
         _cookie(departure.state),

@@ -48,6 +48,6 @@ async def exempt(
 ) -> IdleView:
     """Exempt a session from idle rules, or revoke the exemption; for administrators."""
     async with services.database.transaction() as tx:
-        session = await service.exempt(tx, services.clock, actor, ref, wanted=body.exempt)
+        session = await service.exempt(tx, services.clock, actor, ref, exempt=body.exempt)
     async with services.database.transaction() as tx:
         return await service.show(tx, services.clock, actor, session)

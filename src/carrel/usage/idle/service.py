@@ -61,7 +61,7 @@ async def keep(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Sessio
     return session.id
 
 
-async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, wanted: bool) -> SessionId:
+async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, exempt: bool) -> SessionId:
     """Exempt the session from idle rules, or revoke the exemption. No change: no-op.
 
     Raises: NotFound, Forbidden; Conflict when it has ended.
@@ -73,13 +73,13 @@ async def exempt(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, want
         raise Conflict("session.ended", f"{session.name} has ended.", details={"state": session.state})
     known = await queries.activity(tx, session.id)
     before = known.exempt if known else False
-    if before == wanted:
+    if before == exempt:
         return session.id
     # Its clocks restart when the exemption is revoked.
     now = clock.now()
-    await _write(tx, session.id, exempt=wanted, kept_at=now)
+    await _write(tx, session.id, exempt=exempt, kept_at=now)
     await transitions.expect_idle_end(tx, session.id, None, now=now)
-    details = {"before": {"exempt": before}, "after": {"exempt": wanted}}
+    details = {"before": {"exempt": before}, "after": {"exempt": exempt}}
     sessions.note(tx, actor, "session.exempt", session, details=details)
     return session.id
 

@@ -42,7 +42,7 @@ def _filters(parser: Arguments) -> None:
     parser.add_argument("--mine", action="store_true", help="your own actions, and actions on your objects")
 
 
-def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+def _query(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "from_": args.from_,
         "to": args.to,
@@ -75,13 +75,13 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List entries."""
-    wanted = args.limit or sys.maxsize
+    limit = args.limit or sys.maxsize
     found: models.AuditList = {"items": [], "next_cursor": None}
     while True:
-        size = min(_PAGE, wanted - len(found["items"]))
-        page = context.client.audit.list(**_wanted(args), limit=size, cursor=found["next_cursor"])
+        size = min(_PAGE, limit - len(found["items"]))
+        page = context.client.audit.list(**_query(args), limit=size, cursor=found["next_cursor"])
         found = {**page, "items": found["items"] + page["items"]}
-        if not page["next_cursor"] or len(found["items"]) >= wanted:
+        if not page["next_cursor"] or len(found["items"]) >= limit:
             break
 
     def show() -> None:
@@ -136,7 +136,7 @@ def export_arguments(parser: Arguments) -> None:
 def export(args: argparse.Namespace, context: Context) -> int:
     """Save entries."""
     kind: Literal["csv", "jsonl"] = args.format or ("csv" if (args.file or "").endswith(".csv") else "jsonl")
-    blocks = context.client.audit.export(format=kind, **_wanted(args))
+    blocks = context.client.audit.export(format=kind, **_query(args))
     if args.file is None:
         for block in blocks:
             write_bytes(block)

@@ -228,9 +228,9 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
     return {}
 
 
-def _folders(wanted: dict[str, Any]) -> dict[str, str]:
+def _folders(filters: dict[str, Any]) -> dict[str, str]:
     """Folder names with their owners."""
-    found = _client().vfolders.list(limit=200, **wanted)["items"]
+    found = _client().vfolders.list(limit=200, **filters)["items"]
     return {
         folder["name"]: folder["owner"]["email"]
         if folder["owner"]

@@ -214,7 +214,7 @@ def _number(text: str) -> int:
 def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Place) -> int:
     if "-" in sources:
         return _up_stream(args, context, sources, to)
-    _directories_wanted(args, sources)
+    _require_recursive(args, sources)
     transfers, told = context.client.transfers, {"parts": args.parts, "checked": args.checksum}
     single = len(sources) == 1 and not os.path.isdir(sources[0])
 
@@ -384,7 +384,7 @@ def _fraction(meter: Meter) -> float | None:
     return meter.bytes / meter.total_bytes if meter.complete and meter.total_bytes else None
 
 
-def _directories_wanted(args: argparse.Namespace, sources: list[str]) -> None:
+def _require_recursive(args: argparse.Namespace, sources: list[str]) -> None:
     for source in sources:
         if os.path.isdir(source) and not args.recursive:
             raise _directory(source)

@@ -75,7 +75,7 @@ def create_arguments(parser: Arguments) -> None:
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Create a domain."""
-    made = context.client.domains.create(name=args.name, **_wanted(args))
+    made = context.client.domains.create(name=args.name, **_fields(args))
     context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
@@ -101,7 +101,7 @@ def update_arguments(parser: Arguments) -> None:
 
 def update(args: argparse.Namespace, context: Context) -> int:
     """Change a domain."""
-    changes = {**given(args, "name"), **_wanted(args), **dict.fromkeys(args.all_of)}
+    changes = {**given(args, "name"), **_fields(args), **dict.fromkeys(args.all_of)}
     changed = context.client.domains.update(args.domain, **changes)
     context.answer(changed, lambda: _print(changed))
     return 0
@@ -166,7 +166,7 @@ def _settings(parser: Arguments) -> None:
         )
 
 
-def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+def _fields(args: argparse.Namespace) -> dict[str, Any]:
     lists = {
         "resource_groups": args.resource_group,
         "registries": args.registry,

@@ -122,10 +122,10 @@ def edit_arguments(parser: Arguments) -> None:
 
 def edit(args: argparse.Namespace, context: Context) -> int:
     """Change an engine."""
-    wanted: dict[str, Any] = {"name": args.name} if args.name else {}
+    changes: dict[str, Any] = {"name": args.name} if args.name else {}
     if settings := given_settings(args):
-        wanted["settings"] = settings
-    changed = context.client.engines.update(args.engine, **wanted)
+        changes["settings"] = settings
+    changed = context.client.engines.update(args.engine, **changes)
     context.answer(changed, lambda: _print(changed))
     return 0
 

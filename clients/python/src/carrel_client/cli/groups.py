@@ -83,7 +83,7 @@ def create_arguments(parser: Arguments) -> None:
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Create a resource group."""
-    made = context.client.groups.create(name=args.name, **_wanted(args))
+    made = context.client.groups.create(name=args.name, **_fields(args))
     context.answer(made, lambda: print_line(f"{made['name']} created ({made['id']})"))
     return 0
 
@@ -111,7 +111,7 @@ def edit_arguments(parser: Arguments) -> None:
 
 def edit(args: argparse.Namespace, context: Context) -> int:
     """Change a resource group."""
-    changed = context.client.groups.update(args.group, **given(args, "name", "active"), **_wanted(args))
+    changed = context.client.groups.update(args.group, **given(args, "name", "active"), **_fields(args))
     context.answer(changed, lambda: _print(changed))
     return 0
 
@@ -157,8 +157,8 @@ def access(args: argparse.Namespace, context: Context) -> int:
     """Show or change the access list of a group."""
     groups = context.client.groups
     if args.allow or args.deny:
-        wanted = _by_kind({**dict.fromkeys(args.deny, False), **dict.fromkeys(args.allow, True)})
-        group = groups.change_access(args.group, **wanted)
+        access = _by_kind({**dict.fromkeys(args.deny, False), **dict.fromkeys(args.allow, True)})
+        group = groups.change_access(args.group, **access)
     else:
         group = groups.show(args.group)
     there = _administered(group["access"], args.group)
@@ -196,8 +196,8 @@ def weights(args: argparse.Namespace, context: Context) -> int:
     """Show or change the fair-share weights of a group."""
     groups = context.client.groups
     if args.weights or args.unset:
-        wanted = _by_kind({**dict.fromkeys(args.unset), **dict(args.weights)})
-        group = groups.change_weights(args.group, **wanted)
+        weights = _by_kind({**dict.fromkeys(args.unset), **dict(args.weights)})
+        group = groups.change_weights(args.group, **weights)
     else:
         group = groups.show(args.group)
     there = _administered(group["weights"], args.group)
@@ -284,7 +284,7 @@ def _settings(parser: Arguments) -> None:
         )
 
 
-def _wanted(args: argparse.Namespace) -> dict[str, Any]:
+def _fields(args: argparse.Namespace) -> dict[str, Any]:
     fields = given(
         args,
         "description",

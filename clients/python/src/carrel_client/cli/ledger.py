@@ -34,8 +34,8 @@ def held_arguments(parser: Arguments) -> None:
 def held(args: argparse.Namespace, context: Context) -> int:
     """Show allocations."""
 
-    def page(**wanted: Any) -> models.HeldList:
-        return context.client.held.list(by=args.by, domain=args.domain, project=args.project, **wanted)
+    def page(**filters: Any) -> models.HeldList:
+        return context.client.held.list(by=args.by, domain=args.domain, project=args.project, **filters)
 
     found = listed(args, page)
     columns = [Column(title) for title in (args.by.upper(), "HOLDS", "SESSIONS", "ID")]

@@ -40,8 +40,8 @@ def ls_arguments(parser: Arguments) -> None:
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List nodes."""
 
-    def page(**wanted: Any) -> models.NodeList:
-        return context.client.nodes.list(group=args.group, state=args.state, **wanted)
+    def page(**filters: Any) -> models.NodeList:
+        return context.client.nodes.list(group=args.group, state=args.state, **filters)
 
     found = listed(args, page)
     columns = [Column("NAME"), Column("STATE", _STATES, otherwise="yellow")]

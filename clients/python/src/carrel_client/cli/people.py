@@ -29,15 +29,15 @@ def list_arguments(parser: Arguments, *sorts: str) -> None:
 
 def listed(args: argparse.Namespace, page: Callable[..., Any]) -> dict[str, Any]:
     """The pages up to the limit as one list. page: takes sort, q, limit and cursor."""
-    wanted = args.limit or sys.maxsize
+    limit = args.limit or sys.maxsize
     items: list[Any] = []
     cursor = None
     while True:
-        size = min(_PAGE, wanted - len(items))
+        size = min(_PAGE, limit - len(items))
         found = page(sort=args.sort, q=args.search, limit=size, cursor=cursor)
         items += found["items"]
         cursor = found["next_cursor"]
-        if not cursor or len(items) >= wanted:
+        if not cursor or len(items) >= limit:
             return {"items": items, "next_cursor": cursor}
 
 

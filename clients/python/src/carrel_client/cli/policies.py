@@ -60,8 +60,8 @@ def ls_arguments(parser: Arguments) -> None:
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List resource policies."""
 
-    def page(**wanted: Any) -> models.PolicyList:
-        return context.client.policies.list(kind=args.kind, **wanted)
+    def page(**filters: Any) -> models.PolicyList:
+        return context.client.policies.list(kind=args.kind, **filters)
 
     found = listed(args, page)
     columns = [Column(title) for title in ("NAME", "KIND", "LIMITS", "USED BY", "ID")]

@@ -42,8 +42,8 @@ def ls_arguments(parser: Arguments) -> None:
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List projects."""
 
-    def page(**wanted: Any) -> models.ProjectList:
-        return context.client.projects.list(domain=args.domain, archived=args.archived, **wanted)
+    def page(**filters: Any) -> models.ProjectList:
+        return context.client.projects.list(domain=args.domain, archived=args.archived, **filters)
 
     found = listed(args, page)
     columns = [Column("NAME"), Column("DOMAIN"), Column("STATE", _STATES)]
@@ -170,8 +170,8 @@ def members_arguments(parser: Arguments) -> None:
 def members(args: argparse.Namespace, context: Context) -> int:
     """List the members of a project."""
 
-    def page(**wanted: Any) -> models.MemberList:
-        return context.client.project_members.list(args.project, admin=args.admins or None, **wanted)
+    def page(**filters: Any) -> models.MemberList:
+        return context.client.project_members.list(args.project, admin=args.admins or None, **filters)
 
     found = listed(args, page)
     columns = [Column(title) for title in ("E-MAIL", "NAME", "STATE", "OFFICE")]

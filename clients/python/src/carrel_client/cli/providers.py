@@ -104,7 +104,7 @@ def add_arguments(parser: Arguments) -> None:
 
 def add(args: argparse.Namespace, context: Context) -> int:
     """Add an identity provider."""
-    wanted = {
+    fields = {
         "kind": args.provider_kind,
         "name": args.name,
         "domain": args.domain,
@@ -112,7 +112,7 @@ def add(args: argparse.Namespace, context: Context) -> int:
         "settings": given_settings(args),
         "mapping": _rules(args),
     }
-    made = context.client.providers.create(**wanted)
+    made = context.client.providers.create(**fields)
     context.answer(made, lambda: _print(made))
     return 0
 
@@ -144,18 +144,18 @@ def update_arguments(parser: Arguments) -> None:
 
 def update(args: argparse.Namespace, context: Context) -> int:
     """Change an identity provider."""
-    wanted: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     if settings := given_settings(args):
-        wanted["settings"] = settings
+        changes["settings"] = settings
     if args.domain:
-        wanted["domain"] = args.domain
+        changes["domain"] = args.domain
     if args.on or args.off:
-        wanted["active"] = args.on
+        changes["active"] = args.on
     if args.no_map or (rules := _rules(args)):
-        wanted["mapping"] = [] if args.no_map else rules
-    if not wanted:
+        changes["mapping"] = [] if args.no_map else rules
+    if not changes:
         raise CarrelError("usage", "Nothing to change.", status=422, hint="carrel provider update --help")
-    changed = context.client.providers.update(args.provider, **wanted)
+    changed = context.client.providers.update(args.provider, **changes)
     context.answer(changed, lambda: _print(changed))
     return 0
 

@@ -156,11 +156,11 @@ def queue_arguments(parser: Arguments) -> None:
 
 def queue(args: argparse.Namespace, context: Context) -> int:
     """Show the queue of a resource group."""
-    wanted = args.limit or sys.maxsize
-    found = context.client.scheduler.queue(group=args.group, limit=min(wanted, _PAGE))
-    while found["next_cursor"] and len(found["items"]) < wanted:
+    limit = args.limit or sys.maxsize
+    found = context.client.scheduler.queue(group=args.group, limit=min(limit, _PAGE))
+    while found["next_cursor"] and len(found["items"]) < limit:
         more = context.client.scheduler.queue(
-            group=args.group, limit=min(wanted - len(found["items"]), _PAGE), cursor=found["next_cursor"]
+            group=args.group, limit=min(limit - len(found["items"]), _PAGE), cursor=found["next_cursor"]
         )
         found = {**more, "items": [*found["items"], *more["items"]]}
 

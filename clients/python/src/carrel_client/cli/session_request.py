@@ -120,13 +120,13 @@ def _mount(text: str) -> models.MountRequest:
     subpath.
     """
     folder, *rest = text.split(":")
-    wanted: models.MountRequest = {"folder": folder}
+    mount: models.MountRequest = {"folder": folder}
     if rest and rest[-1] in ("ro", "rw"):
-        wanted["read_only"] = rest.pop() == "ro"
+        mount["read_only"] = rest.pop() == "ro"
     if len(rest) == 2 or (rest and rest[-1].startswith("/")):
-        wanted["path"] = rest.pop()
+        mount["path"] = rest.pop()
     if rest and rest[0]:
-        wanted["subpath"] = rest[0]
+        mount["subpath"] = rest[0]
     if not folder or len(rest) > 1:
         raise ValueError(f"{text!r} is not FOLDER[:SUBPATH][:PATH][:ro], as data or corpus:train:/data:ro")
-    return wanted
+    return mount

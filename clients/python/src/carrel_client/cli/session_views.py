@@ -247,10 +247,10 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     """The pages up to the limit as one list."""
-    wanted = args.limit or sys.maxsize
+    limit = args.limit or sys.maxsize
     found: models.SessionList = {"items": [], "next_cursor": None}
     while True:
-        size = min(_PAGE, wanted - len(found["items"]))
+        size = min(_PAGE, limit - len(found["items"]))
         page = context.client.sessions.list(
             state=args.state or "live",
             q=args.search,
@@ -259,7 +259,7 @@ def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
             cursor=found["next_cursor"],
         )
         found = {**page, "items": found["items"] + page["items"]}
-        if not page["next_cursor"] or len(found["items"]) >= wanted:
+        if not page["next_cursor"] or len(found["items"]) >= limit:
             return found
 
 

@@ -57,14 +57,14 @@ def change_arguments(parser: Arguments) -> None:
 def change(args: argparse.Namespace, context: Context) -> int:
     """Change settings."""
     now = context.client.site.show()
-    wanted = dict(_read(text, now) for text in args.settings)
+    changes = dict(_read(text, now) for text in args.settings)
     if args.mail_password_stdin:
-        wanted["mail_password"] = sys.stdin.readline().rstrip("\r\n") or None
-    if not wanted:
+        changes["mail_password"] = sys.stdin.readline().rstrip("\r\n") or None
+    if not changes:
         raise CarrelError("usage", "Nothing to change.", status=422, hint="carrel site set --help")
-    changed = context.client.site.update(**wanted)
+    changed = context.client.site.update(**changes)
     context.answer(
-        changed, lambda: print_facts([(name, _said(changed.get(name, "changed"))) for name in wanted])
+        changed, lambda: print_facts([(name, _said(changed.get(name, "changed"))) for name in changes])
     )
     return 0
 

@@ -42,9 +42,9 @@ def ls_arguments(parser: Arguments) -> None:
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List users."""
 
-    def page(**wanted: Any) -> models.UserList:
+    def page(**filters: Any) -> models.UserList:
         return context.client.users.list(
-            state=args.state, role=args.role, domain=args.domain, project=args.project, **wanted
+            state=args.state, role=args.role, domain=args.domain, project=args.project, **filters
         )
 
     found = listed(args, page)
@@ -108,11 +108,11 @@ def create_arguments(parser: Arguments) -> None:
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Make a user."""
-    wanted = fields_of(args)
+    fields = fields_of(args)
     if args.password_stdin:
-        wanted["password"] = sys.stdin.readline().rstrip("\r\n")
+        fields["password"] = sys.stdin.readline().rstrip("\r\n")
     made = context.client.users.create(
-        email=args.email, name=args.name, generate_password=args.generate_password, link=args.link, **wanted
+        email=args.email, name=args.name, generate_password=args.generate_password, link=args.link, **fields
     )
 
     def show() -> None:

@@ -127,8 +127,8 @@ def purge(args: argparse.Namespace, context: Context) -> int:
     with Progress(after_s=1.0) as progress:
         for part in _parts(args.emails, _PURGED):
             progress.update("deleting users", len(items) / len(args.emails))
-            wanted: list[models.PurgeOne] = [{"user": email, "confirm": email} for email in part]
-            items += context.client.users.purge_many(users=wanted, **choices)["items"]
+            users: list[models.PurgeOne] = [{"user": email, "confirm": email} for email in part]
+            items += context.client.users.purge_many(users=users, **choices)["items"]
     failed = sum(item["status"] == "failed" for item in items)
 
     def show() -> None:

@@ -31,13 +31,13 @@ _KINDS = {"directory": "cyan", "link": "dim", "other": "dim"}
 def list_files(args: argparse.Namespace, context: Context) -> int:
     """Print `vfolder ls FOLDER:PATH`."""
     where = place(args.place) or Place(args.place, "")
-    wanted = args.limit or sys.maxsize
+    limit = args.limit or sys.maxsize
     items: list[models.FileView] = []
     total = 0
     for page in _pages(context, where, sort=args.sort, recursive=args.recursive):
-        items += page["items"][: wanted - len(items)]
+        items += page["items"][: limit - len(items)]
         total += page["total"]
-        if len(items) >= wanted:
+        if len(items) >= limit:
             break
     answer = {"items": items, "path": where.inner, "total": total}
     context.answer(answer, lambda: _print(items))

@@ -171,8 +171,8 @@ def tasks(args: argparse.Namespace, context: Context) -> int:
     if args.search:
         raise CarrelError("usage", "Tasks cannot be searched.", status=422, hint="Give --folder.")
 
-    def page(q: str | None, **wanted: object) -> models.TaskList:
-        return context.client.vfolder_tasks.list(open=args.open, folder=args.folder, **wanted)  # type: ignore[arg-type]
+    def page(q: str | None, **filters: object) -> models.TaskList:
+        return context.client.vfolder_tasks.list(open=args.open, folder=args.folder, **filters)  # type: ignore[arg-type]
 
     found = listed(args, page)
     columns = [Column("ID"), Column("KIND"), Column("FOLDER"), Column("STATE", _STATES, otherwise="yellow")]

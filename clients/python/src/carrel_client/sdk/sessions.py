@@ -314,10 +314,10 @@ class Sessions:
         state: "live", "ended", "all" or a state in either case. owner: "me" (the default), "all", or an id or e-mail.
         search: part of the name or image. sort: a field, with "-" before it in descending order.
         """
-        wanted = state if state in ("live", "ended", "all") else state.upper()
+        filter_ = state if state in ("live", "ended", "all") else state.upper()
         found = items(
             self._api.sessions.list,
-            state=wanted,
+            state=filter_,
             q=search,
             owner=owner,
             project=project,
