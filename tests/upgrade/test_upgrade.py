@@ -149,6 +149,18 @@ def test_providers_of_before_keep_their_settings_and_their_secrets(empty: str) -
     assert sealed["open"] is None
 
 
+def test_folders_of_before_are_measured_again_and_keep_their_size_until_then(empty: str) -> None:
+    load(empty, DUMPS["0024"], lambda name, count: None)
+    _bring_to(empty, "0032")
+    with psycopg.connect(empty, autocommit=True) as connection:
+        connection.execute("UPDATE vfolders SET used_bytes = 5, files = 2, measured_at = now()")
+        migrate(empty)
+        row = connection.execute(
+            "SELECT used_bytes, files, touched_at > measured_at FROM vfolders"
+        ).fetchone()
+    assert row == (5, 2, True)
+
+
 _RUNS = """
     WITH node AS (
         INSERT INTO nodes (id, name, architecture, engine, slots, capabilities, state, seen_at)

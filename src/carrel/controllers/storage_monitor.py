@@ -27,6 +27,7 @@ from carrel.storage.port import (
 )
 from carrel.tables import limits
 from carrel.tables import storage_hosts as hosts
+from carrel.tables.folders import TOPIC as FILES_CHANGED
 from carrel.tables.folders import VFolder
 from carrel.tables.storage_hosts import HostState
 
@@ -43,8 +44,9 @@ the time.
 
 class StorageMonitor:
     name = "storage"
-    topics: Sequence[str] = (hosts.TOPIC, limits.TOPIC)
+    topics: Sequence[str] = (hosts.TOPIC, limits.TOPIC, FILES_CHANGED)
     tick_s = 5.0
+    calm_s = 0.5
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools

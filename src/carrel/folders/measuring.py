@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import StorageHostId
 from carrel.events import service as events
-from carrel.folders import quotas
+from carrel.folders import quotas, recipients
 from carrel.storage.port import Measure
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import FolderMount, VFolder
@@ -60,13 +60,14 @@ async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
 
 
 async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: datetime) -> None:
-    """Record the size of a folder, unless it has moved meanwhile, and notify its owner near a limit.
+    """Record the size of a folder, unless it has moved meanwhile, and publish changes of it and of its quota level.
 
     as_of: writes up to this time are included; later changes are measured again, and bytes received later count until
     then.
     """
     # Lock order: the folder before its scope, as in cloning, moving and transferring; otherwise they could deadlock.
-    await tx.execute(select(VFolder.id).where(VFolder.id == folder.id).with_for_update(key_share=True))
+    size = select(VFolder.used_bytes, VFolder.files, VFolder.measured_at, VFolder.touched_at)
+    last = (await tx.execute(size.where(VFolder.id == folder.id).with_for_update(key_share=True))).first()
     await quotas.lock(tx, folder.scope)
     before = await quotas.usage_of(tx, folder.scope)
     kept = await tx.execute(
@@ -80,9 +81,14 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: da
             files=VFolder.files if found.files is None else found.files,
             measured_at=as_of,
         )
-        .returning(VFolder.scope)
+        .returning(VFolder)
+        .execution_options(populate_existing=True)
     )
-    if kept.first():
+    if (now := kept.scalar()) and last:
+        # The API's estimates since the last measurement were not published.
+        estimated = last.measured_at is None or (last.touched_at or last.measured_at) > last.measured_at
+        if estimated or (now.used_bytes, now.files) != (last.used_bytes, last.files):
+            await recipients.folder_changed(tx, "vfolder.updated", now)
         await _tell(tx, folder.scope, before.bytes)
 
 

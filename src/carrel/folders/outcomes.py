@@ -9,13 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.ids import FolderTaskId, StorageHostId
+from carrel.db.database import notify
 from carrel.folders.access import target
 from carrel.folders.recipients import folder_changed, task_changed
 from carrel.folders.service import LEFT_ALONE, begin_removal, settle
 from carrel.folders.tasks import end, enqueue
 from carrel.storage.port import Advance, FolderLocation
 from carrel.tables.folder_states import FolderState
-from carrel.tables.folders import FolderMount, FolderTask, TaskKind, TaskState, VFolder
+from carrel.tables.folders import TOPIC, FolderMount, FolderTask, TaskKind, TaskState, VFolder
 
 _TAKES_AWAY = (TaskKind.MOVE, TaskKind.REMOVE)
 
@@ -173,6 +174,7 @@ async def _sweep(tx: AsyncSession, clock: Clock, folder: VFolder, entry: str) ->
     touched = update(VFolder).where(VFolder.id == folder.id).values(touched_at=clock.now())
     await tx.execute(touched.execution_options(synchronize_session=False))
     await folder_changed(tx, "files.changed", folder)
+    await notify(tx, TOPIC)
     await enqueue(tx, clock, None, TaskKind.CLEAN, folder, {"entry": entry})
 
 

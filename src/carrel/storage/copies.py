@@ -71,7 +71,7 @@ def _total(source: int, tick: Tick) -> Advance:
     for found in walk(source):
         if isinstance(found, TreeEntry):
             size += _weight(found.stat)
-            files += 1
+            files += not stat.S_ISDIR(found.stat.st_mode)
             pace.look()
     return Advance(size, files)
 
@@ -99,7 +99,7 @@ class _Copy:
             _same(step.handle, self._here)
             self._go("..")
         elif stat.S_ISDIR(step.stat.st_mode):
-            self._pace.file()
+            self._pace.look()
         elif step.stat.st_nlink == 1 or not self._link(step):
             made = _copy_one(step, self._here, step.name, self._pace)
             if made and step.stat.st_nlink > 1:

@@ -74,8 +74,8 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Usage of a folder including its stage. used_bytes: allocated, each inode once. files: files and directories, each
-    inode once; None if the storage measures bytes without visiting files.
+    """Usage of a folder. used_bytes: allocated, with directories and the stage, each inode once. files: without those,
+    each inode once; None if the storage measures bytes without visiting files.
     """
 
     used_bytes: int
@@ -84,7 +84,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Progress of a long call. total: None while unknown."""
+    """Progress of a long call; directories are not files. total: None while unknown."""
 
     done_bytes: int
     done_files: int

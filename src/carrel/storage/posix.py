@@ -140,10 +140,8 @@ class PosixBackend:
             opened(folder, FILES) as files,
             opened(folder, STAGE) as stage,
         ):
-            both = measure(files), measure(stage)
-        return Measure(
-            used_bytes=sum(one.used_bytes for one in both), files=sum(one.files or 0 for one in both)
-        )
+            stored, staged = measure(files), measure(stage)
+        return Measure(used_bytes=stored.used_bytes + staged.used_bytes, files=stored.files)
 
     def places(self) -> Sequence[FolderLocation]:
         with self._opened() as root:

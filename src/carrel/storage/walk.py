@@ -176,7 +176,7 @@ def shut_out(name: str) -> StorageUnusable:
 
 
 def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
-    """Usage below a directory: bytes allocated, each inode once. Raises: exceptions of tick; as `walk`."""
+    """Usage below a directory: bytes allocated and files, each inode once. Raises: exceptions of tick; as `walk`."""
     used, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
     linked: set[tuple[int, int]] = set()
     for found in walk(directory):
@@ -188,7 +188,7 @@ def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
             if key in linked:
                 continue
             linked.add(key)
-        files += 1
+        files += not stat.S_ISDIR(found.stat.st_mode)
         used += found.stat.st_blocks * 512
     return Measure(used_bytes=used, files=files)
 
@@ -215,7 +215,7 @@ def remove_tree(parent: int, name: str, tick: Tick) -> Advance:
                 os.rmdir(name, dir_fd=parent)
             else:
                 os.unlink(name, dir_fd=parent)
-            pace.file()
+                pace.file()
         except OSError as error:
             if error.errno not in _SWAPPED:
                 raise
@@ -240,7 +240,7 @@ def _empty(parent: int, name: str, pace: Pace) -> None:
             else:
                 os.close(levels.pop().handle)
                 _allowed(os.rmdir, levels[-1].handle, level.name)
-                pace.file()
+                pace.look()
     finally:
         _close(levels)
 

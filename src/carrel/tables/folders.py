@@ -35,6 +35,10 @@ TASKS = "vfolder_tasks"
 """Notified when there is work on a folder."""
 
 
+TOPIC = "folders.changed"
+"""Notified when files in a folder changed, so that it is measured."""
+
+
 class UsageMode(StrEnum):
     GENERAL = "general"
     MODEL = "model"
@@ -84,7 +88,7 @@ class VFolder(Table):
     """A personal folder has an owner, a project folder has a project; domain_id: theirs.
 
     permission: most that members of the project may do, and mode of its mounts at most. reason: why it failed.
-    used_bytes, files: as last measured, including writes until measured_at.
+    used_bytes, files: as last measured, including writes until measured_at. Directories are not files.
     """
 
     __tablename__ = "vfolders"

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from files_kit import folder as new_folder
 from installation import Api, Caller, only
 from people import eventually
 from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text, update
 
+from carrel.controllers import storage_monitor
 from carrel.controllers.loop import Tools
 from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.core.errors import Refused
@@ -170,6 +172,53 @@ async def test_what_folders_take_is_measured_and_shown(api: Api, care: Care, lim
     await fill(api, folder["id"], 0)
     await care.round(seconds=30)
     assert (await quota(user))["user@example.org"]["used_bytes"] < 3 * MIB, "the sum is made anew"
+
+
+async def test_a_measured_change_is_published_once_and_directories_are_not_files(api: Api, care: Care):
+    user = await api.as_("user")
+    folder = await made(user, "data")
+    await care.round()
+
+    async def published() -> int:
+        async with api.database.transaction() as tx:
+            changes = text("SELECT count(*) FROM events WHERE kind = 'vfolder.updated' AND object_id = :id")
+            return int((await tx.execute(changes, {"id": folder["id"]})).scalar_one())
+
+    before = await published()
+    await fill(api, folder["id"], 10)
+    async with api.database.transaction() as tx:
+        row = await tx.get_one(VFolder, FolderId(folder["id"]))
+        (care.backends["folders"].files(FolderLocation(row.scope, row.id)) / "directory").mkdir()
+    await care.round(seconds=10)
+    assert (await user.get(f"/vfolders/{folder['id']}")).json()["files"] == 1
+    assert await published() == before + 1
+    await care.round(days=2)
+    assert care.backends["folders"].calls.count("measure") == 3
+    assert await published() == before + 1, "the same size as before"
+
+
+@pytest.fixture
+def only_when_notified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The controller of storage waits for notifications only."""
+    monkeypatch.setattr(StorageMonitor, "tick_s", 3600.0)
+    monkeypatch.setattr(storage_monitor, "_REST", timedelta())
+
+
+async def test_a_change_of_files_wakes_the_measuring(only_when_notified: None, living: Api):
+    data = await new_folder(living)
+    admin = await living.as_("superadmin")
+
+    async def first() -> bool:
+        await admin.patch("/storage-hosts/local", {"active": True})
+        return bool((await data.get()).json()["measured_at"])
+
+    await eventually(first)
+    await data.write("a", b"x")
+
+    async def counted() -> bool:
+        return bool((await data.get()).json()["files"] == 1)
+
+    await eventually(counted, within_s=30)
 
 
 async def test_only_what_may_have_changed_is_measured_again(api: Api, care: Care):

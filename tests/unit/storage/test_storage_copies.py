@@ -164,7 +164,7 @@ def test_a_deep_tree_is_copied_with_few_handles(source: Path, stage: Path) -> No
 
     with handles(source, stage) as (inner, above):
         done = copy_tree(inner, above, "copy", tick)
-    assert done.done_files == 1001
+    assert done.done_files == 1
     assert most < 120
 
 
@@ -201,9 +201,9 @@ def test_the_total_is_known_from_the_beginning_and_reached(source: Path, stage: 
     seen: list[Advance] = []
     with handles(source, stage) as (inner, above):
         done = copy_tree(inner, above, "copy", seen.append)
-    assert done == Advance(6 * MIB, 3, total_bytes=6 * MIB, total_files=3)
+    assert done == Advance(6 * MIB, 2, total_bytes=6 * MIB, total_files=2)
     assert seen[-1] == done
-    assert {one.total_files for one in seen} <= {None, 3}
+    assert {one.total_files for one in seen} <= {None, 2}
 
 
 def test_a_stopped_copy_is_made_anew(source: Path, stage: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.clock import Clock
 from carrel.core.errors import Unavailable
 from carrel.core.ids import FolderId
-from carrel.db.database import Database
+from carrel.db.database import Database, notify
 from carrel.folders import recipients
-from carrel.tables.folders import VFolder
+from carrel.tables.folders import TOPIC, VFolder
 
 log = structlog.get_logger()
 _TELL_EVERY_S = 0.5
@@ -61,3 +61,4 @@ class FileChanges:
         found = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()
         if found is not None:
             await recipients.folder_changed(tx, "files.changed", found)
+            await notify(tx, TOPIC)
