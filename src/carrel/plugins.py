@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from carrel.core.errors import Invalid, Unavailable
+from carrel.core.errors import Invalid, Unavailable, first_few
 
 DISTRIBUTION = "carrel-compute"
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -120,7 +120,7 @@ def require_kind(port: Port, kind: str, *, field: str) -> None:
         raise Invalid(
             "plugin.kind_unknown",
             f"No plug-in of the kind {kind!r} is installed.",
-            hint=f"There are {', '.join(kinds(port))}.",
+            hint=f"There are {first_few(kinds(port))}",
             field=field,
         )
 

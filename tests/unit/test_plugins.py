@@ -15,7 +15,7 @@ from carrel.core.errors import Invalid, Unavailable
 from carrel.core.slots import SlotType
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.port import ContainerSpec, NodeInfo
-from carrel.plugins import Plugin, Port, find, kinds, secrets_of
+from carrel.plugins import Plugin, Port, find, kinds, require_kind, secrets_of
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
 from carrel.storage.posix import PosixBackend
@@ -143,3 +143,10 @@ def test_all_kinds_that_can_be_used_are_listed_ours_first(install: Install):
     listed = kinds(Port.STORAGE)
     assert list(listed) == ["btrfs", "posix", "acme"]
     assert "root" in listed["acme"].schema()["properties"]
+
+
+def test_the_hint_of_an_unknown_kind_names_a_few_others(install: Install):
+    install("acme", **dict.fromkeys(["one", "two", "three", "four"], "PLUGIN"))
+    with pytest.raises(Invalid) as refused:
+        require_kind(Port.STORAGE, "none", field="backend")
+    assert refused.value.hint == "There are btrfs, posix, four, one, three ..."

@@ -14,7 +14,7 @@ CarrelError
 +-- Unavailable   503  a dependency does not respond; try again
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 class CarrelError(Exception):
@@ -84,3 +84,12 @@ class TooMany(CarrelError):
 
 class Unavailable(CarrelError):
     status = 503
+
+
+_MOST_IN_HINT = 5
+
+
+def first_few(names: Iterable[str]) -> str:
+    """The end of a hint that names possible choices: "a, b." or "a, b, c, d, e ..."."""
+    choices = list(names)
+    return ", ".join(choices[:_MOST_IN_HINT]) + (" ..." if len(choices) > _MOST_IN_HINT else ".")

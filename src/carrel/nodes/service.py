@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import ColumnElement, Select, column, func, or_, select, table, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.errors import Conflict
+from carrel.core.errors import Conflict, first_few
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, GroupId, NodeId, new_id
 from carrel.core.slots import thousandths_of
 from carrel.core.units import Slots, add, subtract
@@ -114,17 +114,15 @@ def the_one(found: Sequence[Node], ref: str) -> Node | None:
         if by_id := [node for node in found if node.id == ref]:
             return by_id[0]
         ids = sorted(str(node.id) for node in found)
-        rest = " ..." if len(ids) > _MOST_IN_HINT else "."
         raise Conflict(
             "node.ambiguous",
             f"Several engines have a node {ref}.",
-            hint=f"Write NODE@ENGINE, or the node's id: {', '.join(ids[:_MOST_IN_HINT])}{rest}",
+            hint=f"Write NODE@ENGINE, or the node's id: {first_few(ids)}",
             details={"nodes": ids},
         )
     return found[0] if found else None
 
 
-_MOST_IN_HINT = 5
 _ENGINES = table("engines", column("id"), column("name"))
 """Only the name of the engine is needed here."""
 

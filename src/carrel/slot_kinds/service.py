@@ -8,7 +8,7 @@ from sqlalchemy import select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.core.errors import Invalid
+from carrel.core.errors import Invalid, first_few
 from carrel.core.slots import SHARES_SUFFIX, SlotKind, SlotType
 from carrel.core.units import format_slot
 from carrel.tables.slot_kinds import SlotKindRow
@@ -53,11 +53,10 @@ async def require_known(tx: AsyncSession, slots: Iterable[str], *, field: str) -
         return
     there = await known(tx)
     if wrong := next((slot for slot in unknown if slot not in there), None):
-        others = ", ".join(["cpu", "mem", *there])
         raise Invalid(
             "slot.unknown",
             f"No node has ever had the slot {wrong}.",
-            hint=f"There are {others}.",
+            hint=f"There are {first_few(['cpu', 'mem', *there])}",
             field=f"{field}.{wrong}",
         )
 

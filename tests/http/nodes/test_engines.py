@@ -10,7 +10,10 @@ from sqlalchemy import text
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import EngineId, NodeId
+from carrel.engines.port import Engine, EngineUnavailable
 from carrel.nodes import service as nodes
+from carrel.nodes.engines.connections import Engines
+from carrel.tables.engines import EngineRow
 from carrel.tables.nodes import Node
 
 FAKE = {"name": "second", "kind": "fake", "settings": {"nodes": 2, "password": "open sesame"}}
@@ -99,6 +102,20 @@ async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     api.engine.world.go_away()
     found = (await admin.post("/engines/local/check")).json()
     assert (found["ok"], found["sentence"]) == (False, "The fake engine does not answer.")
+
+
+async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch):
+    admin = await api.as_("superadmin")
+    await added(admin)
+    assert (await admin.get("/engines/second")).status_code == 200
+    assert (await admin.post("/engines/second/check")).json()["ok"]
+
+    def refused(engines: Engines, row: EngineRow) -> Engine:
+        raise EngineUnavailable("Its socket is gone.")
+
+    monkeypatch.setattr(Engines, "connected", refused)
+    found = (await admin.post("/engines/second/check")).json()
+    assert (found["ok"], found["sentence"]) == (False, "Its socket is gone.")
 
 
 async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_goes_when_it_is_empty(

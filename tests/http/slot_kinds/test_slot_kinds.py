@@ -106,6 +106,13 @@ async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
     assert await asked(**{"a.device": 2}) == ("", "")
 
 
+async def test_the_hint_of_an_unknown_slot_names_a_few_others(api: Api):
+    await declare(api, *(SlotKind(f"a.unit-{number}g", "a", SlotType.UNIQUE) for number in range(1, 9)))
+    admin = await api.as_("superadmin")
+    refused = await admin.post("/presets", {"name": "one", "slots": {**SMALL, "b.unit": 1}})
+    assert refused.json()["hint"] == "There are cpu, mem, a.unit-1g, a.unit-2g, a.unit-3g ..."
+
+
 async def test_a_limit_on_a_slot_that_no_node_ever_had_is_refused(api: Api):
     await declare(api, SlotKind("a.unit-1g", "a", SlotType.UNIQUE))
     admin = await api.as_("superadmin")

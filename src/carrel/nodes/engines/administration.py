@@ -1,6 +1,6 @@
 """Use cases of engine administration. Each starts with an authorization check."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from carrel.core.ids import LOCAL_ENGINE, EngineId, new_id
 from carrel.db.database import Database, notify
 from carrel.db.encryption import SecretBox
 from carrel.engines.context import Closing, Purging
-from carrel.engines.port import Engine, EngineError
+from carrel.engines.port import Engine, EngineError, NodeInfo
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
@@ -116,13 +116,14 @@ async def change(registry: Registry, actor: Actor, ref: str, changes: EngineUpda
 
 
 async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
-    """Check the connection now. Raises: Forbidden, NotFound."""
+    """Check now whether a new connection is answered. Raises: Forbidden, NotFound."""
     require(actor, _CHANGES, Target())
     async with registry.database.transaction() as tx:
         row = await queries.find(tx, actor, ref)
+        tx.expunge(row)
     try:
-        found = await in_time((await registry.engines.of(row.id)).nodes(), CHECK_S)
-    except EngineError as error:
+        found = await _nodes_of(registry, row)
+    except Unavailable as error:
         return EngineCheck(ok=False, sentence=error.message, nodes=[])
     versions = sorted({info.engine for info in found})
     return EngineCheck(
@@ -206,11 +207,11 @@ def _kept(seal: SecretBox, row: EngineRow, values: Mapping[str, Any]) -> tuple[d
     return plain, seal.close(orjson.dumps(secrets), purpose(row.id)) if secrets else None
 
 
-async def _nodes_of(registry: Registry, row: EngineRow) -> None:
-    """Raises: Unavailable when it does not respond."""
+async def _nodes_of(registry: Registry, row: EngineRow) -> Sequence[NodeInfo]:
+    """Its nodes, by a new connection. Raises: Unavailable when it does not respond."""
     engine = await _connected(registry, row)
     try:
-        await in_time(engine.nodes(), CHECK_S)
+        return await in_time(engine.nodes(), CHECK_S)
     except EngineError as error:
         raise _unreachable(error) from error
     finally:
