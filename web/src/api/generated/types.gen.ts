@@ -7159,8 +7159,9 @@ export type VFolderUpdate = {
  *
  * owner, project: exactly one of them is set. my_permission: yours on its files; null: none, administration only.
  *
- * mine: whether you own it, or administer its project. shared: number of shares. mounted: number of live sessions that
- * mount it. task: the current task. expires_at: when it is permanently deleted from the trash.
+ * mine: whether you own it, or administer its project. used_bytes, files: as last measured; directories are not files.
+ * shared: number of shares. mounted: number of live sessions that mount it. task: the current task. expires_at: when
+ * it is permanently deleted from the trash.
  */
 export type VFolderView = {
     /**
