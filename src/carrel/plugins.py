@@ -114,6 +114,14 @@ def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:
     return usable
 
 
+def title(port: Port, kind: str) -> str:
+    """What people call the kind; the kind itself if it is not installed."""
+    try:
+        return find(port, kind).title or kind
+    except Unavailable:
+        return kind
+
+
 def require_kind(port: Port, kind: str, *, field: str) -> None:
     """Check that the kind is installed. Raises: Invalid."""
     if kind not in kinds(port):

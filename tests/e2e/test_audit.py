@@ -141,7 +141,7 @@ def _set_up_and_sign_in(desk: Desk, other: Desk, there: OpenIdProvider, corp: st
     drawer.get_by_label("Client ID").fill(CLIENT)
     drawer.get_by_label("Client secret").fill(SECRET)
     expect(drawer.get_by_text(f"carrel provider add oidc {corp}")).not_to_contain_text(SECRET)
-    drawer.get_by_role("button", name="Set up", exact=True).click()
+    drawer.get_by_role("button", name="Create", exact=True).click()
     detail = page.get_by_role("dialog", name=corp)
     expect(detail).to_contain_text("Redirect URI")
     detail.get_by_role("button", name="Test now").click()

@@ -39,8 +39,8 @@ def _drawer(desk: Desk, name: str) -> Locator:
 def _form(desk: Desk, kind: str) -> Locator:
     """The form for another engine of a kind, opened from the list."""
     desk.go("/resources/engines")
-    desk.page.get_by_role("button", name="Add engine").first.click()
-    form = _drawer(desk, "Add engine")
+    desk.page.get_by_role("button", name="New engine").first.click()
+    form = _drawer(desk, "New engine")
     form.get_by_role("combobox", name="Kind").click()
     desk.page.get_by_role("option", name=kind, exact=True).click()
     return form
@@ -52,11 +52,11 @@ def test_engine_is_added_checked_and_removed(daemon: OwnDockerd, desk: Desk, api
     form = _form(desk, "Docker or Podman")
     form.get_by_role("textbox", name="Name").fill(rack)
     form.get_by_role("textbox", name="Address", exact=True).fill(f"{daemon.url}.elsewhere")
-    form.get_by_role("button", name="Add", exact=True).click()
+    form.get_by_role("button", name="Create", exact=True).click()
     expect(form.get_by_role("alert")).to_contain_text("does not")
     # 2. One that does is listed, and ready soon.
     form.get_by_role("textbox", name="Address", exact=True).fill(daemon.url)
-    form.get_by_role("button", name="Add", exact=True).click()
+    form.get_by_role("button", name="Create", exact=True).click()
     expect(form).to_be_hidden()
     drawer = _drawer(desk, rack)
     expect(drawer.locator("[data-state=READY]")).to_be_visible(timeout=STARTS_MS)
@@ -86,7 +86,7 @@ def test_secret_of_an_engine_is_set_kept_and_never_given_back(desk: Desk, api: h
     form = _form(desk, "Fake")
     form.get_by_role("textbox", name="Name").fill(name)
     form.get_by_label("Password", exact=True).fill(SECRET)
-    form.get_by_role("button", name="Add", exact=True).click()
+    form.get_by_role("button", name="Create", exact=True).click()
     expect(form).to_be_hidden()
     drawer = _drawer(desk, name)
     expect(drawer).to_contain_text("password")

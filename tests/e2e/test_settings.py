@@ -116,7 +116,7 @@ def test_passkey_is_made_and_signs_in_alone(carrel: Running, open_desk: Opener) 
     desk = _signed_in(open_desk, person, "/settings/passkeys")
     page = desk.page
     _plug_in_authenticator(page)
-    page.get_by_role("button", name="Add passkey").click()
+    page.get_by_role("button", name="New passkey").click()
     page.get_by_label("Name", exact=True).fill("Test key")
     page.get_by_role("button", name="Continue").click()
     page.get_by_label("I have saved the codes").check()

@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { FolderTask } from "@/api/types";
 import { applyEvent } from "@/live/apply";
@@ -64,6 +64,21 @@ describe("files that changed", () => {
     expect(listed).toHaveBeenCalledTimes(5);
     await vi.advanceTimersByTimeAsync(5000);
     expect(listed).toHaveBeenCalledTimes(6);
+  });
+
+  test("by a long upload cost one request a second, however many lists of them are shown", async () => {
+    const ask = vi.fn(async () => []);
+    const ends = [keys.list, ["files", "directories", "f", ""], ["files", "directories", "f", "a"]].map(
+      (queryKey) => new QueryObserver(client, { queryKey, queryFn: ask }).subscribe(() => undefined),
+    );
+    await vi.advanceTimersByTimeAsync(1);
+    ask.mockClear();
+    for (let told = 0; told < 90; told += 1) {
+      refreshFilesSoon(client, "f");
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(ask).toHaveBeenCalledTimes(9);
+    for (const end of ends) end();
   });
 
   test("by what this page did leave alone what files hold, and what is being written", async () => {

@@ -21,6 +21,8 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
     assert said.startswith("second added")
     shown = await admin.ok("engine", "show", "second")
     assert "password" in shown
+    assert "Fake" in shown
+    assert "Fake" in await admin.ok("engine", "ls")
     assert "sesame" not in shown
     assert json.loads(await admin.ok("engine", "show", "second", "-o", "json"))["settings"] == {"nodes": 2}
     assert "fake-1, fake-2" in await admin.ok("engine", "check", "second")

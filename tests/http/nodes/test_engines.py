@@ -41,6 +41,7 @@ async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api
     admin = await api.as_("superadmin")
     made = await added(admin)
     assert (made["settings"], made["secrets"], made["state"]) == ({"nodes": 2}, ["password"], "UNKNOWN")
+    assert (made["kind"], made["kind_title"]) == ("fake", "Fake")
     assert (await admin.get("/engines/second")).json() == made
     assert [one["name"] for one in (await admin.get("/engines")).json()["items"]] == ["local", "second"]
     assert said(await admin.post("/engines", FAKE)) == (409, "engine.name_taken")

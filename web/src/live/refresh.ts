@@ -1,40 +1,54 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import type { Me } from "@/api/types";
 import type { LiveEvent } from "./stream";
 
 /** Long enough for the changes of one request to arrive, too short to be waited for. */
 const BURST_MS = 300;
 
-/** A list of thousands of files costs the server as much as many of their uploads do: they rest in between. */
-const FILES_PAUSE_MS = 1000;
+/** A list of thousands of files costs the server as much as many of their uploads do: so long for each request. */
+const LISTING_PAUSE_MS = 1000;
 
 /** What is refreshed soon, or was a moment ago, and whether that was asked for since. */
 const recent = new Map<string, boolean>();
 
 /** Asks again for what begins with these keys and is being looked at, once for all that come in a burst. */
 export function refreshSoon(client: QueryClient, keys: readonly string[]): void {
-  for (const key of keys) onceSoon(key, () => void client.invalidateQueries({ queryKey: [key] }));
+  for (const key of keys)
+    onceSoon(key, () => {
+      void client.invalidateQueries({ queryKey: [key] });
+      return 0;
+    });
 }
 
 /** Asks again for the lists of a folder's files that are being looked at, once for all that come in a burst. */
 export function refreshFilesSoon(client: QueryClient, folder: string): void {
-  const isOfIt = ([kind, , of]: readonly unknown[]) => kind === "files" && of === folder;
-  onceSoon(
-    `files ${folder}`,
-    () => void client.invalidateQueries({ predicate: ({ queryKey }) => isOfIt(queryKey) }),
-    FILES_PAUSE_MS,
-  );
+  const predicate = ({ queryKey: [kind, , of] }: Query) => kind === "files" && of === folder;
+  onceSoon(`files ${folder}`, () => {
+    void client.invalidateQueries({ predicate });
+    const shown = client.getQueryCache().findAll({ predicate, type: "active" });
+    return (
+      LISTING_PAUSE_MS *
+      Math.max(
+        1,
+        shown.map(requests).reduce((sum, each) => sum + each, 0),
+      )
+    );
+  });
 }
 
-function onceSoon(what: string, act: () => void, pauseMs = 0): void {
+/** In how many requests a list is asked for again: one for each of its pages. */
+const requests = ({ state }: Query): number =>
+  (state.data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 1;
+
+/** act: returns for how many milliseconds it then rests. */
+function onceSoon(what: string, act: () => number): void {
   if (recent.has(what)) {
     recent.set(what, true);
     return;
   }
   const now = () => {
     recent.set(what, false);
-    act();
-    setTimeout(() => (recent.get(what) ? now() : recent.delete(what)), pauseMs);
+    setTimeout(() => (recent.get(what) ? now() : recent.delete(what)), act());
   };
   recent.set(what, true);
   setTimeout(now, BURST_MS);

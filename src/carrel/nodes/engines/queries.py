@@ -6,12 +6,14 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel import plugins
 from carrel.core.errors import NotFound
 from carrel.core.ids import LOCAL_ENGINE
 from carrel.db.encryption import SecretBox
 from carrel.nodes.engines.connections import opened
 from carrel.nodes.engines.schemas import EngineList, EngineView
 from carrel.permissions.decide import Actor, Target, require
+from carrel.plugins import Port
 from carrel.tables.engines import EngineRow
 from carrel.tables.nodes import IS_KNOWN, Allocation, Node
 
@@ -75,6 +77,7 @@ def _views(seal: SecretBox, rows: Sequence[Row[Any]]) -> list[EngineView]:
     return [
         EngineView(
             **{name: getattr(row.EngineRow, name) for name in _AS_THEY_ARE},
+            kind_title=plugins.title(Port.ENGINE, row.EngineRow.kind),
             secrets=sorted(opened(seal, row.EngineRow.id, row.EngineRow.secrets)),
             nodes=row.nodes,
             containers=row.containers,

@@ -23,14 +23,16 @@ class EngineRef(BaseModel):
 
 
 class EngineView(BaseModel):
-    """settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
-    state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
-    number of nodes it reports. containers: number of session containers on them. local: detected at startup.
+    """kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
+    that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
+    last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
+    local: detected at startup.
     """
 
     id: EngineId
     name: str
     kind: str
+    kind_title: str
     settings: dict[str, Any]
     secrets: list[str]
     state: EngineState

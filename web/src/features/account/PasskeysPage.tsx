@@ -129,7 +129,7 @@ function PasskeyList({ factors, onAdd, onRename }: ListProps) {
       <Group>
         <MainButton
           icon={IconFingerprint}
-          label={t`Add passkey`}
+          label={t`New passkey`}
           refusal={refused ?? impossible}
           onClick={onAdd}
         />
@@ -159,7 +159,7 @@ function AddPasskey({ onCodes, onDone }: { onCodes: (codes: string[]) => void; o
     focusFirst(form),
   );
   return (
-    <Panel title={t`Add passkey`}>
+    <Panel title={t`New passkey`}>
       <Form
         onSubmit={send}
         submit={<Trans>Continue</Trans>}

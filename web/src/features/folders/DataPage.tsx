@@ -77,7 +77,7 @@ function NoFolders({ list, onMake }: { list: FolderListName | undefined; onMake:
       text={t`Files in a folder are kept after a session ends. Create a folder, mount it into sessions and share it with others.`}
       action={
         <Button size="xs" mt="xs" onClick={onMake}>
-          <Trans>Create folder</Trans>
+          <Trans>New folder</Trans>
         </Button>
       }
     />

@@ -70,7 +70,7 @@ export function ProviderForm({ provider, onDone }: Props) {
   return (
     <Form
       onSubmit={save}
-      submit={provider ? <Trans>Save</Trans> : <Trans>Set up</Trans>}
+      submit={provider ? <Trans>Save</Trans> : <Trans>Create</Trans>}
       onCancel={() => onDone()}
       busy={sent.isPending}
       problem={sent.error}

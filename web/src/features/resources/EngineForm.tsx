@@ -45,7 +45,7 @@ export function EngineForm({ engine, onDone }: Props) {
   return (
     <Form
       onSubmit={save}
-      submit={engine ? <Trans>Save</Trans> : <Trans>Add</Trans>}
+      submit={engine ? <Trans>Save</Trans> : <Trans>Create</Trans>}
       onCancel={() => onDone()}
       busy={sent.isPending}
       problem={sent.error}

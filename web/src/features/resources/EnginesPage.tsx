@@ -47,7 +47,7 @@ export function EnginesPage() {
       <ResourceTabs />
       <ListToolbar
         title={t`Engines`}
-        action={<MainButton icon={IconPlus} label={t`Add engine`} onClick={() => change({ make: "one" })} />}
+        action={<MainButton icon={IconPlus} label={t`New engine`} onClick={() => change({ make: "one" })} />}
       />
       <DataTable
         label={t`Engines`}
@@ -80,7 +80,7 @@ export function EnginesPage() {
         opened={search.make !== undefined}
         onClose={closeForm}
         size="lg"
-        title={t`Add engine`}
+        title={t`New engine`}
         {...closable}
       >
         <EngineForm engine={undefined} onDone={closeForm} />
@@ -168,7 +168,7 @@ function OneEngine({ engine, onEdit, onRemoved }: OneProps) {
           [t`State`, <EngineBadge key="state" state={engine.state} />],
           [t`Since`, <Instant key="since" at={engine.state_since} />],
           [t`Last error`, engine.last_error ?? "–"],
-          [t`Kind`, engine.kind],
+          [t`Kind`, engine.kind_title],
           ...Object.entries(engine.settings).map(([name, value]): [string, string] => [name, String(value)]),
           ...engine.secrets.map((name): [string, string] => [name, t`set`]),
           [t`Nodes`, String(engine.nodes)],

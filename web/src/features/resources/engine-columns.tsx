@@ -31,7 +31,7 @@ export function EngineBadge({ state }: { state: Engine["state"] }) {
 
 export const ENGINE_COLUMNS: readonly Column<Engine>[] = [
   { key: "name", title: msg`Name`, shown: "always", value: (engine) => engine.name },
-  { key: "kind", title: msg`Kind`, width: "7rem", value: (engine) => engine.kind },
+  { key: "kind", title: msg`Kind`, width: "10rem", value: (engine) => engine.kind_title },
   {
     key: "state",
     title: msg`State`,

@@ -94,7 +94,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
   return (
     <Form
       onSubmit={save}
-      submit={nothing ? <Trans>Nothing changed</Trans> : host ? <Trans>Save</Trans> : <Trans>Add</Trans>}
+      submit={nothing ? <Trans>Nothing changed</Trans> : host ? <Trans>Save</Trans> : <Trans>Create</Trans>}
       onCancel={onDone}
       busy={sent.isPending}
       problem={sent.error}

@@ -44,7 +44,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     rows = [
         [
             engine["name"],
-            engine["kind"],
+            engine["kind_title"],
             engine["state"],
             local_time(engine["state_since"]),
             str(engine["nodes"]),
@@ -173,7 +173,7 @@ def _print(engine: models.EngineView) -> None:
         [
             ("name", engine["name"]),
             ("id", engine["id"]),
-            ("kind", engine["kind"]),
+            ("kind", engine["kind_title"]),
             ("state", engine["state"]),
             ("since", local_time(engine["state_since"])),
             ("last error", engine["last_error"] or ""),
