@@ -139,7 +139,16 @@ def read_run(data_dir: Path) -> dict[str, str]:
 
 def read_version(data_dir: Path) -> str:
     """The version that the last `up` started; differs from the current one if the code was replaced since."""
+    return _read(data_dir, "version")
+
+
+def read_claimant(data_dir: Path) -> str:
+    """The identity of the installation at the last `up`; empty before the first."""
+    return _read(data_dir, "claimant")
+
+
+def _read(data_dir: Path, name: str) -> str:
     try:
-        return str(json.loads((data_dir / "run.json").read_text())["version"])
+        return str(json.loads((data_dir / "run.json").read_text())[name])
     except (OSError, ValueError, KeyError):
         return ""

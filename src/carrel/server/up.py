@@ -98,10 +98,18 @@ def up(options: argparse.Namespace) -> int:
 
 
 def _stays(settings: Settings, options: argparse.Namespace) -> bool:
-    """True unless the installation was moved or changes its identity."""
-    from carrel.server.adoption import Mode, mode_of
+    """True if the last start had the same identity, so that processes may start before the label is checked.
 
-    return mode_of(options) is Mode.PLAIN and _former_data_dir(settings) in (None, settings.data_dir)
+    A copy at the same path of another machine has another identity. Its processes would claim the label there, and the
+    check would then find it to be their own.
+    """
+    from carrel.server.adoption import Mode, mode_of
+    from carrel.server.claim import claimant
+    from carrel.server.command import read_claimant
+
+    return (
+        mode_of(options) is Mode.PLAIN and read_claimant(settings.data_dir) == claimant(settings).fingerprint
+    )
 
 
 def _former_data_dir(settings: Settings) -> Path | None:
@@ -322,15 +330,21 @@ async def _prepare_starter(settings: Settings, database: "Database", consent: Co
 
 
 def _write_run(settings: Settings, *, embedded: bool) -> None:
+    from carrel.server.claim import claimant
+
     environment = {
         f"CARREL_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value != ""
     }
     path = settings.data_dir / "run.json"
     fresh = path.with_suffix(".new")
     fresh.touch(mode=0o600)
-    fresh.write_text(
-        json.dumps({"version": version.full(), "embedded": embedded, "environment": environment}, indent=1)
-    )
+    run = {
+        "version": version.full(),
+        "embedded": embedded,
+        "claimant": claimant(settings).fingerprint,
+        "environment": environment,
+    }
+    fresh.write_text(json.dumps(run, indent=1))
     os.rename(fresh, path)
 
 
