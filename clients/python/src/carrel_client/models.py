@@ -433,14 +433,16 @@ class EngineUpdate(TypedDict):
 
 
 class EngineView(TypedDict):
-    """settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
-    state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
-    number of nodes it reports. containers: number of session containers on them. local: detected at startup."""
+    """kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
+    that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
+    last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
+    local: detected at startup."""
 
     containers: int
     created_at: str
     id: str
     kind: str
+    kind_title: str
     last_error: str | None
     local: bool
     name: str

@@ -1122,9 +1122,10 @@ export type EngineUpdate = {
 /**
  * EngineView
  *
- * settings: as configured, without secrets. secrets: names of the secrets that are set; values are never shown.
- * state: UNKNOWN before the first check, DOWN while it does not respond in time. last_error: why it is DOWN. nodes:
- * number of nodes it reports. containers: number of session containers on them. local: detected at startup.
+ * kind_title: what people call its kind. settings: as configured, without secrets. secrets: names of the secrets
+ * that are set; values are never shown. state: UNKNOWN before the first check, DOWN while it does not respond in time.
+ * last_error: why it is DOWN. nodes: number of nodes it reports. containers: number of session containers on them.
+ * local: detected at startup.
  */
 export type EngineView = {
     /**
@@ -1143,6 +1144,10 @@ export type EngineView = {
      * Kind
      */
     kind: string;
+    /**
+     * Kind Title
+     */
+    kind_title: string;
     /**
      * Last Error
      */
