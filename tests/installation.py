@@ -15,6 +15,7 @@ import httpx2
 import uvicorn
 from fastapi import FastAPI
 from people import PASSWORD, People, eventually
+from session_kit import request
 from starlette.datastructures import State
 
 from carrel.core.clock import SystemClock
@@ -64,7 +65,6 @@ def document() -> dict[str, Any]:
 
 # Everything here is plain HTTP; a context of its own for each client would read all authorities again.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-SMALL = {"cpu": 100, "mem": 64 << 20}
 
 
 @dataclass
@@ -92,9 +92,14 @@ class Caller:
 
     async def start(self, **wanted: object) -> dict:  # type: ignore[type-arg]
         """A session as the API shows it right after it was asked for."""
-        answer = await self.post("/sessions", {"image": "debian:12", "slots": SMALL, **wanted})
+        answer = await self.try_start(**wanted)
         assert answer.status_code == 201, answer.text
         return answer.json()  # type: ignore[no-any-return]
+
+    async def try_start(self, *, key: str | None = None, **wanted: object) -> httpx2.Response:
+        """The answer to a request for a small session. key: its idempotency key."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return await self.post("/sessions", request(**wanted), headers=headers)
 
 
 @dataclass

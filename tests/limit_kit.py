@@ -6,15 +6,15 @@ from sqlalchemy import text
 
 from carrel.core.ids import ProjectId
 from carrel.db.database import Database
-from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
+from carrel.tables.limits import DEFAULT_POLICIES
 
 
-async def limit(database: Database, kind: str, **limits: object) -> None:
-    """Change some limits of the default policy of this kind: "keypair", "user" or "project"."""
+async def limit(database: Database, policy: str, **limits: object) -> None:
+    """Change some limits of a policy: the default one of a kind ("keypair", "user" or "project"), or one by its id."""
     async with database.transaction() as tx:
         await tx.execute(
             text("UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id"),
-            {"limits": json.dumps(limits), "id": DEFAULT_POLICIES[PolicyKind(kind)]},
+            {"limits": json.dumps(limits), "id": DEFAULT_POLICIES.get(policy, policy)},
         )
 
 

@@ -14,13 +14,14 @@ import uvicorn
 from installation import only, serving_on
 from local_engine import LocalEngine
 from people import PASSWORD, People
+from session_kit import rows
 from sqlalchemy.ext.asyncio import AsyncSession
 from websockets.asyncio.client import ClientConnection, connect
 
 from carrel.apps.keepalive import PatientProtocol
 from carrel.apps.terminals import Terminals
 from carrel.core.clock import SystemClock
-from carrel.core.ids import LOCAL_ENGINE, ContainerId, NodeId, SessionId, new_id
+from carrel.core.ids import LOCAL_ENGINE, NodeId, SessionId
 from carrel.db.database import Database
 from carrel.engines.port import ContainerSpec
 from carrel.http.sendfile import ZeroCopyProtocol
@@ -29,35 +30,8 @@ from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import transitions
-from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
-from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
-from carrel.tables.sessions import Container, Session
-
-TINY = SessionSpec(image="tiny", slots={"cpu": 1, "mem": 1})
-
-
-def main_of(session: SessionId) -> ContainerId:
-    """The id of its main container, in the worlds that tests make."""
-    return ContainerId("m" + session[1:])
-
-
-def rows(session: Session) -> list[Session | Container]:
-    """The session with its main container, in the state that gives the session its own."""
-    ended = ContainerState.GONE if session.state in LIFECYCLE.final else ContainerState.EXITED
-    state = ContainerState(session.state) if session.state in {*ContainerState} else ended
-    runs = state is ContainerState.RUNNING
-    main = Container(
-        id=main_of(session.id),
-        session_id=session.id,
-        role=ContainerRole.MAIN,
-        index=0,
-        image=session.image,
-        slots=session.slots,
-        state=state,
-        address="127.0.0.1" if runs else None,
-    )
-    return [session, main]
+from carrel.tables.session_states import ContainerState, SessionState
 
 
 @dataclass
@@ -77,36 +51,18 @@ class World:
     ) -> SessionId:
         """A running session with its container, or one in another state without."""
         owner = owner or self.people.user
-        state = values.pop("state", SessionState.RUNNING)
-        session = SessionId(new_id())
-        now = SystemClock().now()
-        if state == SessionState.RUNNING:
-            await self.engine.ensure(
-                ContainerSpec(main_of(session), "tiny", {"cpu": 1, "mem": 1}), lambda _: None
-            )
+        session, main = rows(
+            self.people, **{"name": "desk", "owner_id": owner.user_id, "apps": apps or [], **values}
+        )
+        if session.state == SessionState.RUNNING:
+            await self.engine.ensure(ContainerSpec(main.id, main.image, main.slots), lambda _: None)
         async with self.database.transaction() as tx:
-            session_row, main = rows(
-                Session(
-                    id=session,
-                    name=values.pop("name", "desk"),
-                    owner_id=owner.user_id,
-                    project_id=self.people.project,
-                    domain_id=self.people.domain,
-                    image="tiny",
-                    apps=apps or [],
-                    slots=TINY.slots,
-                    spec=TINY.to_json(),
-                    state=state,
-                    created_at=now,
-                    **values,
-                )
-            )
-            tx.add(session_row)
+            tx.add(session)
             await tx.flush()
             if main.state != ContainerState.PENDING:
                 main.node_id = await self._node(tx)
             tx.add(main)
-        return session
+        return session.id
 
     async def _node(self, tx: AsyncSession) -> NodeId:
         """The engine's one node."""
@@ -179,4 +135,4 @@ async def world(database: Database, people: People, tmp_path: Path) -> AsyncIter
             await process.wait()
 
 
-__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "main_of", "world"]
+__all__ = ["PASSWORD", "ClientConnection", "World", "listening", "world"]

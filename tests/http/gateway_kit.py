@@ -8,15 +8,15 @@ from typing import Any
 
 import aiohttp
 import pytest
-from access_kit import TINY, rows
 from aiohttp import web
 from people import People
+from session_kit import rows
 from yarl import URL
 
 import carrel.tables.nodes  # noqa: F401 - sessions refer to it
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock
-from carrel.core.ids import SessionId, new_id
+from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.gateway.serve import gateway
 from carrel.gateway.settings import GatewaySettings
@@ -25,8 +25,6 @@ from carrel.http.tls import Tls
 from carrel.permissions.decide import Actor
 from carrel.sessions import transitions
 from carrel.signin.keypairs import service as keypairs
-from carrel.tables.session_states import SessionState
-from carrel.tables.sessions import Session
 
 KEY = b"k" * 32
 PUBLIC_URL = "http://carrel.example:8700"
@@ -85,36 +83,14 @@ class Gate:
         **values: Any,
     ) -> SessionId:
         """A running session with an app at that port of loopback."""
-        session = SessionId(new_id())
-        row: dict[str, Any] = {"state": SessionState.RUNNING, "owner_id": self.people.user.user_id, **values}
+        app = {"name": name, "title": name, "protocol": "http", "port": port, "auth_header": auth_header}
+        session, main = rows(self.people, apps=[app], **values)
+        main.address = address or main.address
         async with self.database.transaction() as tx:
-            session_row, main = rows(
-                Session(
-                    id=session,
-                    name=f"s-{session}",
-                    project_id=self.people.project,
-                    domain_id=self.people.domain,
-                    image="tiny",
-                    slots=TINY.slots,
-                    spec=TINY.to_json(),
-                    apps=[
-                        {
-                            "name": name,
-                            "title": name,
-                            "protocol": "http",
-                            "port": port,
-                            "auth_header": auth_header,
-                        }
-                    ],
-                    created_at=SystemClock().now(),
-                    **row,
-                )
-            )
-            main.address = address or main.address
-            tx.add(session_row)
+            tx.add(session)
             await tx.flush()
             tx.add(main)
-        return session
+        return session.id
 
     async def ticket(self, session: SessionId, app: str = "web", *, actor: Actor | None = None) -> str:
         """actor: who opens it, as they signed in; else the user with a keypair of theirs."""

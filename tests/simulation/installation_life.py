@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
+from session_kit import SMALL, spec
 from simulation import invariants
 from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -257,8 +258,8 @@ class Installation:
     ) -> SessionId:
         """more: slots besides CPU and memory."""
         self.asked += 1
-        slots = {"cpu": cpu, "mem": 64 << 20, **(more or {})}
-        return await self.enqueue(SessionSpec(image=image, slots=slots, containers=containers))
+        slots = {**SMALL, "cpu": cpu, **(more or {})}
+        return await self.enqueue(spec(image=image, slots=slots, containers=containers))
 
     async def enqueue(self, spec: SessionSpec) -> SessionId:
         """Ask for a session until it is heard, once."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from session_kit import SMALL, spec
 from simulation.installation_life import Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 
@@ -164,7 +165,7 @@ def visits(actors: list[Actor], dice: random.Random) -> list[Visit]:
     return [
         Visit(
             actor,
-            SessionSpec(image="debian:12", slots={"cpu": dice.choice(SIZES), "mem": 64 << 20}),
+            spec(slots={**SMALL, "cpu": dice.choice(SIZES)}),
             f"key-{number}",
             stays_s=dice.choice([0, 5, 20, 60, 180]) * dice.random(),
             force=dice.random() < 0.2,

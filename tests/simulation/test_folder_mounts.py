@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from session_kit import spec
 from simulation.conftest import empty
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
@@ -31,7 +32,7 @@ from carrel.engines.port import Mount
 from carrel.folders.hosts.storages import HostStorage
 from carrel.nodes.engines.connections import Engines
 from carrel.permissions.decide import Actor
-from carrel.sessions.spec import MountRequest, SessionSpec
+from carrel.sessions.spec import MountRequest
 from carrel.storage.port import FolderLocation, StorageUnavailable
 from carrel.storage.posix import PosixBackend
 from carrel.tables.session_states import SessionState as S
@@ -90,8 +91,7 @@ class Life(Installation):
 
     async def start(self) -> SessionId:
         self.asked += 1
-        slots = {"cpu": 1000, "mem": 64 << 20}
-        return await self.enqueue(SessionSpec(image="debian:12", slots=slots, mounts=MOUNTS))
+        return await self.enqueue(spec(mounts=MOUNTS))
 
     def held(self) -> int:
         row = self.look.execute("SELECT count(*) FROM vfolder_mounts WHERE released_at IS NULL").fetchone()

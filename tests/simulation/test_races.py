@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from people import People
+from session_kit import enqueue
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
 from carrel.sessions import service, transitions
-from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import SessionState as S
 from carrel.tables.sessions import Session
 
@@ -83,8 +83,7 @@ async def test_a_request_to_end_is_never_lost(
 
 
 async def _session_in(database: Database, people: People, clock: Clock, state: S) -> SessionId:
-    request = SessionSpec(image="debian:12", slots={"cpu": 100, "mem": 64 << 20})
-    session = await service.enqueue(database, clock, people.user, request)
+    session = await enqueue(database, people.user)
     async with database.transaction() as tx:
         for step in PATH[state]:
             assert await transitions.move(tx, [session], step, cause="test", now=clock.now())

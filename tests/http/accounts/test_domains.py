@@ -2,9 +2,10 @@
 
 import asyncio
 
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
 from people import waiting_for_locks
 from people_kit import domain_admin, officer, said
+from session_kit import SMALL
 from sqlalchemy import text
 
 from carrel.engines.references import LOCAL
@@ -236,7 +237,7 @@ async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):
     assert (await admin.patch("/domains/abroad", {"active": False})).status_code == 200
     for who in (browser, keypair):
         assert (await who.get("/auth/me")).status_code == 401
-        assert (await who.post("/sessions", {"image": "debian:12", "slots": SMALL})).status_code == 401
+        assert (await who.try_start()).status_code == 401
     assert (await admin.get(f"/sessions/{running['id']}")).json()["state"] == "PENDING"
     assert (await admin.patch("/domains/abroad", {"active": True})).status_code == 200
     assert (await browser.get("/auth/me")).status_code == 401, "its sign-in ended, and stays so"
@@ -292,18 +293,16 @@ async def test_a_domain_with_registries_starts_sessions_from_no_others(api: Api)
     for image in (hub, "index.docker.io/library/debian:12", "localhost/carrel/made-here:1", "starter"):
         await user.start(image=image)
     body = {"image": other, "slots": SMALL}
-    refused = await user.post("/sessions", body)
+    refused = await user.try_start(**body)
     assert said(refused) == (403, "image.registry_not_allowed"), refused.text
     assert refused.json()["field"] == "image"
     assert "registry.example.org:5000" in refused.json()["detail"]
     assert "docker.io" in refused.json()["hint"]
     foreseen = (await user.post("/sessions/check", body)).json()
     assert foreseen["code"] == "image.registry_not_allowed", foreseen
-    assert said(await admin.post("/sessions", body)) == (403, "image.registry_not_allowed"), (
-        "nobody is exempt"
-    )
+    assert said(await admin.try_start(**body)) == (403, "image.registry_not_allowed"), "nobody is exempt"
     await admin.patch("/domains/default", {"registries": []})
-    assert said(await user.post("/sessions", {"image": hub, "slots": SMALL})) == (
+    assert said(await user.try_start(image=hub)) == (
         403,
         "image.registry_not_allowed",
     )

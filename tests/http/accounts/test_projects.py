@@ -2,7 +2,7 @@
 
 import asyncio
 
-from installation import SMALL, Api
+from installation import Api
 from people_kit import domain_admin, officer, project_admin, said
 from sqlalchemy import text
 
@@ -158,9 +158,9 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
     assert (await head.get(path)).json()["archived_at"] is None
     kept = await head.post(f"{path}/archive", {"sessions": "keep"})
     assert (kept.status_code, kept.json()["live_sessions"]) == (200, 2)
-    answer = await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "project": "default"})
+    answer = await user.try_start(project="default")
     assert said(answer) == (409, "project.archived")
-    assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL})) == (
+    assert said(await user.try_start()) == (
         409,
         "project.archived",
     )
@@ -177,12 +177,11 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
 async def test_no_session_slips_into_a_project_that_is_being_archived(api: Api):
     head, user = await domain_admin(api), await api.as_("user")
     path = f"/projects/{api.people.project}"
-    wanted = {"image": "debian:12", "slots": SMALL, "project": api.people.project}
     for _ in range(5):
         answers = await asyncio.gather(
-            *(user.post("/sessions", wanted) for _ in range(6)),
+            *(user.try_start(project=api.people.project) for _ in range(6)),
             head.post(f"{path}/archive", {"sessions": "end"}),
-            *(user.post("/sessions", wanted) for _ in range(6)),
+            *(user.try_start(project=api.people.project) for _ in range(6)),
         )
         assert answers[6].status_code == 200
         async with api.database.transaction() as tx:

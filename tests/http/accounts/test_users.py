@@ -2,7 +2,7 @@
 
 import asyncio
 
-from installation import SMALL, Api
+from installation import Api
 from people_kit import GOOD, domain_admin, officer, project_admin, said
 from sqlalchemy import text
 
@@ -313,12 +313,11 @@ async def test_a_disabled_user_is_out_at_once_and_their_sessions_go_as_chosen(li
 
 async def test_no_session_of_somebody_who_is_being_disabled_slips_through(api: Api):
     head, user = await domain_admin(api), await api.as_("user")
-    wanted = {"image": "debian:12", "slots": SMALL}
     for _ in range(5):
         answers = await asyncio.gather(
-            *(user.post("/sessions", wanted) for _ in range(6)),
+            *(user.try_start() for _ in range(6)),
             head.patch("/users/user@example.org", {"state": "inactive", "sessions": "end"}),
-            *(user.post("/sessions", wanted) for _ in range(6)),
+            *(user.try_start() for _ in range(6)),
         )
         assert answers[6].status_code == 200, answers[6].text
         async with api.database.transaction() as tx:

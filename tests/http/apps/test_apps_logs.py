@@ -4,8 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from access_kit import World, main_of, world
+from access_kit import World, world
 from local_engine import LocalEngine
+from session_kit import main_of
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId

@@ -6,8 +6,9 @@ import os
 import re
 
 import pytest
-from access_kit import ClientConnection, World, main_of, world
+from access_kit import ClientConnection, World, world
 from people import PASSWORD, eventually, stops_growing
+from session_kit import main_of
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 

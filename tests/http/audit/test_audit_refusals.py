@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from access_kit import World, world
-from installation import API, SMALL, Api, Caller
+from installation import API, Api, Caller
 from sqlalchemy import select, text
 
 from carrel.audit import refusals
@@ -40,9 +40,9 @@ async def test_rules_and_rights_that_say_no_are_noted_alike(api: Api):
     user, colleague = await api.as_("user"), await api.as_("colleague")
     made = await user.start(name="first")
     refused = [
-        await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "name": "first"}),
-        await user.post("/sessions", {"image": "UPPER CASE", "slots": SMALL}),
-        await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "project": "nonesuch"}),
+        await user.try_start(name="first"),
+        await user.try_start(image="UPPER CASE"),
+        await user.try_start(project="nonesuch"),
     ]
     await colleague.patch(f"/sessions/{made['id']}", {"name": "mine-now"})
     codes = [row["reason"].split(":")[0] for row in reversed(await _rows(user, outcome="refused"))]
@@ -55,7 +55,7 @@ async def test_what_only_reads_and_what_makes_no_sense_leaves_no_row(api: Api):
     await user.get("/sessions/nonesuch")
     await user.get("/audit/verify")
     await user.post("/sessions", {"image": 7})
-    await (await api.as_("anonymous")).post("/sessions", {"image": "debian:12", "slots": SMALL})
+    await (await api.as_("anonymous")).try_start()
     assert await _rows(user, outcome="refused") == []
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine, command_line
-from installation import SMALL, Api
+from installation import Api
+from session_kit import SMALL
 
 
 @pytest.fixture

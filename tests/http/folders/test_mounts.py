@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
 from limit_kit import limit
 from people import eventually
 from people_kit import said
+from session_kit import SMALL, spec
 from sqlalchemy import select, text
 
 from carrel.controllers import launch
@@ -18,7 +19,7 @@ from carrel.core.ids import ShareId, new_id
 from carrel.engines.conformance_kit import run
 from carrel.engines.port import Mount
 from carrel.queue import check as checking
-from carrel.sessions.spec import MountRequest, SessionSpec
+from carrel.sessions.spec import MountRequest
 from carrel.storage.port import Capacity, FolderLocation
 from carrel.storage.posix import PosixBackend
 from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
@@ -57,7 +58,7 @@ async def share(api: Api, made: dict[str, Any], who: Caller, permission: Permiss
 async def refused(who: Caller, *mounts: dict[str, object]) -> tuple[int, str, str]:
     """Status, code and field of the refusal; the same from asking whether it would be possible."""
     body = {"slots": SMALL, "mounts": list(mounts)}
-    answer = await who.post("/sessions", {"image": "debian:12", **body})
+    answer = await who.try_start(**body)
     checked = (await who.post("/sessions/check", body)).json()
     assert (checked["verdict"], checked["code"], checked["field"]) == (
         "never",
@@ -178,8 +179,7 @@ async def test_what_is_no_path_is_refused(api: Api):
     user = await api.as_("user")
     await folder(user, "data")
     for path in NO_PATHS:
-        body = {"image": "debian:12", "slots": SMALL, "mounts": [{"folder": "data", "path": path}]}
-        answer = await user.post("/sessions", body)
+        answer = await user.try_start(mounts=[{"folder": "data", "path": path}])
         assert (answer.status_code, answer.json()["field"]) == (422, "mounts.0.path"), path
 
 
@@ -293,9 +293,9 @@ async def test_asking_what_would_happen_keeps_nobody_from_changing_the_folder(li
     user = await living.as_("user")
     made = await folder(user, "data")
     assert user.actor is not None
-    spec = SessionSpec(image="", slots=SMALL, mounts=(MountRequest(folder=made["id"]),))
+    asked = spec(image="", mounts=(MountRequest(folder=made["id"]),))
     async with living.database.transaction() as tx:
-        found = await checking.check(tx, SystemClock(), user.actor, spec)
+        found = await checking.check(tx, SystemClock(), user.actor, asked)
         assert found.refused is None
         async with living.database.transaction() as other:
             await other.execute(select(VFolder).where(VFolder.id == made["id"]).with_for_update(nowait=True))
@@ -331,8 +331,7 @@ async def test_of_a_start_and_the_trash_one_comes_first(api: Api):
     for number in range(12):
         name = f"data-{number}"
         await folder(user, name)
-        body = {"image": "debian:12", "slots": SMALL, "mounts": [{"folder": name}]}
-        asked = [user.post("/sessions", body), user.post(f"/vfolders/{name}/trash")]
+        asked = [user.try_start(mounts=[{"folder": name}]), user.post(f"/vfolders/{name}/trash")]
         answers = await asyncio.gather(*(asked if number % 2 else asked[::-1]))
         trashed, started = sorted(answers, key=lambda one: "sessions" in str(one.url))
         outcomes.add((trashed.status_code, started.status_code))
@@ -354,11 +353,10 @@ async def test_many_who_mount_the_same_folders_do_not_wait_for_one_another(api: 
     names = [f"data-{number}" for number in range(6)]
     for name in names:
         await folder(user, name)
-    bodies = [
-        {"image": "debian:12", "slots": SMALL, "mounts": [{"folder": one} for one in order]}
-        for order in (names, names[::-1], names[3:] + names[:3]) * 4
-    ]
-    answers = await asyncio.gather(*(user.post("/sessions", body) for body in bodies))
+    orders = (names, names[::-1], names[3:] + names[:3]) * 4
+    answers = await asyncio.gather(
+        *(user.try_start(mounts=[{"folder": one} for one in order]) for order in orders)
+    )
     assert {answer.status_code for answer in answers} == {201}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from files_kit import folder as new_folder
+from folder_kit import mounted
 from installation import Api, Caller, only
 from people import eventually
 from people_kit import domain_admin, project_admin, said
@@ -229,10 +230,10 @@ async def test_only_what_may_have_changed_is_measured_again(api: Api, care: Care
     backend.calls.clear()
     await care.round(minutes=10)
     assert "measure" not in backend.calls
-    await _mount(api, user, folder["id"], read_only=True)
+    await mounted(api, user, folder["id"], read_only=True)
     await care.round(minutes=10)
     assert "measure" not in backend.calls
-    await _mount(api, user, folder["id"], read_only=False)
+    await mounted(api, user, folder["id"], read_only=False)
     await care.round(minutes=2)
     assert backend.calls.count("measure") == 1
     await care.round(seconds=20)
@@ -279,18 +280,6 @@ async def test_a_host_that_counts_late_is_asked_late(
         await measuring.record(tx, row, Measure(1, 1), as_of=before)
         assert (await tx.execute(text("SELECT used_bytes FROM vfolders"))).scalar_one() == MIB, (
             "what came in counts"
-        )
-
-
-async def _mount(api: Api, user: Caller, folder: str, *, read_only: bool) -> None:
-    session = await user.start()
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "INSERT INTO vfolder_mounts (session_id, position, folder_id, folder_name, owner_id, path, read_only)"
-                " SELECT :session, 0, id, name, owner_id, '/home/work/x', :read_only FROM vfolders WHERE id = :folder"
-            ),
-            {"session": session["id"], "read_only": read_only, "folder": folder},
         )
 
 

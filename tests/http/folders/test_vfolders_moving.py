@@ -19,6 +19,7 @@ from folder_kit import (
     unmounted,
 )
 from installation import Api, Caller
+from limit_kit import limit
 from people import eventually
 from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text
@@ -234,11 +235,7 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
             {"id": living.people.colleague.user_id},
         )
         assert told.scalar_one() == 1
-        limits = (
-            "UPDATE resource_policies SET limits = limits || '{\"folders\": 2}' FROM users"
-            " WHERE users.policy_id = resource_policies.id AND users.id = :id"
-        )
-        await tx.execute(text(limits), {"id": living.people.colleague.user_id})
+    await limit(living.database, "user", folders=2)
     refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
     assert said(refused) == (409, "quota.folders")
     assert "colleague@example.org has 2 of 2" in refused.json()["detail"]

@@ -5,10 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from access_kit import main_of
 from aiohttp import web
 from gateway_kit import PUBLIC_URL, Answer, Gate, gate, gate_at_work, with_keypair
 from people import People, eventually
+from session_kit import main_of
 
 from carrel.apps import service as apps
 from carrel.core.clock import SystemClock

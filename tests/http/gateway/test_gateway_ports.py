@@ -15,10 +15,12 @@ from access_kit import PASSWORD, World, world
 from aiohttp import web
 from gateway_kit import PUBLIC_URL, Gate, gate_at_work
 from people import eventually
+from session_kit import force_state
 from sqlalchemy import text
 
 from carrel.core.ids import SessionId
 from carrel.permissions.decide import Actor
+from carrel.tables.session_states import SessionState
 
 __all__ = ["world"]
 
@@ -224,9 +226,7 @@ async def test_port_is_taken_over_only_when_nobody_needs_it(world: World, gate: 
         assert (answer.status, problem["code"]) == (409, "app.no_port")
         assert "CARREL_APP_PORTS" in problem["hint"]
 
-    await change(
-        world, "UPDATE sessions SET state = 'TERMINATED', ended_at = now() WHERE id = :id", id=opened[1]
-    )
+    await force_state(world.database, opened[1], SessionState.TERMINATED)
     async with browser() as client:
         url = await open_app(world, late)
         assert port_of(url) == port_of(urls[1])

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
-from installation import SMALL, Api
+from installation import Api
 from people import eventually
+from session_kit import SMALL
 
 from carrel.http.problems import Problem
 from carrel.http.shell import MAX_BODY_BYTES
 
 JSON = {"Content-Type": "application/json"}
-GOOD = {"image": "debian:12", "slots": SMALL}
 
 
 def require_problem(answer, status: int, code: str) -> Problem:  # type: ignore[no-untyped-def]
@@ -115,7 +115,7 @@ async def test_what_a_form_of_another_site_could_send_is_not_read(api: Api, kind
 )
 async def test_what_makes_no_sense_names_its_field(api: Api, change: dict, field: str):  # type: ignore[type-arg]
     user = await api.as_("user")
-    problem = require_problem(await user.post("/sessions", {**GOOD, **change}), 422, "invalid.request")
+    problem = require_problem(await user.try_start(**change), 422, "invalid.request")
     assert problem.field == field
     assert "pattern" not in problem.detail
     assert ".." not in problem.detail
@@ -125,13 +125,13 @@ async def test_what_makes_no_sense_names_its_field(api: Api, change: dict, field
 
 async def test_a_rule_is_told_in_words(api: Api):
     user = await api.as_("user")
-    answer = await user.post("/sessions", {**GOOD, "name": "a b"})
+    answer = await user.try_start(name="a b")
     problem = require_problem(answer, 422, "invalid.request")
     assert problem.detail == (
         "A name has 4 to 64 letters, digits or _; between the first and the last also . and -."
     )
     assert problem.hint == ""
-    answer = await user.post("/sessions", {**GOOD, "slots": {"cpu": 1, "mem": SMALL["mem"]}})
+    answer = await user.try_start(slots={"cpu": 1, "mem": SMALL["mem"]})
     problem = require_problem(answer, 422, "invalid.request")
     assert problem.detail.startswith("cpu is a whole number of millicores")
     assert problem.field == "slots.cpu"
@@ -142,7 +142,7 @@ async def test_a_nul_is_refused_wherever_it_is(api: Api):
     asked = [
         await user.get("/sessions?q=%00"),
         await user.get("/sessions/a%00b"),
-        await user.post("/sessions", {**GOOD, "env": {"A": "a\0b"}}),
+        await user.try_start(env={"A": "a\0b"}),
         await user.post("/auth/login", {"email": "\0", "password": "x"}),
         await user.delete("/keypairs/%00"),
     ]

@@ -2,8 +2,10 @@
 
 import asyncio
 
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
+from limit_kit import limit
 from people_kit import domain_admin, officer, project_admin, said
+from session_kit import SMALL
 from sqlalchemy import text
 
 from carrel.permissions.actions import Role
@@ -73,13 +75,7 @@ async def test_a_policy_names_storage_hosts_that_there_are(api: Api):
     policy = await made(admin, storage_hosts=["local"])
     assert policy["limits"]["storage_hosts"] == ["local"]
     # As one that was written before anybody looked.
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "UPDATE resource_policies SET limits = jsonb_set(limits, '{storage_hosts}', '[\"gone\"]')"
-                " WHERE name = 'small'"
-            )
-        )
+    await limit(api.database, policy["id"], storage_hosts=["gone"])
     for change in ({"sessions": 7}, {"storage_hosts": ["gone", "local"]}):
         changed = await admin.patch("/policies/small", {"limits": change})
         assert changed.status_code == 200, changed.text

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from command_line import command_line
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import GIB, group, join, machine
 from people_kit import said
+from session_kit import SMALL
 from sqlalchemy import text
 
 
@@ -89,7 +90,7 @@ async def test_who_may_have_no_session_is_told_so_at_the_door(api: Api, scope: s
         await set_ceilings(api.database, api.people.project, sessions=0)
     else:
         await limit(api.database, "user", sessions=0)
-    refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
+    refused = await user.try_start()
     assert said(refused) == (409, "session.over_ceiling")
     assert refused.json()["detail"].endswith("may use 0 sessions at most.")
     answer = (await user.post("/sessions/check", {"slots": SMALL})).json()
@@ -100,7 +101,7 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     user = await api.as_("user")
     await join(api.database, MACHINE)
     await limit(api.database, "user", slots={"cpu": 50, "*": "unlimited"})
-    refused = await user.post("/sessions", {"image": "debian:12", "slots": SMALL})
+    refused = await user.try_start()
     assert refused.json()["detail"] == "user@example.org may use 0.05 CPU at most."
     # In the reason of one that waits, too.
     await limit(api.database, "user", sessions=1, slots={"*": "unlimited"})

@@ -1,9 +1,14 @@
 """What is held, as the ledger sums up: by whom, as far as one may see, and as gauges."""
 
-from installation import SMALL, Api, Caller
+from datetime import timedelta
+
+from installation import Api, Caller
 from people_kit import domain_admin, project_admin, said
 from prometheus_client.parser import text_string_to_metric_families
+from session_kit import SMALL, overwrite
 from sqlalchemy import text
+
+from carrel.core.clock import SystemClock
 
 BY = ("node", "group", "user", "keypair", "project", "domain")
 
@@ -126,8 +131,7 @@ async def test_the_longest_wait_counts_from_when_somebody_went_back_to_the_queue
         [gauge] = [family for family in families if family.name == "carrel_pending_oldest_seconds"]
         return {sample.labels["group"]: sample.value for sample in gauge.samples}["default"]
 
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE sessions SET created_at = now() - interval '1 hour'"))
+    await overwrite(api.database, session, created_at=SystemClock().now() - timedelta(hours=1))
     assert 3600 <= await waited() < 3660
     async with api.database.transaction() as tx:
         await tx.execute(

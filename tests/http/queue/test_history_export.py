@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from command_line import command_line
-from installation import API, SMALL, Api
+from installation import API, Api
+from limit_kit import limit, set_ceilings
+from session_kit import SMALL, overwrite
 from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -21,7 +23,7 @@ from carrel.scheduling.shares import moved_on
 from carrel.sessions import containers
 from carrel.sessions.spec import SessionSpec
 from carrel.simulator.traces import TraceEntry, read
-from carrel.tables.groups import ResourceGroup
+from carrel.tables.groups import FairShareWeight, ResourceGroup
 from carrel.tables.nodes import Allocation, Node
 from carrel.tables.sessions import Session
 
@@ -63,10 +65,8 @@ async def past(
     """A session that was asked for then, and held its slots so. held: where, from when, until when."""
     user = await api.as_("user")
     id_ = SessionId((await user.start(name=f"past-{new_id()}"))["id"])
-    columns = {"created_at": at, **changes}
-    assigned = ", ".join(f"{column} = :{column}" for column in columns)
+    await overwrite(api.database, id_, **{"created_at": at, **changes})
     async with api.database.transaction() as tx:
-        await tx.execute(text(f"UPDATE sessions SET {assigned} WHERE id = :id"), {"id": id_, **columns})
         own = await several(tx, id_, count)
         rows = [
             {
@@ -172,15 +172,9 @@ async def test_the_present_is_exported_as_a_replay_reads_it(api: Api):
         (await tx.get_one(Node, there["plain"])).cordoned = True
         group = await tx.get_one(ResourceGroup, DEFAULT_GROUP)
         group.scheduler, group.half_life_s, group.pending_timeout_s = "fair_share", 60, 5  # type: ignore[assignment]
-        for statement in (
-            "INSERT INTO fair_share_weights (group_id, kind, scope_id, weight) VALUES ('default', 'project', :id, 3)",
-            "UPDATE projects SET ceilings = '{\"cpu\": 2000}' WHERE id = :id",
-        ):
-            await tx.execute(text(statement), {"id": people.project})
-        await tx.execute(
-            text("UPDATE resource_policies SET limits = jsonb_set(limits, '{sessions}', '7') WHERE id = :id"),
-            {"id": "default-keypair"},
-        )
+        tx.add(FairShareWeight(group_id=DEFAULT_GROUP, kind="project", scope_id=people.project, weight=3))
+    await set_ceilings(api.database, people.project, cpu=2000)
+    await limit(api.database, "keypair", sessions=7)
     admin = await api.as_("superadmin")
     answer = (await admin.get("/scheduler/policy")).json()
     found = installation(SchedulerPolicy.model_validate(answer))

@@ -4,12 +4,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import group, join, machine
 from people import eventually
 from people_kit import caller, project_admin, said
 from queue_kit import ALL, GIB, put, waits
+from session_kit import SMALL, overwrite
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -43,13 +44,13 @@ async def test_what_is_asked_about_is_what_would_be_made(api: Api):
         wanted = {"image": image, "slots": {"cpu": 10, "mem": 4 << 20}}
         answer = await check(admin, **wanted)
         assert (answer["verdict"], answer["code"]) == ("never", code)
-        assert said(await admin.post("/sessions", wanted)) == (422, code)
+        assert said(await admin.try_start(**wanted)) == (422, code)
 
 
 async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
     await set_ceilings(api.database, api.people.project, cpu=2000)
-    answer = await user.post("/sessions", {"image": "debian:12", "slots": {"cpu": 2001, "mem": GIB}})
+    answer = await user.try_start(slots={"cpu": 2001, "mem": GIB})
     assert said(answer) == (409, "session.over_ceiling")
     assert answer.json()["field"] == "slots.cpu"
     assert answer.json()["details"]["ceiling"] == 2000
@@ -64,7 +65,7 @@ async def test_more_than_any_node_has_is_refused_at_the_door(api: Api):
         {"cpu": 100, "mem": 5 * GIB},
         {"cpu": 100, "mem": GIB, "cuda.device": 1},
     ):
-        assert said(await user.post("/sessions", {"image": "debian:12", "slots": slots})) == (
+        assert said(await user.try_start(slots=slots)) == (
             409,
             "session.too_large",
         )
@@ -74,8 +75,8 @@ async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
     user = await api.as_("user")
     await join(api.database, machine(**{"cuda.device": 4}))
     await limit(api.database, "keypair", slots={"cpu": "unlimited", "mem": "unlimited"})
-    wanted = {"image": "debian:12", "slots": {**SMALL, "cuda.device": 1}}
-    assert said(await user.post("/sessions", wanted)) == (409, "session.over_ceiling")
+    refused = await user.try_start(slots={**SMALL, "cuda.device": 1})
+    assert said(refused) == (409, "session.over_ceiling")
 
 
 @pytest.mark.parametrize(
@@ -90,28 +91,26 @@ async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
 )
 async def test_slots_that_are_none_are_refused(api: Api, slots: dict[str, int]):
     user = await api.as_("user")
-    assert said(await user.post("/sessions", {"image": "debian:12", "slots": slots}))[0] == 422
+    assert said(await user.try_start(slots=slots))[0] == 422
 
 
 async def test_only_so_many_may_wait_even_when_all_ask_at_once(api: Api):
     user = await api.as_("user")
     await limit(api.database, "keypair", pending_sessions=3)
-    wanted = {"image": "debian:12", "slots": SMALL}
-    answers = await asyncio.gather(*(user.post("/sessions", wanted) for _ in range(8)))
+    answers = await asyncio.gather(*(user.try_start() for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] * 3 + [409] * 5
     assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {
         "session.too_many_waiting"
     }
     # Another keypair of the same person has a limit of its own.
     other = await caller(api, api.people.user)
-    assert (await other.post("/sessions", wanted)).status_code == 201
+    assert (await other.try_start()).status_code == 201
 
 
 async def test_only_so_much_may_wait(api: Api):
     user = await api.as_("user")
     await limit(api.database, "keypair", pending_slots={"cpu": 250, "*": "unlimited"})
-    wanted = {"image": "debian:12", "slots": SMALL}
-    assert [(await user.post("/sessions", wanted)).status_code for _ in range(3)] == [201, 201, 409]
+    assert [(await user.try_start()).status_code for _ in range(3)] == [201, 201, 409]
 
 
 async def test_time_limit_is_the_policys_unless_it_is_shorter(api: Api):
@@ -120,7 +119,7 @@ async def test_time_limit_is_the_policys_unless_it_is_shorter(api: Api):
     await limit(api.database, "keypair", lifetime_s=7200)
     assert (await user.start())["time_limit_s"] == 7200
     assert (await user.start(time_limit_s=600))["time_limit_s"] == 600
-    too_long = await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "time_limit_s": 7201})
+    too_long = await user.try_start(time_limit_s=7201)
     assert said(too_long) == (422, "session.lives_too_long")
 
 
@@ -128,7 +127,7 @@ async def test_priority_above_the_policys_is_for_administrators(api: Api):
     user, lead = await api.as_("user"), await project_admin(api)
     assert (await user.start())["priority"] == 50
     mine = await user.start(priority=20)
-    assert said(await user.post("/sessions", {"image": "debian:12", "slots": SMALL, "priority": 51})) == (
+    assert said(await user.try_start(priority=51)) == (
         403,
         "session.priority_too_high",
     )
@@ -143,21 +142,19 @@ async def test_priority_above_the_policys_is_for_administrators(api: Api):
 async def test_node_is_chosen_by_superadmins_alone(api: Api):
     await join(api.database, machine())
     user, admin = await api.as_("user"), await api.as_("superadmin")
-    wanted = {"image": "debian:12", "slots": SMALL, "node": "n1"}
-    assert said(await user.post("/sessions", wanted))[0] == 403
-    assert (await admin.post("/sessions", wanted)).status_code == 201
-    assert said(await admin.post("/sessions", {**wanted, "node": "n2"})) == (404, "node.not_found")
+    assert said(await user.try_start(node="n1"))[0] == 403
+    assert (await admin.try_start(node="n1")).status_code == 201
+    assert said(await admin.try_start(node="n2")) == (404, "node.not_found")
 
 
 async def test_group_that_one_may_not_use_is_not_there(api: Api):
     user = await api.as_("user")
     await group(api.database, "gpus", public=False)
-    wanted = {"image": "debian:12", "slots": SMALL, "group": "gpus"}
-    assert said(await user.post("/sessions", wanted)) == (404, "group.not_found")
+    assert said(await user.try_start(group="gpus")) == (404, "group.not_found")
     await run(api, "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)", id=api.people.project)
     assert (await user.start(group="gpus"))["group"]["name"] == "gpus"
     stranger = await api.as_("stranger")
-    assert said(await stranger.post("/sessions", wanted)) == (404, "group.not_found")
+    assert said(await stranger.try_start(group="gpus")) == (404, "group.not_found")
 
 
 # Why.
@@ -255,7 +252,7 @@ async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
             apps=[],
             min_slots={},
         )
-    refused = await user.post("/sessions", {"image": "elsewhere", "slots": SMALL})
+    refused = await user.try_start(image="elsewhere")
     assert said(refused) == (409, "session.wrong_architecture")
     assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
     found = await check(user, image="elsewhere")
@@ -268,23 +265,20 @@ async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Ap
     await living.until(user, first["id"], "RUNNING")
     second = await user.start(slots=ALL)
     await waits(living, user, second["id"])
-    pause = {
-        "reason": "The engine was busy.",
-        "until": datetime.now(UTC) + timedelta(hours=1),
-        "id": second["id"],
-    }
-    await run(living, "UPDATE sessions SET not_before = :until, reason = :reason WHERE id = :id", **pause)
+    reason = "The engine was busy."
+    until = datetime.now(UTC) + timedelta(hours=1)
+    await overwrite(living.database, second["id"], not_before=until, reason=reason)
     assert (await user.delete(f"/sessions/{first['id']}")).status_code == 202
     await living.until(user, first["id"], "TERMINATED")
     why = (await user.get(f"/sessions/{second['id']}/why")).json()
-    assert (why["cause"], why["reason"], why["changes"]) == ("not_yet", pause["reason"], [])
+    assert (why["cause"], why["reason"], why["changes"]) == ("not_yet", reason, [])
     assert (why["position"], why["queue_length"]) == (1, 1)
-    assert datetime.fromisoformat(why["expected_start"]) == pause["until"]
+    assert datetime.fromisoformat(why["expected_start"]) == until
     [queued] = (await user.get("/scheduler/queue")).json()["items"]
     assert (queued["session"], queued["cause"], queued["reason"]) == (
         second["id"],
         "not_yet",
-        pause["reason"],
+        reason,
     )
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from folder_kit import folder
-from installation import SMALL, Api, document
+from installation import Api, document
+from session_kit import SMALL
 
 ROOT = Path(__file__).parents[3]
 

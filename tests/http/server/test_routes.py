@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
-from installation import API, SMALL, Api, Caller, document
+from installation import API, Api, Caller, document
 from node_kit import join, machine
 from people import PASSWORD
 from people_kit import appoint
+from session_kit import SMALL
 
 from carrel.apps import streams
 from carrel.core.clock import SystemClock
@@ -462,5 +463,5 @@ async def test_what_one_may_not_know_of_is_word_for_word_what_there_is_not(api: 
 async def test_a_project_of_others_is_not_there(api: Api):
     stranger = await api.as_("stranger")
     for project in (api.people.project, "nonesuch"):
-        answer = await stranger.post("/sessions", {"image": "debian:12", "slots": SMALL, "project": project})
+        answer = await stranger.try_start(project=project)
         assert (answer.status_code, answer.json()["code"]) == (404, "project.not_found")

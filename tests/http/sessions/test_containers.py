@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 from command_line import CommandLine, command_line
 from installation import API, Api
+from session_kit import enqueue
 from sqlalchemy import text
-
-from carrel.core.clock import SystemClock
-from carrel.sessions import service
-from carrel.sessions.spec import SessionSpec
-
-SLOTS = {"cpu": 100, "mem": 64 << 20}
 
 
 @pytest.fixture
@@ -20,8 +15,7 @@ async def gang(living: Api) -> dict[str, Any]:
     """A running session of one main container and two others, as its owner sees it."""
     user = await living.as_("user")
     assert user.actor is not None
-    request = SessionSpec(image="debian:12", slots=SLOTS, name="gang", containers=3)
-    session = await service.enqueue(living.database, SystemClock(), user.actor, request)
+    session = await enqueue(living.database, user.actor, name="gang", containers=3)
     return await living.until(user, session, "RUNNING")
 
 

@@ -6,7 +6,8 @@ import json
 from datetime import timedelta
 
 import pytest
-from installation import SMALL, Api, Caller
+from installation import Api, Caller
+from session_kit import force_state, overwrite, request
 from sqlalchemy import event, text
 
 from carrel.core.clock import SystemClock
@@ -16,16 +17,13 @@ from carrel.tables.session_states import LIFECYCLE, SessionState
 
 async def test_a_repeat_with_the_same_key_gives_the_first(api: Api):
     user, colleague = await api.as_("user"), await api.as_("colleague")
-    body = {"image": "debian:12", "slots": SMALL, "name": "desk"}
-    answers = await asyncio.gather(
-        *(user.post("/sessions", body, headers={"Idempotency-Key": "one"}) for _ in range(12))
-    )
+    answers = await asyncio.gather(*(user.try_start(name="desk", key="one") for _ in range(12)))
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
-    other = await colleague.post("/sessions", body, headers={"Idempotency-Key": "one"})
+    other = await colleague.try_start(name="desk", key="one")
     assert other.status_code == 201
     assert other.json()["id"] != answers[0].json()["id"]
-    without = await user.post("/sessions", body)
+    without = await user.try_start(name="desk")
     assert (without.status_code, without.json()["code"], without.json()["field"]) == (
         409,
         "session.name_taken",
@@ -35,8 +33,7 @@ async def test_a_repeat_with_the_same_key_gives_the_first(api: Api):
 
 async def test_of_many_with_one_name_one_is_made(api: Api):
     user = await api.as_("user")
-    body = {"image": "debian:12", "slots": SMALL, "name": "desk"}
-    answers = await asyncio.gather(*(user.post("/sessions", body) for _ in range(10)))
+    answers = await asyncio.gather(*(user.try_start(name="desk") for _ in range(10)))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
 
 
@@ -100,15 +97,7 @@ async def test_filters_by_state(api: Api):
     user = await api.as_("user")
     for state in SessionState:
         made = await user.start(name=f"in-{state.lower()}")
-        async with api.database.transaction() as tx:
-            await tx.execute(
-                text("UPDATE sessions SET state = :s, outcome = 'ERROR', ended_at = :e WHERE id = :id"),
-                {
-                    "s": state,
-                    "id": made["id"],
-                    "e": SystemClock().now() if state in LIFECYCLE.final else None,
-                },
-            )
+        await force_state(api.database, made["id"], state)
     live = {f"in-{state.lower()}" for state in LIFECYCLE.live}
     ended = {f"in-{state.lower()}" for state in LIFECYCLE.final}
     assert await names(user, state="live") == live
@@ -196,24 +185,16 @@ async def test_renaming(api: Api):
 SHAPES = [
     {},
     {"reason": 'It says "no"\n\t\\ — 한국어 🌵 </script>'},
-    {"progress": json.dumps({"phase": "pull", "fraction": 0.5, "text": 'Downloading "x"'})},
-    {"progress": json.dumps({"phase": "pull", "fraction": None, "text": ""})},
-    {"warnings": json.dumps(["out_of_memory", "ünïcode"])},
-    {"slots": json.dumps({"cpu": 1, "mem": 2**62, "cuda.shares": 300})},
+    {"progress": {"phase": "pull", "fraction": 0.5, "text": 'Downloading "x"'}},
+    {"progress": {"phase": "pull", "fraction": None, "text": ""}},
+    {"warnings": ["out_of_memory", "ünïcode"]},
+    {"slots": {"cpu": 1, "mem": 2**62, "cuda.shares": 300}},
     {"queue_position": 7},
     {
         "image_name": "starter",
-        "apps": json.dumps([{"name": "a", "title": "T", "protocol": "http", "port": 1}]),
+        "apps": [{"name": "a", "title": "T", "protocol": "http", "port": 1}],
     },
-    {
-        "spec": json.dumps(
-            {
-                "image": "debian:12",
-                "slots": SMALL,
-                "env": {"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"},
-            }
-        )
-    },
+    {"spec": request(env={"A": 'quotes " and \\ and \n', "B": "", "C": "日本語"})},
     {"started_at": SystemClock().now() - timedelta(days=365), "restarts": 3},
 ]
 
@@ -229,11 +210,7 @@ async def test_what_postgresql_writes_is_what_the_schema_says(api: Api, timezone
     for shape in SHAPES:
         made = await user.start()
         if shape:
-            changes = ", ".join(f"{column} = :{column}" for column in shape)
-            async with api.database.transaction() as tx:
-                await tx.execute(
-                    text(f"UPDATE sessions SET {changes} WHERE id = :id"), {**shape, "id": made["id"]}
-                )
+            await overwrite(api.database, made["id"], **shape)
         shown = (await user.get(f"/sessions/{made['id']}")).content
         detail = SessionDetail.model_validate_json(shown, strict=False)
         assert set(json.loads(shown)) == set(SessionDetail.model_fields)
@@ -257,7 +234,7 @@ async def test_a_description_is_shown_to_all_who_see_the_session(api: Api):
     assert (await admin.get(f"/sessions/{made['id']}")).json()["description"] == made["description"]
     assert (await owner.start())["description"] == ""
     for wrong in ("x" * 501, "a\0b", None):
-        refused = await owner.post("/sessions", {"image": "debian:12", "slots": SMALL, "description": wrong})
+        refused = await owner.try_start(description=wrong)
         assert (refused.status_code, refused.json()["field"]) == (422, "description")
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import argon2
 import pytest
-from installation import API, SMALL, Api, document
+from installation import API, Api, document
 from people import PASSWORD
+from session_kit import SMALL
 from sqlalchemy import text
 
 from carrel.identity import passwords
@@ -250,8 +251,7 @@ async def test_no_secret_is_in_logs_events_or_audit(living: Api, log_file: Path)
         kept = (await tx.execute(text("SELECT coalesce(json_agg(t)::text, '') FROM audit t"))).scalar_one()
         kept += (await tx.execute(text("SELECT coalesce(json_agg(t)::text, '') FROM events t"))).scalar_one()
         await tx.execute(text("ALTER TABLE sessions ADD CONSTRAINT broken CHECK (name <> 'broken')"))
-    body = {"image": "debian:12", "slots": SMALL, "env": {"TOKEN": "hidden-value"}, "name": "broken"}
-    broken = await browser.post("/sessions", body)
+    broken = await browser.try_start(env={"TOKEN": "hidden-value"}, name="broken")
     assert broken.status_code == 500
     written = log_file.read_text()
     assert broken.json()["request_id"] in written

@@ -55,7 +55,7 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
         return "fake.unit-1g" in (await user.get("/resources")).json()["capacity"]
 
     await eventually(offered)
-    two = await user.post("/sessions", {"image": "starter", "slots": {**SMALL, "fake.unit-1g": 2}})
+    two = await user.try_start(image="starter", slots={**SMALL, "fake.unit-1g": 2})
     assert said(two) == (422, "slot.amount_not_allowed")
     assert (two.json()["field"], two.json()["details"]["nearest"]) == ("slots.fake.unit-1g", [1])
     started = [await user.start(slots={**SMALL, "fake.unit-1g": 1}) for _ in range(3)]
@@ -92,7 +92,7 @@ async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
     user = await api.as_("user")
 
     async def asked(**slots: int) -> tuple[str, str]:
-        answer = await user.post("/sessions", {"image": "starter", "slots": {**SMALL, **slots}})
+        answer = await user.try_start(image="starter", slots={**SMALL, **slots})
         return answer.json().get("code", ""), answer.json().get("hint", "")
 
     assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Ask for 2 a.device or 4 a.device.")

@@ -9,6 +9,7 @@ from access_kit import World, world
 from aiohttp import web
 from gateway_kit import Gate, gate
 from people import eventually
+from session_kit import overwrite
 from sqlalchemy import text
 from websockets.asyncio.client import connect
 
@@ -47,9 +48,7 @@ async def active_at(database: Database, session: SessionId, *, after: datetime |
 
 
 async def warn(world: World, session: SessionId) -> None:
-    async with world.database.transaction() as tx:
-        change = text("UPDATE sessions SET idle_ends_at = now() + interval '5 min' WHERE id = :id")
-        await tx.execute(change, {"id": session})
+    await overwrite(world.database, session, idle_ends_at=SystemClock().now() + timedelta(minutes=5))
 
 
 async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(world: World):

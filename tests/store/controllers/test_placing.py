@@ -6,6 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from installation import only
+from limit_kit import limit
+from node_kit import GIB, join, machine
+from session_kit import SMALL, enqueue
 from sqlalchemy import event, text
 
 from carrel.controllers.loop import Tools
@@ -15,7 +18,6 @@ from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
 from carrel.engines.fake import FakeEngine
-from carrel.engines.port import NodeInfo
 from carrel.folders.hosts.storages import Storages
 from carrel.images import service as images
 from carrel.limits.scopes import scopes_of
@@ -23,11 +25,8 @@ from carrel.nodes import service as nodes
 from carrel.queue import loading
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import Cause, ClusterMode, PendingSession
-from carrel.sessions import service
-from carrel.sessions.spec import SessionSpec
 
-SMALL = {"cpu": 100, "mem": 64 << 20}
-MACHINES = [NodeInfo(f"n{number}", "x86_64", {"cpu": 4000, "mem": 8 << 30}, "Fake") for number in range(3)]
+MACHINES = [machine(f"n{number}", cpu=4000, mem=8 * GIB) for number in range(3)]
 
 
 @contextmanager
@@ -46,12 +45,11 @@ def statements(database) -> Iterator[list[str]]:
 
 
 async def test_a_place_takes_few_statements_however_many_nodes(database, people, clock):
-    async with database.transaction() as tx:
-        await nodes.record(tx, MACHINES, clock.now())
+    await join(database, *MACHINES)
     leader = await lead(database.url)
     engines = only(database, FakeEngine())
     schedule = Schedule(Tools(database, engines, clock, leader, SecretBox(bytes(32)), Storages(database)))
-    made = await service.enqueue(database, clock, people.user, SessionSpec(image="debian:12", slots=SMALL))
+    made = await enqueue(database, people.user)
     with statements(database) as taken:
         await schedule.step()
     await leader.resign()
@@ -106,10 +104,7 @@ async def test_a_session_goes_where_its_image_runs_and_why_says_so(database, peo
                 apps=[],
                 min_slots=SMALL,
             )
-    made = {
-        name: await service.enqueue(database, clock, people.user, SessionSpec(image=name, slots=SMALL))
-        for name in ("small", "usual", "big")
-    }
+    made = {name: await enqueue(database, people.user, image=name) for name in ("small", "usual", "big")}
     async with database.transaction() as tx:
         # What admission refuses can arise while a session waits.
         await tx.execute(text("DELETE FROM nodes WHERE architecture = 's390x'"))
@@ -137,12 +132,9 @@ async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, pe
         )
         for count in (1, 2)
     )
+    await join(database, *MACHINES)
+    await limit(database, "keypair", containers_per_session=1)
     async with database.transaction() as tx:
-        await nodes.record(tx, MACHINES, clock.now())
-        await tx.execute(
-            text("""
-            UPDATE resource_policies SET limits = limits || '{"containers_per_session": 1}' WHERE kind = 'keypair'""")
-        )
         decided = plan(await loading.snapshot(tx, clock.now(), [one, two]))
     assert [placement.session for placement in decided.placements] == ["of-1"]
     [refusal] = decided.refusals

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from installation import SMALL, installation
+from installation import installation
+from session_kit import SMALL
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database

@@ -4,14 +4,14 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from session_kit import enqueue
 from sqlalchemy import column as named
 from sqlalchemy import select, text, values
 from sqlalchemy.types import String
 
 from carrel.db.database import Database
 from carrel.db.search import bound_part, has_part, part_condition
-from carrel.sessions import queries, service
-from carrel.sessions.spec import SessionSpec
+from carrel.sessions import queries
 
 _LETTERS = st.text(alphabet="abAB%_\\ '-é한", max_size=8)
 
@@ -47,12 +47,7 @@ async def _fill(database: Database, people, count: int) -> None:
 @pytest.mark.parametrize("part", ["hesi", "THESIS", "is deb"])
 async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
     await _fill(database, people, 20_000)
-    made = await service.enqueue(
-        database,
-        clock,
-        people.user,
-        SessionSpec(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="thesis"),
-    )
+    made = await enqueue(database, people.user, name="thesis")
     page = await queries.page(
         database, people.superadmin, states=None, search=part, owner="all", limit=20, cursor=None
     )

@@ -16,6 +16,7 @@ import pytest
 from btrfs_disk import btrfs_disk
 from installation import API, installation
 from people import PASSWORD, People
+from session_kit import enqueue
 
 from carrel.core.clock import SystemClock
 from carrel.core.ids import FolderId, StorageHostId, new_id
@@ -27,8 +28,6 @@ from carrel.folders.hosts.storages import Storages
 from carrel.plugins import Port
 from carrel.server.backup import folders
 from carrel.server.backup.restore import NOT_COPIED
-from carrel.sessions import service as sessions
-from carrel.sessions.spec import SessionSpec
 from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
@@ -67,12 +66,7 @@ async def original(open_dir: Path, database: Database, people: People) -> Iterat
     (original.files / "link").symlink_to("notes.txt")
     with (original.files / "sparse").open("wb") as sparse:
         sparse.truncate(64 << 20)
-    await sessions.enqueue(
-        database,
-        SystemClock(),
-        people.user,
-        SessionSpec(image="debian:12", slots={"cpu": 100, "mem": 64 << 20}, name="kept"),
-    )
+    await enqueue(database, people.user, name="kept")
     yield original
     shutil.rmtree(data_dir, ignore_errors=True)
 

@@ -3,32 +3,25 @@
 from collections.abc import Mapping
 
 import pytest
-from limit_kit import limit
+from limit_kit import limit, set_ceilings
 from node_kit import GIB, join, machine
 from people import People
-from sqlalchemy import text
+from session_kit import enqueue
 
-from carrel.core.clock import Clock
 from carrel.core.errors import Refused
 from carrel.core.ids import SessionId
 from carrel.db.database import Database
-from carrel.sessions import service
-from carrel.sessions.spec import SessionSpec
-
-SLOTS = {"cpu": 100, "mem": 64 << 20}
 
 
 class Desk:
     """Somebody who asks for sessions."""
 
-    def __init__(self, database: Database, people: People, clock: Clock) -> None:
+    def __init__(self, database: Database, people: People) -> None:
         self._database = database
         self._people = people
-        self._clock = clock
 
     async def ask(self, containers: int) -> SessionId:
-        spec = SessionSpec(image="debian:12", slots=SLOTS, containers=containers)
-        return await service.enqueue(self._database, self._clock, self._people.user, spec)
+        return await enqueue(self._database, self._people.user, containers=containers)
 
     async def refusal(self, containers: int) -> tuple[str, str | None, Mapping[str, object]]:
         """Code, field and details of the refusal of so many containers."""
@@ -36,9 +29,8 @@ class Desk:
             await self.ask(containers)
         return refused.value.code, refused.value.field, refused.value.details
 
-    async def run(self, statement: str) -> None:
-        async with self._database.transaction() as tx:
-            await tx.execute(text(statement))
+    async def set_ceilings(self, **ceilings: int) -> None:
+        await set_ceilings(self._database, self._people.project, **ceilings)
 
     async def limit(self, **limits: object) -> None:
         await limit(self._database, "keypair", **limits)
@@ -50,12 +42,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(database: Database, people: People, clock: Clock) -> Desk:
-    return Desk(database, people, clock)
+def desk(database: Database, people: People) -> Desk:
+    return Desk(database, people)
 
 
 async def test_a_ceiling_counts_all_containers(desk: Desk) -> None:
-    await desk.run("""UPDATE projects SET ceilings = '{"cpu": 250}'""")
+    await desk.set_ceilings(cpu=250)
     code, field, details = await desk.refusal(3)
     assert (code, field) == ("session.over_ceiling", "slots.cpu")
     assert (details["asked"], details["ceiling"]) == (300, 250)
