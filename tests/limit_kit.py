@@ -2,7 +2,7 @@
 
 import json
 
-from sqlalchemy import text
+from databases import sql
 
 from carrel.core.ids import ProjectId
 from carrel.db.database import Database
@@ -11,17 +11,19 @@ from carrel.tables.limits import DEFAULT_POLICIES
 
 async def limit(database: Database, policy: str, **limits: object) -> None:
     """Change some limits of a policy: the default one of a kind ("keypair", "user" or "project"), or one by its id."""
-    async with database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id"),
-            {"limits": json.dumps(limits), "id": DEFAULT_POLICIES.get(policy, policy)},
-        )
+    await sql(
+        database,
+        "UPDATE resource_policies SET limits = limits || CAST(:limits AS jsonb) WHERE id = :id",
+        limits=json.dumps(limits),
+        id=DEFAULT_POLICIES.get(policy, policy),
+    )
 
 
 async def set_ceilings(database: Database, project: ProjectId, **ceilings: int) -> None:
     """What a project may use at most, and nothing of what was said before."""
-    async with database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE projects SET ceilings = CAST(:ceilings AS jsonb) WHERE id = :id"),
-            {"ceilings": json.dumps(ceilings), "id": project},
-        )
+    await sql(
+        database,
+        "UPDATE projects SET ceilings = CAST(:ceilings AS jsonb) WHERE id = :id",
+        ceilings=json.dumps(ceilings),
+        id=project,
+    )

@@ -1,6 +1,6 @@
 """Nodes on record, without controllers that look for them; and the groups that they are in."""
 
-from sqlalchemy import text
+from databases import sql
 
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
@@ -23,8 +23,9 @@ async def join(database: Database, *machines: NodeInfo) -> None:
 
 async def group(database: Database, name: str, *, public: bool = True) -> None:
     """A resource group without nodes; its id is its name."""
-    async with database.transaction() as tx:
-        await tx.execute(
-            text("INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, :public)"),
-            {"name": name, "public": public},
-        )
+    await sql(
+        database,
+        "INSERT INTO resource_groups (id, name, public) VALUES (:name, :name, :public)",
+        name=name,
+        public=public,
+    )

@@ -14,6 +14,7 @@ import aiodocker
 import pytest
 from crash.place import Place
 from crash.supervised import Supervised
+from databases import sql
 from own_dockerd import OwnDockerd
 from people import eventually
 from sqlalchemy import text
@@ -280,8 +281,7 @@ async def test_each_engine_is_claimed_by_a_plain_start(moved: Callable[..., Any]
 async def test_before_its_schema_is_brought_up_an_installation_has_the_local_engine(
     database: Database, tmp_path: Path
 ) -> None:
-    async with database.transaction() as tx:
-        await tx.execute(text("ALTER TABLE engines RENAME TO engines_of_a_later_version"))
+    await sql(database, "ALTER TABLE engines RENAME TO engines_of_a_later_version")
     settings = Settings(data_dir=tmp_path, database_url=database.url, engine_url=docker_url())
     [local] = await engines.installed(settings, database)
     assert (local.name, local.is_local) == ("local", True)

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from installation import API, Api, Caller
 from people import PASSWORD
-from sqlalchemy import text
 
 ORIGIN = "http://localhost:8700"
 NEW = "another fine password 7"
@@ -63,13 +62,6 @@ async def set_site(api: Api, **settings: object) -> None:
     """Change the site's settings, as a superadmin does."""
     answer = await (await api.as_("superadmin")).patch("/site", settings)
     assert answer.status_code == 200, answer.text
-
-
-async def sql(api: Api, statement: str, **bound: object) -> list[tuple]:  # type: ignore[type-arg]
-    """What the database says."""
-    async with api.database.transaction() as tx:
-        found = await tx.execute(text(statement), bound)
-        return [tuple(row) for row in found] if found.returns_rows else []
 
 
 async def add_totp(api: Api, caller: Caller) -> tuple[pyotp.TOTP, list[str]]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from databases import sql
 from installation import Api, Caller
 from people import eventually
 from sqlalchemy import text
@@ -76,28 +77,23 @@ async def shared(api: Api, owner: Caller, ref: str, name: str, permission: str =
 async def mounted(api: Api, caller: Caller, folder: str, *, read_only: bool = False) -> str:
     """A live session of theirs that has the folder, written down as a session's start does; its id."""
     session = (await caller.start())["id"]
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "INSERT INTO vfolder_mounts (session_id, position, folder_id, folder_name, owner_id, path, read_only)"
-                " SELECT :session, 9, id, name, :owner, '/home/work/x', :read_only FROM vfolders WHERE id = :folder"
-            ),
-            {
-                "session": session,
-                "folder": folder,
-                "read_only": read_only,
-                "owner": caller.actor.user_id if caller.actor else "",
-            },
-        )
+    await sql(
+        api.database,
+        "INSERT INTO vfolder_mounts (session_id, position, folder_id, folder_name, owner_id, path, read_only)"
+        " SELECT :session, 9, id, name, :owner, '/home/work/x', :read_only FROM vfolders WHERE id = :folder",
+        session=session,
+        folder=folder,
+        read_only=read_only,
+        owner=caller.actor.user_id if caller.actor else "",
+    )
     return str(session)
 
 
 async def unmounted(api: Api, session: str) -> None:
     """The session has ended, as far as its folders go."""
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE vfolder_mounts SET released_at = now() WHERE session_id = :id"), {"id": session}
-        )
+    await sql(
+        api.database, "UPDATE vfolder_mounts SET released_at = now() WHERE session_id = :id", id=session
+    )
 
 
 async def trail(api: Api, kind: str = "vfolder") -> list[tuple[str, str, dict[str, Any]]]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+from databases import sql
 from installation import Api
 from people_kit import GOOD, domain_admin, officer, project_admin, said
 from sqlalchemy import text
@@ -207,8 +208,7 @@ async def test_each_of_many_is_purged_or_says_why_not(api: Api):
 async def test_the_page_must_be_confirmed_anew_before_somebody_is_appointed_or_purged(api: Api):
     await officer(api, "second", Role.SUPERADMIN)
     browser = await api.browser("admin")
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'"))
+    await sql(api.database, "UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'")
     api.services.authenticator.forget()
     for path, body in (
         ("/users/user@example.org", {"role": "domain_admin"}),

@@ -14,9 +14,9 @@ import aiohttp
 import pytest
 from access_kit import World, world
 from aiohttp import web
+from databases import sql
 from gateway_kit import Gate, gate_at_work
 from people import eventually
-from sqlalchemy import text
 
 from carrel.core.ids import SessionId
 from carrel.gateway import authorization
@@ -155,10 +155,9 @@ async def test_a_token_ends_with_the_keypair_that_made_it(world: World, gate: Ga
         access_key = (
             base64.b64decode(world.authorization()["Authorization"].split()[1]).decode().split(":")[0]
         )
-        async with world.database.transaction() as tx:
-            await tx.execute(
-                text("UPDATE keypairs SET active = false WHERE access_key = :key"), {"key": access_key}
-            )
+        await sql(
+            world.database, "UPDATE keypairs SET active = false WHERE access_key = :key", key=access_key
+        )
         ended = await asyncio.wait_for(line.receive(), 30)
         assert ended.type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR, aiohttp.WSMsgType.CLOSE)
 

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from access_kit import World, world
+from databases import sql
 from gateway_kit import with_keypair
-from sqlalchemy import text
 
 from carrel.apps import opening
 from carrel.apps import service as apps
@@ -89,8 +89,7 @@ async def test_app_is_started_once_and_its_output_joins_the_log(world: World) ->
 async def test_app_is_reached_where_its_resource_group_says(world: World) -> None:
     port = free_port()
     session = await world.session(apps=[notebook(port)])
-    async with world.database.transaction() as tx:
-        await tx.execute(text("UPDATE resource_groups SET app_address = 'https://apps.far.example.org:8443'"))
+    await sql(world.database, "UPDATE resource_groups SET app_address = 'https://apps.far.example.org:8443'")
     try:
         async with world.http() as http:
             parts = urlsplit(await opened(http, session))

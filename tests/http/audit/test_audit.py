@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 from audit_kit import intruder, seal, write
+from databases import sql
 from installation import Api, Caller
-from sqlalchemy import text
 
 from carrel.audit import export, queries, service
 from carrel.permissions.decide import Actor, Target
@@ -17,10 +17,9 @@ from carrel.permissions.decide import Actor, Target
 
 async def _domain_admin(api: Api) -> Caller:
     """The stranger, appointed over the domain."""
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE users SET role = 'domain_admin' WHERE id = :id"), {"id": api.people.stranger.user_id}
-        )
+    await sql(
+        api.database, "UPDATE users SET role = 'domain_admin' WHERE id = :id", id=api.people.stranger.user_id
+    )
     return await api.as_("stranger")
 
 

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 from access_kit import World, world
+from databases import sql
 from installation import API, Api, Caller
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from carrel.audit import refusals
 from carrel.audit.refusals import Refusals, Stranger
@@ -105,8 +106,7 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
     token = (await user.post("/tokens", {"name": "late", "scopes": ["*"], "expires_in_days": 1})).json()[
         "token"
     ]
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE tokens SET expires_at = now()"))
+    await sql(api.database, "UPDATE tokens SET expires_at = now()")
 
     async def ask(**proof: object) -> None:
         client = await api.client(**proof)

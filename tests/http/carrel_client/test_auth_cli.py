@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from auth_kit import add_totp, sign_in, sql, wind
+from auth_kit import add_totp, sign_in, wind
 from command_line import CommandLine, command_line
+from databases import sql
 from installation import Api
 from people import PASSWORD
 
@@ -35,7 +36,7 @@ async def test_a_code_is_taken_as_an_option(api: Api, nobody: CommandLine):
 
 async def test_a_terminal_asks_for_what_is_missing(api: Api, nobody: CommandLine):
     app, _ = await add_totp(api, await sign_in(api, "user"))
-    await sql(api, "UPDATE users SET must_change_password = true WHERE email = 'user@example.org'")
+    await sql(api.database, "UPDATE users SET must_change_password = true WHERE email = 'user@example.org'")
     wind(api, seconds=30)
     async with nobody.in_terminal("login", api.url, "--email", "user@example.org") as screen:
         await screen.until(b"Password: ")

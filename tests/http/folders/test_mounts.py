@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from databases import sql
 from installation import Api, Caller
 from limit_kit import limit
 from people import eventually
@@ -365,8 +366,7 @@ async def test_who_has_used_up_their_quota_mounts_read_only(api: Api):
     await folder(user, "data")
     await folder(user, ".config")
     await limit(api.database, "user", folder_bytes=1000)
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE vfolders SET used_bytes = 1000 WHERE name = 'data'"))
+    await sql(api.database, "UPDATE vfolders SET used_bytes = 1000 WHERE name = 'data'")
     answer = await refused(user, {"folder": "data"})
     assert answer == (409, "quota.bytes", "mounts.0.read_only")
     started = await user.start(mounts=[{"folder": "data", "read_only": True}])
@@ -418,8 +418,7 @@ async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(
     living.engine.world.exit(main_of(first), 1)
     await living.until(user, first["id"], "STARTING")
     (disk / "elsewhere").rename(root)
-    async with living.database.transaction() as tx:
-        await tx.execute(text("UPDATE storage_hosts SET state = 'ok'"))
+    await sql(living.database, "UPDATE storage_hosts SET state = 'ok'")
     for session in (first, waits):
         await living.until(user, session["id"], "RUNNING")
 
@@ -430,8 +429,7 @@ async def test_what_waits_for_a_storage_host_takes_no_place(living: Api):
     await folder(user, ".config")
     session = await user.start(name="before", mounts=[{"folder": "data"}], slots={**SMALL, "cpu": 10})
     await living.until(user, session["id"], "RUNNING")
-    async with living.database.transaction() as tx:
-        await tx.execute(text("UPDATE storage_hosts SET state = 'unavailable', checked_at = now()"))
+    await sql(living.database, "UPDATE storage_hosts SET state = 'unavailable', checked_at = now()")
     waits = await user.start(name="waits", mounts=[{"folder": "data"}])
     assert waits["warnings"] == ["folders_left_out"]
     assert [mount["folder_name"] for mount in waits["mounts"]] == ["data"]
@@ -443,8 +441,7 @@ async def test_what_waits_for_a_storage_host_takes_no_place(living: Api):
     assert (await user.get("/sessions/waits")).json()["state"] == SessionState.PENDING
     why = (await user.get("/sessions/waits/why")).json()
     assert "storage host local" in why["reason"]
-    async with living.database.transaction() as tx:
-        await tx.execute(text("UPDATE storage_hosts SET state = 'ok'"))
+    await sql(living.database, "UPDATE storage_hosts SET state = 'ok'")
     await living.until(user, waits["id"], "RUNNING")
     assert (await admin.get("/vfolders/data/mounts")).status_code in (200, 404)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from files_kit import folder as new_folder
+from databases import sql
 from folder_kit import mounted
 from installation import Api, Caller, only
 from people import eventually
@@ -240,8 +241,7 @@ async def test_only_what_may_have_changed_is_measured_again(api: Api, care: Care
     assert backend.calls.count("measure") == 1, "about once a minute"
     await care.round(minutes=2)
     assert backend.calls.count("measure") == 2
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE vfolder_mounts SET released_at = now()"))
+    await sql(api.database, "UPDATE vfolder_mounts SET released_at = now()")
     await care.round(minutes=2)
     assert backend.calls.count("measure") == 2
     await care.round(days=2)

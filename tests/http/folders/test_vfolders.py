@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
+from databases import sql
 from folder_kit import ended, files_of, folder, in_state, mounted, shared, trail, unmounted
 from installation import Api
 from people import eventually
 from people_kit import domain_admin, project_admin, said
-from sqlalchemy import text
 
 from carrel.core.errors import Unavailable
 
@@ -218,11 +218,11 @@ async def test_the_trash_empties_itself_after_the_days_that_the_site_says(living
     await user.post("/vfolders/young/trash")
     assert (await admin.patch("/site", {"trash_days": 0})).status_code == 200
     await user.post("/vfolders/old/trash")
-    async with living.database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE vfolders SET trashed_at = now() - interval '9 days' WHERE id = :id"),
-            {"id": old["id"]},
-        )
+    await sql(
+        living.database,
+        "UPDATE vfolders SET trashed_at = now() - interval '9 days' WHERE id = :id",
+        id=old["id"],
+    )
     assert (await user.get(f"/vfolders/{old['id']}")).json()["expires_at"] is None
     assert (await admin.patch("/site", {"trash_days": 7})).status_code == 200
 
@@ -270,10 +270,9 @@ async def test_what_a_dead_request_began_to_make_is_finished(living: Api):
     (files.parent / "stage").rmdir()
     files.rmdir()
     files.parent.rmdir()
-    async with living.database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE vfolders SET state = 'CREATING', created_at = now() - interval '1 minute'")
-        )
+    await sql(
+        living.database, "UPDATE vfolders SET state = 'CREATING', created_at = now() - interval '1 minute'"
+    )
     await in_state(user, made["id"], "READY")
     assert files.is_dir()
 

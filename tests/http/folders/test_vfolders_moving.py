@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from databases import sql
 from folder_kit import (
     backend,
     ended,
@@ -162,8 +163,7 @@ async def test_a_repeated_request_shows_nothing_that_is_not_ones_own_any_more(ap
     assert again.json()["id"] != first["id"]
     ours = {"name": "ours", "project": api.people.project}
     assert (await lead.post("/vfolders", ours, headers=key)).status_code == 201
-    async with api.database.transaction() as tx:
-        await tx.execute(text("DELETE FROM memberships WHERE user_id = :id"), {"id": lead.actor.user_id})  # type: ignore[union-attr]
+    await sql(api.database, "DELETE FROM memberships WHERE user_id = :id", id=lead.actor.user_id)
 
     async def refused() -> bool:
         return (await lead.post("/vfolders", ours, headers=key)).status_code in (403, 404)

@@ -7,9 +7,9 @@ import aiohttp
 import pytest
 from access_kit import PASSWORD, World, world
 from aiohttp import web
+from databases import sql
 from gateway_kit import Gate, gate_at_work
 from people import eventually
-from sqlalchemy import text
 
 from carrel.core.ids import SessionId
 from carrel.gateway import authorization
@@ -142,5 +142,4 @@ async def test_grant_lapses_with_the_keypair(world: World, gate: Gate, ending: s
 
 
 async def lapse(world: World, ending: str) -> None:
-    async with world.database.transaction() as tx:
-        await tx.execute(text(ending))
+    await sql(world.database, ending)

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 from access_kit import PASSWORD, World, world
 from aiohttp import web
+from databases import sql
 from gateway_kit import PUBLIC_URL, Gate, gate_at_work
 from people import eventually
 from session_kit import force_state
@@ -234,15 +235,10 @@ async def test_port_is_taken_over_only_when_nobody_needs_it(world: World, gate: 
         origin = await enter(client, url)
         assert (await text_at(client, origin))[0] == 200
     # Nobody is left who could use the others when the one who opened them has no keypair any more.
-    await change(world, "DELETE FROM keypairs WHERE user_id = :id", id=world.people.user.user_id)
+    await sql(world.database, "DELETE FROM keypairs WHERE user_id = :id", id=world.people.user.user_id)
     again = await gate.session(app, owner_id=world.people.superadmin.user_id)
     url = await open_app(world, again, actor=world.people.superadmin)
     assert port_of(url) in {port_of(urls[0]), port_of(urls[2])}
-
-
-async def change(world: World, statement: str, **bound: object) -> None:
-    async with world.database.transaction() as tx:
-        await tx.execute(text(statement), bound)
 
 
 async def test_port_that_nobody_was_given_leads_nowhere(gate: Gate, world: World) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from databases import sql
 from installation import Api, Caller
 from people import eventually
 from people_kit import said
@@ -187,8 +188,7 @@ async def test_a_name_that_nodes_of_two_engines_have_must_say_which(living: Api)
         return (await admin.get("/nodes/fake-1@second")).status_code == 200
 
     assert await eventually(there)
-    async with living.database.transaction() as tx:
-        await tx.execute(text("UPDATE nodes SET name = 'local' WHERE name = 'fake-1'"))
+    await sql(living.database, "UPDATE nodes SET name = 'local' WHERE name = 'fake-1'")
     assert said(await admin.get("/nodes/local")) == (409, "node.ambiguous")
     assert (await admin.get("/nodes/local@second")).json()["engine"]["name"] == "second"
     assert (await admin.get("/nodes/local@local")).json()["engine"]["name"] == "local"

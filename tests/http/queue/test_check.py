@@ -5,18 +5,12 @@ from pathlib import Path
 
 import pytest
 from command_line import command_line
+from databases import sql
 from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import GIB, group, join, machine
 from people_kit import said
 from session_kit import SMALL
-from sqlalchemy import text
-
-
-async def run(api: Api, statement: str, **bound: object) -> None:
-    async with api.database.transaction() as tx:
-        await tx.execute(text(statement), bound)
-
 
 MACHINE = machine("n1", **{"fake.device": 4, "fake.shares": 4000})
 
@@ -24,8 +18,8 @@ MACHINE = machine("n1", **{"fake.device": 4, "fake.shares": 4000})
 async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: object) -> list[tuple[str, str]]:
     """Verdict and reason of each, beside such a request."""
     for number, slots in enumerate(offered):
-        await run(
-            api,
+        await sql(
+            api.database,
             "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
             name=f"p{number}",
             slots=json.dumps(slots),
@@ -71,8 +65,8 @@ async def test_a_preset_is_judged_with_what_it_leaves_as_it_was(api: Api):
 async def test_a_preset_with_less_than_the_image_needs_never_starts_with_it(api: Api):
     user = await api.as_("user")
     await join(api.database, MACHINE)
-    await run(
-        api,
+    await sql(
+        api.database,
         "INSERT INTO images (id, name, reference, title, description, present, min_slots, apps) "
         "VALUES ('i', 'torch', 'torch:1', 'Torch', '', true, '{\"cpu\": 2000}', '[]')",
     )
@@ -106,8 +100,8 @@ async def test_an_e_mail_in_a_reason_is_written_as_it_is(api: Api):
     # In the reason of one that waits, too.
     await limit(api.database, "user", sessions=1, slots={"*": "unlimited"})
     first = await user.start()
-    await run(
-        api,
+    await sql(
+        api.database,
         "INSERT INTO allocations (session_id, container_id, node_id, slot, amount, created_at) "
         "SELECT :id, :container, id, 'cpu', 100, now() FROM nodes",
         id=first["id"],
@@ -130,7 +124,7 @@ async def test_the_command_line_says_the_place_the_other_groups_and_what_is_only
     await join(api.database, MACHINE)
     await group(api.database, "spare")
     line = await command_line(api, "user", tmp_path)
-    await run(api, "UPDATE nodes SET cordoned = true")
+    await sql(api.database, "UPDATE nodes SET cordoned = true")
     await user.start()
     waits = (await line.run("session", "check", "--cpu", "1", "--mem", "64m")).stdout.decode()
     assert "place    2" in waits

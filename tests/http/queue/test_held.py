@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from databases import sql
 from installation import Api, Caller
 from people_kit import domain_admin, project_admin, said
 from prometheus_client.parser import text_string_to_metric_families
@@ -133,12 +134,10 @@ async def test_the_longest_wait_counts_from_when_somebody_went_back_to_the_queue
 
     await overwrite(api.database, session, created_at=SystemClock().now() - timedelta(hours=1))
     assert 3600 <= await waited() < 3660
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "INSERT INTO session_history (session_id, at, from_state, to_state, cause)"
-                " VALUES (:id, now() - interval '5 minutes', 'TERMINATING', 'PENDING', 'moved')"
-            ),
-            {"id": session},
-        )
+    await sql(
+        api.database,
+        "INSERT INTO session_history (session_id, at, from_state, to_state, cause)"
+        " VALUES (:id, now() - interval '5 minutes', 'TERMINATING', 'PENDING', 'moved')",
+        id=session,
+    )
     assert 300 <= await waited() < 360

@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from databases import sql
 from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import group, join, machine
@@ -11,7 +12,6 @@ from people import eventually
 from people_kit import caller, project_admin, said
 from queue_kit import ALL, GIB, put, waits
 from session_kit import SMALL, overwrite
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accelerators.port import Device, whole_and_shares
@@ -19,11 +19,6 @@ from carrel.engines.port import NodeInfo
 from carrel.images import service as images
 from carrel.queue import loading
 from carrel.scheduling.snapshot import PendingSession
-
-
-async def run(api: Api, statement: str, **bound: object) -> None:
-    async with api.database.transaction() as tx:
-        await tx.execute(text(statement), bound)
 
 
 async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg]
@@ -151,7 +146,11 @@ async def test_group_that_one_may_not_use_is_not_there(api: Api):
     user = await api.as_("user")
     await group(api.database, "gpus", public=False)
     assert said(await user.try_start(group="gpus")) == (404, "group.not_found")
-    await run(api, "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)", id=api.people.project)
+    await sql(
+        api.database,
+        "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)",
+        id=api.people.project,
+    )
     assert (await user.start(group="gpus"))["group"]["name"] == "gpus"
     stranger = await api.as_("stranger")
     assert said(await stranger.try_start(group="gpus")) == (404, "group.not_found")
@@ -213,18 +212,21 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
     user, admin, lead = await living.as_("user"), await living.as_("superadmin"), await project_admin(living)
     owner, other = living.people.user.user_id, living.people.other_project
     joins = "INSERT INTO memberships (project_id, user_id, admin) VALUES (:project, :user, false)"
-    await run(living, joins, project=other, user=owner)
+    await sql(living.database, joins, project=other, user=owner)
     user = await living.as_("user")
     hidden = await user.start(slots=ALL, project=other)
     await living.until(user, hidden["id"], "RUNNING")
     for name, whose in (("theirs", owner), ("mine", living.people.superadmin.user_id)):
         await group(living.database, name, public=False)
-        await run(
-            living, "INSERT INTO resource_group_access VALUES (:name, 'user', :id)", name=name, id=whose
+        await sql(
+            living.database,
+            "INSERT INTO resource_group_access VALUES (:name, 'user', :id)",
+            name=name,
+            id=whose,
         )
         living.engine.world.nodes.append(machine(name))
         await join(living.database, *living.engine.world.nodes)
-        await run(living, "UPDATE nodes SET group_id = name WHERE name = :name", name=name)
+        await sql(living.database, "UPDATE nodes SET group_id = name WHERE name = :name", name=name)
     waiting = await user.start(slots=ALL, project=living.people.project)
 
     async def offered(who: Caller) -> list[tuple[str, str | None]]:
@@ -353,8 +355,8 @@ async def test_presets_fit_wait_or_never_do(living: Api):
     await eventually(lambda: _has_node(user))
     for name, cpu in (("small", 1000), ("big", 6000), ("huge", 9000)):
         slots = f'{{"cpu": {cpu}, "mem": 1}}'
-        await run(
-            living,
+        await sql(
+            living.database,
             "INSERT INTO presets (id, name, slots) VALUES (:name, :name, CAST(:slots AS jsonb))",
             name=name,
             slots=slots,

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from databases import sql
 from installation import Api, Caller
 from session_kit import force_state, overwrite, request
 from sqlalchemy import event, text
@@ -66,8 +67,7 @@ async def test_pages_hold_everything_once_while_others_are_made(api: Api):
 async def test_pages_part_sessions_of_the_same_instant(api: Api):
     user = await api.as_("user")
     made = {(await user.start())["id"] for _ in range(5)}
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE sessions SET created_at = '2026-01-01T00:00:00Z'"))
+    await sql(api.database, "UPDATE sessions SET created_at = '2026-01-01T00:00:00Z'")
     first = (await user.get("/sessions", params={"limit": 3})).json()
     second = (await user.get("/sessions", params={"limit": 3, "cursor": first["next_cursor"]})).json()
     assert {item["id"] for item in first["items"] + second["items"]} == made
@@ -143,11 +143,9 @@ async def test_the_live_one_has_the_name_and_else_the_newest(api: Api):
         assert (await user.delete("/sessions/desk")).status_code == 202
     assert (await user.get("/sessions/desk")).json()["id"] == made[-1]
     live = (await user.start(name="desk"))["id"]
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text("UPDATE sessions SET created_at = created_at - interval '1 day' WHERE id = :id"),
-            {"id": live},
-        )
+    await sql(
+        api.database, "UPDATE sessions SET created_at = created_at - interval '1 day' WHERE id = :id", id=live
+    )
     assert (await user.get("/sessions/desk")).json()["id"] == live
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import argon2
 import pytest
+from databases import sql
 from installation import API, Api, document
 from people import PASSWORD
 from session_kit import SMALL
@@ -76,8 +77,7 @@ async def test_ten_wrong_passwords_lock_an_email_known_or_not(api: Api, email: s
     assert (locked.status_code, locked.json()["code"]) == (429, "auth.locked")
     assert 0 < int(locked.headers["retry-after"]) <= DEFAULTS.lock_minutes * 60
     assert (await login(api, "colleague@example.org", PASSWORD)).status_code == 200
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE login_attempts SET at = at - interval '20 minutes 1 second'"))
+    await sql(api.database, "UPDATE login_attempts SET at = at - interval '20 minutes 1 second'")
     expected = 200 if email.startswith("user") else 401
     assert (await login(api, email, PASSWORD)).status_code == expected
 
@@ -100,8 +100,7 @@ async def test_someone_inactive_is_not_let_in(api: Api):
     user = await api.browser("user")
     keys = await api.as_("user")
     assert (await keys.get("/auth/me")).status_code == 200
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'"))
+    await sql(api.database, "UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'")
     api.services.authenticator.forget()
     assert (await login(api, "user@example.org", PASSWORD)).json()["code"] == "auth.bad_credentials"
     assert (await user.get("/auth/me")).status_code == 401
@@ -110,8 +109,7 @@ async def test_someone_inactive_is_not_let_in(api: Api):
 
 async def test_a_sign_in_ends_by_itself(api: Api):
     user = await api.browser("user")
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE logins SET expires_at = now() - interval '1 second'"))
+    await sql(api.database, "UPDATE logins SET expires_at = now() - interval '1 second'")
     api.services.authenticator.forget()
     assert (await user.get("/auth/me")).json()["code"] == "auth.required"
 

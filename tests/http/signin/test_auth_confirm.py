@@ -1,7 +1,8 @@
 """Proving once more that it is you, before what somebody at your desk should not do."""
 
 import pytest
-from auth_kit import SecurityKey, accept, add_passkey, add_totp, set_site, sign_in, sql, wind
+from auth_kit import SecurityKey, accept, add_passkey, add_totp, set_site, sign_in, wind
+from databases import sql
 from installation import API, Api
 from people import PASSWORD
 
@@ -67,7 +68,9 @@ async def test_it_is_proved_by_a_code_or_a_passkey_too(api: Api):
             body = {proof: app.at(wind(api)) if proof == "code" else codes[0]}
         accept(user.http, await user.post("/auth/confirm", body))
         assert (await user.post("/keypairs")).status_code == 201
-    rows = await sql(api, "SELECT details->>'by' FROM audit WHERE action = 'auth.confirm' ORDER BY id")
+    rows = await sql(
+        api.database, "SELECT details->>'by' FROM audit WHERE action = 'auth.confirm' ORDER BY id"
+    )
     assert [row[0] for row in rows] == ["totp", "recovery", "passkey"]
 
 
@@ -78,18 +81,20 @@ async def test_guessing_at_the_desk_locks_the_account(api: Api):
         answer = await user.post("/auth/confirm", {"password": "wrong"})
         assert (answer.status_code, answer.json()["code"]) == (422, "auth.wrong_password")
     assert (await user.post("/auth/confirm", {"password": PASSWORD})).status_code == 429
-    rows = await sql(api, "SELECT outcome, reason FROM audit WHERE credential = 'confirm' ORDER BY id")
+    rows = await sql(
+        api.database, "SELECT outcome, reason FROM audit WHERE credential = 'confirm' ORDER BY id"
+    )
     assert rows == [("refused", "it was not proved")] * 3 + [("refused", "locked")]
 
 
 async def test_apps_that_are_open_stay_open_when_the_cookie_changes(api: Api):
     user = await sign_in(api, "user")
     await sql(
-        api,
+        api.database,
         """INSERT INTO app_grants (token_hash, ticket, session_id, app, user_id, credential, login_id, expires_at)
            SELECT 'x', false, 's', 'a', user_id, 'cookie', id, now() + interval '1 hour' FROM logins""",
     )
     accept(user.http, await user.post("/auth/confirm", {"password": PASSWORD}))
-    assert await sql(api, "SELECT 1 FROM app_grants g JOIN logins l ON l.id = g.login_id")
+    assert await sql(api.database, "SELECT 1 FROM app_grants g JOIN logins l ON l.id = g.login_id")
     await user.post("/auth/logout")
-    assert not await sql(api, "SELECT 1 FROM app_grants")
+    assert not await sql(api.database, "SELECT 1 FROM app_grants")

@@ -2,7 +2,8 @@
 
 import pyotp
 import pytest
-from auth_kit import accept, add_totp, set_site, sign_in, sql, wind
+from auth_kit import accept, add_totp, set_site, sign_in, wind
+from databases import sql
 from installation import API, Api
 from people import PASSWORD
 
@@ -193,13 +194,14 @@ async def test_administrators_switch_the_factors_of_others_off(api: Api):
     assert (await user.get("/auth/me")).status_code == 401
     assert (await (await sign_in(api, "user")).get("/auth/me")).json()["pending"] is None
     rows = await sql(
-        api, "SELECT actor_email, owner_id FROM audit WHERE action = 'factor.reset' AND outcome = 'done'"
+        api.database,
+        "SELECT actor_email, owner_id FROM audit WHERE action = 'factor.reset' AND outcome = 'done'",
     )
     assert rows == [("admin@example.org", ref)]
 
 
 async def test_nobody_switches_factors_off_above_them(api: Api):
-    await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
+    await sql(api.database, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     await add_totp(api, await sign_in(api, "admin"))
     admin = await api.as_("colleague")
     above = await admin.delete(f"/users/{api.people.superadmin.user_id}/factors")
@@ -217,7 +219,7 @@ async def test_every_step_is_in_the_audit_trail(api: Api):
     other = await sign_in(api, "user")
     await other.post("/auth/factor", {"recovery_code": codes[0]})
     rows = await sql(
-        api, "SELECT outcome, credential, reason FROM audit WHERE action = 'auth.login' ORDER BY id"
+        api.database, "SELECT outcome, credential, reason FROM audit WHERE action = 'auth.login' ORDER BY id"
     )
     waiting = ("refused", "password", "the second step is still to come")
     assert rows == [

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-from auth_kit import ADA, NEW, login, open_sign_up, post, set_site, sign_in, sql, wind
+from auth_kit import ADA, NEW, login, open_sign_up, post, set_site, sign_in, wind
+from databases import sql
 from installation import Api
 from mail_kit import Letters, mail_server
 from people import PASSWORD, eventually
@@ -60,7 +61,7 @@ async def test_a_mailed_link_sets_a_new_password_once(api: Api, mailbox: Letters
     assert (await login(api, PASSWORD), await login(api, NEW)) == (401, 200)
     again = await post(api, "/auth/reset", {"token": token, "password": "yet another password 8"})
     assert (again.status_code, again.json()["code"]) == (404, "auth.link_spent")
-    rows = await sql(api, "SELECT actor_email, credential FROM audit WHERE action = 'auth.recover'")
+    rows = await sql(api.database, "SELECT actor_email, credential FROM audit WHERE action = 'auth.recover'")
     assert rows == [("user@example.org", "link")]
 
 
@@ -73,8 +74,8 @@ async def test_a_link_lasts_half_an_hour(api: Api, mailbox: Letters):
 
 
 async def test_nobody_hears_who_has_an_account(api: Api, mailbox: Letters):
-    await sql(api, "UPDATE users SET state = 'inactive' WHERE email = 'stranger@example.org'")
-    await sql(api, "UPDATE users SET password_hash = NULL WHERE email = 'foreigner@example.org'")
+    await sql(api.database, "UPDATE users SET state = 'inactive' WHERE email = 'stranger@example.org'")
+    await sql(api.database, "UPDATE users SET password_hash = NULL WHERE email = 'foreigner@example.org'")
     names = ("nobody", "stranger", "foreigner", "user", "user", "user")
     asked = [post(api, "/auth/forgot", {"email": f"{name}@example.org"}) for name in names]
     answers = await asyncio.gather(*asked)
@@ -122,7 +123,7 @@ async def test_a_mail_server_that_fails_holds_nobody_up_and_is_shown(api: Api, m
     assert "535" in (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json()["error"]
     await set_site(api, mail_port=9)
     assert (await admin.post("/site/test-mail", {"to": "ops@example.org"})).json()["sent"] is False
-    assert "mail secret" not in str(await sql(api, "SELECT details, reason FROM audit"))
+    assert "mail secret" not in str(await sql(api.database, "SELECT details, reason FROM audit"))
 
 
 async def test_a_letter_is_tried_again_until_the_mail_server_takes_it(api: Api):
@@ -135,17 +136,17 @@ async def test_a_letter_is_tried_again_until_the_mail_server_takes_it(api: Api):
             return (await admin.get("/site")).json()["mail_waiting"]  # type: ignore[no-any-return]
 
         await eventually(waiting)
-        assert b"token" not in (await sql(api, "SELECT letter FROM outbox"))[0][0]
+        assert b"token" not in (await sql(api.database, "SELECT letter FROM outbox"))[0][0]
         for ahead, pause in ((0, 30), (30, 60), (90, 120)):
-            tried = await sql(api, "SELECT tries FROM outbox")
+            tried = await sql(api.database, "SELECT tries FROM outbox")
             if ahead:
                 assert await post_letters(api, seconds=ahead - 5) is not None
-                assert await sql(api, "SELECT tries FROM outbox") == tried, "it was not its time"
+                assert await sql(api.database, "SELECT tries FROM outbox") == tried, "it was not its time"
             again = await post_letters(api, seconds=ahead)
             assert again is not None
             assert pause - 2 < again.total_seconds() <= pause
         assert "come back later" in (await admin.get("/site")).json()["mail_error"]
-        await sql(api, "UPDATE outbox SET tries = 60, expires_at = expires_at + interval '1 day'")
+        await sql(api.database, "UPDATE outbox SET tries = 60, expires_at = expires_at + interval '1 day'")
         again = await post_letters(api, seconds=250)
         assert again is not None
         assert 1700 < again.total_seconds() <= 1800
@@ -173,7 +174,7 @@ async def test_a_letter_that_nobody_can_read_keeps_no_other_back(api: Api):
                 )
             )
         await post(api, "/auth/forgot", {"email": "user@example.org"})
-        await eventually(lambda: sql(api, "SELECT 1 FROM outbox HAVING count(*) = 2"))
+        await eventually(lambda: sql(api.database, "SELECT 1 FROM outbox HAVING count(*) = 2"))
         assert await post_letters(api) is None
         await letters.newest(1)
 
@@ -182,23 +183,23 @@ async def test_a_letter_that_is_never_taken_or_too_late_is_let_go(api: Api):
     async with mail_server(api) as letters:
         letters.refuse = "550 nobody here"
         await post(api, "/auth/forgot", {"email": "user@example.org"})
-        await eventually(lambda: sql(api, "SELECT 1 FROM outbox"))
+        await eventually(lambda: sql(api.database, "SELECT 1 FROM outbox"))
         assert await post_letters(api) is None
         assert "nobody here" in (await (await api.as_("superadmin")).get("/site")).json()["mail_error"]
         letters.refuse = "451 come back later"
         await post(api, "/auth/forgot", {"email": "colleague@example.org"})
         await post(api, "/auth/forgot", {"email": "stranger@example.org"})
-        await eventually(lambda: sql(api, "SELECT 1 FROM outbox HAVING count(*) = 2"))
+        await eventually(lambda: sql(api.database, "SELECT 1 FROM outbox HAVING count(*) = 2"))
         # One refusal, and the mail server is left alone with the other.
         await post_letters(api)
-        assert sorted(await sql(api, "SELECT tries FROM outbox")) == [(0,), (1,)]
+        assert sorted(await sql(api.database, "SELECT tries FROM outbox")) == [(0,), (1,)]
         letters.refuse = ""
         assert await post_letters(api, minutes=31) is None
         assert letters.got == []
 
 
 async def test_an_administrators_link_is_handed_over(api: Api):
-    await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
+    await sql(api.database, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     admin = await api.as_("colleague")
     for name in ("foreigner", "nonesuch"):
         answer = await admin.post(f"/users/{name}@example.org/recover")
@@ -211,7 +212,8 @@ async def test_an_administrators_link_is_handed_over(api: Api):
     assert (await post(api, "/auth/reset", {"token": token, "password": NEW})).status_code == 204
     assert await login(api, NEW) == 200
     rows = await sql(
-        api, "SELECT actor_email, object_name FROM audit WHERE action = 'user.recover' AND outcome = 'done'"
+        api.database,
+        "SELECT actor_email, object_name FROM audit WHERE action = 'user.recover' AND outcome = 'done'",
     )
     assert rows == [("colleague@example.org", "user@example.org")]
 
@@ -250,7 +252,8 @@ async def test_whoever_signs_up_proves_their_address_first(api: Api, mailbox: Le
     assert me["user"]["role"] == "user"
     assert [project["id"] for project in me["projects"]] == [api.people.project]
     told = await sql(
-        api, "SELECT kind, data->>'state' FROM events WHERE data->>'email' = 'ada@example.org' ORDER BY id"
+        api.database,
+        "SELECT kind, data->>'state' FROM events WHERE data->>'email' = 'ada@example.org' ORDER BY id",
     )
     assert told == [("user.created", "unverified"), ("user.updated", "active")]
     assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
@@ -266,7 +269,7 @@ async def test_nobody_fills_the_mailbox_of_who_has_an_account(api: Api, mailbox:
             again = await post(api, "/auth/sign-up", {**ADA, "email": "user@example.org"})
             assert again.status_code == 202
         await api.services.mailer.close()
-        return (await sql(api, "SELECT count(*) FROM outbox"))[0][0]  # type: ignore[no-any-return]
+        return (await sql(api.database, "SELECT count(*) FROM outbox"))[0][0]  # type: ignore[no-any-return]
 
     assert await written(3) == 1
     wind(api, minutes=2)
@@ -277,24 +280,27 @@ async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, 
     await open_sign_up(api)
     for name in ("late", "fresh", "proved"):
         await post(api, "/auth/sign-up", {**ADA, "email": f"{name}@example.org"})
-    await sql(api, "UPDATE users SET created_at = now() - interval '8 days' WHERE name = 'Ada'")
-    await sql(api, "UPDATE users SET created_at = now() WHERE email = 'fresh@example.org'")
-    await sql(api, "UPDATE users SET state = 'active' WHERE email = 'proved@example.org'")
+    await sql(api.database, "UPDATE users SET created_at = now() - interval '8 days' WHERE name = 'Ada'")
+    await sql(api.database, "UPDATE users SET created_at = now() WHERE email = 'fresh@example.org'")
+    await sql(api.database, "UPDATE users SET state = 'active' WHERE email = 'proved@example.org'")
     # Nor is one deleted that an administrator made.
-    await sql(api, "UPDATE users SET state = 'unverified', created_at = '2020-01-01' WHERE name = 'stranger'")
+    await sql(
+        api.database,
+        "UPDATE users SET state = 'unverified', created_at = '2020-01-01' WHERE name = 'stranger'",
+    )
     for days, gone in ((0, set()), (7, {"late@example.org"})):
         await set_site(api, sign_up_keep_days=days)
         async with api.database.transaction() as tx:
             await sign_up.prune(tx, api.services.clock.now())
         names = {"late@example.org", "fresh@example.org", "proved@example.org", "stranger@example.org"}
-        kept = {email for (email,) in await sql(api, "SELECT email FROM users")}
+        kept = {email for (email,) in await sql(api.database, "SELECT email FROM users")}
         assert names - kept == gone
     noted = await sql(
-        api, "SELECT object_name, credential, details->>'why' FROM audit WHERE action = 'user.purge'"
+        api.database, "SELECT object_name, credential, details->>'why' FROM audit WHERE action = 'user.purge'"
     )
     assert noted == [("late@example.org", "carrel", "never verified")]
     told = await sql(
-        api,
+        api.database,
         "SELECT data->>'email', data->>'state', domain_id FROM events WHERE kind = 'user.updated' "
         "AND object_id NOT IN (SELECT id FROM users)",
     )
@@ -319,7 +325,7 @@ async def test_without_verification_an_account_is_open_at_once(api: Api):
     await open_sign_up(api, sign_up_verification=False)
     assert (await post(api, "/auth/sign-up", ADA)).status_code == 202
     await sign_in(api, "ada", NEW)
-    rows = await sql(api, "SELECT actor_email, details FROM audit WHERE action = 'auth.sign_up'")
+    rows = await sql(api.database, "SELECT actor_email, details FROM audit WHERE action = 'auth.sign_up'")
     assert rows == [("ada@example.org", {"after": {"state": "active"}})]
 
 

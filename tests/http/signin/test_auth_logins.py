@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 import pytest
-from auth_kit import set_site, sign_in, sql, wind
+from auth_kit import set_site, sign_in, wind
+from databases import sql
 from installation import API, Api, Caller
 from people import PASSWORD, eventually
 
@@ -40,7 +41,7 @@ async def test_what_ends_in_another_process_ends_here_at_once(api: Api, monkeypa
         (key, "UPDATE keypairs SET active = false"),
     ):
         assert (await caller.get("/auth/me")).status_code == 200
-        await sql(api, change)
+        await sql(api.database, change)
 
         async def out(caller: Caller = caller) -> bool:
             return (await caller.get("/auth/me")).status_code == 401
@@ -77,7 +78,7 @@ async def test_everywhere_else_is_ended_at_once(api: Api):
 
 
 async def test_administrators_end_the_sign_ins_of_those_they_reach(api: Api):
-    await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
+    await sql(api.database, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     user, admin = await sign_in(api, "user"), await api.as_("colleague")
     [theirs] = (await admin.get("/logins", params={"user": "user@example.org"})).json()["items"]
     foreign = await sign_in(api, "foreigner")
@@ -97,7 +98,8 @@ async def test_administrators_end_the_sign_ins_of_those_they_reach(api: Api):
     assert (await admin.delete("/logins", params={"user": api.people.user.user_id})).json() == {"ended": 1}
     assert (await again.get("/auth/me")).status_code == 401
     rows = await sql(
-        api, "SELECT actor_email, owner_id FROM audit WHERE action = 'login.remove' AND outcome = 'done'"
+        api.database,
+        "SELECT actor_email, owner_id FROM audit WHERE action = 'login.remove' AND outcome = 'done'",
     )
     assert rows == [("colleague@example.org", api.people.user.user_id)] * 2
 
@@ -126,17 +128,21 @@ async def test_a_shorter_lifetime_holds_for_those_who_are_in(api: Api, setting: 
 
 async def test_it_is_noted_once_a_minute_when_somebody_was_seen(api: Api):
     user = await sign_in(api, "user")
-    [(first, _)] = await sql(api, "SELECT seen_at, expires_at FROM logins")
-    assert (await sql(api, "SELECT last_seen_at FROM users WHERE email = 'user@example.org'")) == [(first,)]
+    [(first, _)] = await sql(api.database, "SELECT seen_at, expires_at FROM logins")
+    assert (await sql(api.database, "SELECT last_seen_at FROM users WHERE email = 'user@example.org'")) == [
+        (first,)
+    ]
     wind(api, seconds=50)
     await user.get("/auth/me")
-    assert (await sql(api, "SELECT seen_at FROM logins")) == [(first,)]
+    assert (await sql(api.database, "SELECT seen_at FROM logins")) == [(first,)]
     wind(api, seconds=20)
     await user.get("/auth/me")
-    [(seen, expires)] = await sql(api, "SELECT seen_at, expires_at FROM logins")
+    [(seen, expires)] = await sql(api.database, "SELECT seen_at, expires_at FROM logins")
     assert seen - first >= timedelta(seconds=70)
     assert expires - seen == timedelta(days=3)
-    [(user_seen,)] = await sql(api, "SELECT last_seen_at FROM users WHERE email = 'user@example.org'")
+    [(user_seen,)] = await sql(
+        api.database, "SELECT last_seen_at FROM users WHERE email = 'user@example.org'"
+    )
     assert user_seen == seen
 
 
@@ -152,7 +158,8 @@ async def test_it_is_noted_once_a_minute_when_somebody_was_seen(api: Api):
 )
 async def test_some_come_from_certain_addresses_only(api: Api, address: str, allowed: bool):
     await sql(
-        api, "UPDATE users SET addresses = '{192.0.2.0/24,2001:db8::/32}' WHERE email = 'user@example.org'"
+        api.database,
+        "UPDATE users SET addresses = '{192.0.2.0/24,2001:db8::/32}' WHERE email = 'user@example.org'",
     )
     headers = {"X-Forwarded-For": address} if address else {}
     client = await api.client(headers=headers)
@@ -160,7 +167,9 @@ async def test_some_come_from_certain_addresses_only(api: Api, address: str, all
     assert answer.status_code == (200 if allowed else 401)
     if not allowed:
         assert answer.json()["code"] == "auth.bad_credentials"
-        rows = await sql(api, "SELECT reason FROM audit WHERE action = 'auth.login' AND outcome = 'refused'")
+        rows = await sql(
+            api.database, "SELECT reason FROM audit WHERE action = 'auth.login' AND outcome = 'refused'"
+        )
         assert rows == [("the address is not among those allowed",)]
     pair = await api.keypair(api.people.user)
     script = await api.client(auth=pair, headers=headers)
@@ -182,7 +191,9 @@ async def test_an_address_is_locked_whatever_the_account(api: Api):
     assert statuses == [401, 401, 200, 401, 401, 401]
     assert await attempt("user", PASSWORD) == 429
     await sign_in(api, "user")
-    rows = await sql(api, "SELECT reason FROM audit WHERE address = '192.0.2.66' ORDER BY id DESC LIMIT 1")
+    rows = await sql(
+        api.database, "SELECT reason FROM audit WHERE address = '192.0.2.66' ORDER BY id DESC LIMIT 1"
+    )
     assert rows == [("locked",)]
     wind(api, minutes=21)
     assert await attempt("user", PASSWORD) == 200
@@ -191,7 +202,7 @@ async def test_an_address_is_locked_whatever_the_account(api: Api):
 async def test_a_password_typed_as_the_email_is_not_kept(api: Api):
     client = await api.client()
     await client.post(f"{API}/auth/login", json={"email": "my secret words", "password": "x"})
-    rows = await sql(api, "SELECT actor_email, object_id FROM audit WHERE action = 'auth.login'")
+    rows = await sql(api.database, "SELECT actor_email, object_id FROM audit WHERE action = 'auth.login'")
     assert rows == [("(no e-mail)", "(no e-mail)")]
 
 
@@ -212,21 +223,24 @@ async def test_somebody_proved_by_another_is_let_in_by_the_same_rules(api: Api):
         await pending(await service.open_for(api.database, clock, person, method="oidc:x", client=here))
         == "enrol"
     )
-    await sql(api, "UPDATE users SET must_change_password = true WHERE id = :u", u=person)
+    await sql(api.database, "UPDATE users SET must_change_password = true WHERE id = :u", u=person)
     assert (
         await pending(await service.open_for(api.database, clock, person, method="ldap:x", client=here))
         == "enrol"
     )
-    await sql(api, "INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:u, '', now())", u=person)
+    await sql(
+        api.database, "INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:u, '', now())", u=person
+    )
     assert (
         await pending(await service.open_for(api.database, clock, person, method="oidc:x", client=here))
         == "factor"
     )
-    await sql(api, "UPDATE domains SET active = false")
+    await sql(api.database, "UPDATE domains SET active = false")
     with pytest.raises(Forbidden, match="the domain is disabled"):
         await service.open_for(api.database, clock, person, method="oidc:x", client=here)
     rows = await sql(
-        api, "SELECT credential, reason FROM audit WHERE action = 'auth.login' ORDER BY id DESC LIMIT 1"
+        api.database,
+        "SELECT credential, reason FROM audit WHERE action = 'auth.login' ORDER BY id DESC LIMIT 1",
     )
     assert rows == [("oidc:x", "the domain is disabled")]
 
@@ -234,7 +248,7 @@ async def test_somebody_proved_by_another_is_let_in_by_the_same_rules(api: Api):
 async def test_a_browser_is_signed_in_once_however_often_it_signs_in(api: Api):
     user = await sign_in(api, "user")
     [first] = (await user.get("/logins")).json()["items"]
-    [(opened,)] = await sql(api, "SELECT id FROM logins")
+    [(opened,)] = await sql(api.database, "SELECT id FROM logins")
     before = user.http.cookies[COOKIE]
     body = {"email": "user@example.org", "password": PASSWORD}
     assert (await user.post("/auth/login", body)).status_code == 200
@@ -242,7 +256,7 @@ async def test_a_browser_is_signed_in_once_however_often_it_signs_in(api: Api):
     assert (again["id"], again["current"]) == (first["id"], True)
     assert again["created_at"] > first["created_at"]
     # Apps that were opened by it hang on this.
-    assert await sql(api, "SELECT id FROM logins") == [(opened,)]
+    assert await sql(api.database, "SELECT id FROM logins") == [(opened,)]
     former = await api.client(cookies={COOKIE: before})
     assert (await former.get(f"{API}/auth/me")).status_code == 401
     assert (await user.post("/auth/login", {**body, "password": "wrong"})).status_code == 401
@@ -250,7 +264,7 @@ async def test_a_browser_is_signed_in_once_however_often_it_signs_in(api: Api):
     # Whoever comes next at the same desk ends it.
     assert (await user.post("/auth/login", {**body, "email": "colleague@example.org"})).status_code == 200
     assert (await user.get("/auth/me")).json()["user"]["email"] == "colleague@example.org"
-    shown = await sql(api, "SELECT email, public_id FROM logins JOIN users ON users.id = user_id")
+    shown = await sql(api.database, "SELECT email, public_id FROM logins JOIN users ON users.id = user_id")
     [(email, public_id)] = shown
     assert (email, public_id != first["id"]) == ("colleague@example.org", True)
 
@@ -261,5 +275,5 @@ async def test_what_has_ended_is_deleted(api: Api):
     fresh = await sign_in(api, "colleague")
     async with api.database.transaction() as tx:
         await service.prune(tx, now)
-    assert (await sql(api, "SELECT count(*) FROM logins")) == [(1,)]
+    assert (await sql(api.database, "SELECT count(*) FROM logins")) == [(1,)]
     assert (await fresh.get("/auth/me")).status_code == 200

@@ -3,7 +3,8 @@
 import copy
 
 import pytest
-from auth_kit import ORIGIN, SecurityKey, accept, add_passkey, coded, plain, sign_in, sql, wind
+from auth_kit import ORIGIN, SecurityKey, accept, add_passkey, coded, plain, sign_in, wind
+from databases import sql
 from installation import API, Api, Caller
 
 
@@ -129,7 +130,8 @@ async def test_passkeys_are_renamed_and_removed_by_their_owner_alone(api: Api):
     assert (await with_key(api, key)).answer.status_code == 401
     assert (await (await sign_in(api, "user")).get("/auth/me")).json()["pending"] is None
     details = await sql(
-        api, "SELECT details FROM audit WHERE action = 'factor.update' AND outcome = 'done' ORDER BY id"
+        api.database,
+        "SELECT details FROM audit WHERE action = 'factor.update' AND outcome = 'done' ORDER BY id",
     )
     assert [row[0] for row in details] == [
         {"added": "passkey", "passkey": "key"},
@@ -183,7 +185,7 @@ async def test_rubbish_is_no_passkey(api: Api):
 async def test_somebody_inactive_hears_why_only_after_proving_who_they_are(api: Api):
     key = SecurityKey()
     await add_passkey(await sign_in(api, "user"), key)
-    await sql(api, "UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'")
+    await sql(api.database, "UPDATE users SET state = 'inactive' WHERE email = 'user@example.org'")
     answer = (await with_key(api, key)).answer
     assert (answer.status_code, answer.json()["code"]) == (403, "auth.refused")
 

@@ -2,7 +2,8 @@
 
 import argon2
 import pytest
-from auth_kit import accept, set_site, sign_in, sql, wind
+from auth_kit import accept, set_site, sign_in, wind
+from databases import sql
 from installation import API, Api
 from people import PASSWORD
 
@@ -22,7 +23,7 @@ async def test_a_change_signs_other_browsers_out_and_renews_this_one(api: Api):
     for password, status in ((PASSWORD, 401), (NEW, 200)):
         body = {"email": "user@example.org", "password": password}
         assert (await client.post(f"{API}/auth/login", json=body)).status_code == status
-    assert await sql(api, "SELECT 1 FROM audit WHERE action = 'password.update' AND details = '{}'")
+    assert await sql(api.database, "SELECT 1 FROM audit WHERE action = 'password.update' AND details = '{}'")
 
 
 async def test_the_current_password_is_needed_and_not_to_be_guessed(api: Api):
@@ -73,12 +74,12 @@ async def test_former_passwords_do_not_come_back_before_so_many_others(api: Api)
         if status == 200:
             accept(user.http, answer)
             current = new
-    assert (await sql(api, "SELECT count(*) FROM former_passwords"))[0][0] == 2
+    assert (await sql(api.database, "SELECT count(*) FROM former_passwords"))[0][0] == 2
 
 
 async def test_who_must_change_it_can_do_nothing_else(api: Api):
     user = await sign_in(api, "user")
-    await sql(api, "UPDATE users SET must_change_password = true WHERE email = 'user@example.org'")
+    await sql(api.database, "UPDATE users SET must_change_password = true WHERE email = 'user@example.org'")
     wind(api, minutes=20)
     for caller in (user, await sign_in(api, "user")):
         assert (await caller.get("/auth/me")).json()["pending"] == "password"
@@ -98,17 +99,19 @@ async def test_who_must_change_it_can_do_nothing_else(api: Api):
 
 async def test_a_hash_with_other_parameters_is_made_anew_at_the_next_sign_in(api: Api):
     old = argon2.PasswordHasher(time_cost=2, memory_cost=16, parallelism=1).hash(PASSWORD)
-    await sql(api, "UPDATE users SET password_hash = :h WHERE email = 'user@example.org'", h=old)
+    await sql(api.database, "UPDATE users SET password_hash = :h WHERE email = 'user@example.org'", h=old)
     await sign_in(api, "user")
-    [(stored,)] = await sql(api, "SELECT password_hash FROM users WHERE email = 'user@example.org'")
+    [(stored,)] = await sql(api.database, "SELECT password_hash FROM users WHERE email = 'user@example.org'")
     assert stored != old
     assert not passwords.needs_rehash(stored)
     await sign_in(api, "user")
-    assert (await sql(api, "SELECT password_hash FROM users WHERE email = 'user@example.org'")) == [(stored,)]
+    assert (await sql(api.database, "SELECT password_hash FROM users WHERE email = 'user@example.org'")) == [
+        (stored,)
+    ]
 
 
 async def test_without_a_password_nobody_signs_in_by_one(api: Api):
-    await sql(api, "UPDATE users SET password_hash = NULL WHERE email = 'user@example.org'")
+    await sql(api.database, "UPDATE users SET password_hash = NULL WHERE email = 'user@example.org'")
     client = await api.client()
     for password in ("", PASSWORD, "None"):
         answer = await client.post(

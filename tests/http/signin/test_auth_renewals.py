@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import httpx2
 import pytest
-from auth_kit import sign_in, sql, wind
+from auth_kit import sign_in, wind
+from databases import sql
 from events_kit import following
 from installation import API, Api, Caller
 from people import eventually
@@ -61,8 +62,8 @@ async def bearing(api: Api, token: str, path: str = "/auth/me") -> httpx2.Respon
 async def test_an_office_exchanges_the_token_and_nothing_else(api: Api, change: Change, officer: bool):
     user, colleague = await sign_in(api, "user"), await sign_in(api, "colleague")
     if officer:
-        await sql(api, "UPDATE memberships SET admin = true")
-        await sql(api, "UPDATE logins SET renewal_due = false")
+        await sql(api.database, "UPDATE memberships SET admin = true")
+        await sql(api.database, "UPDATE logins SET renewal_due = false")
         wind(api)
     before, shown = token_of(user), (await user.get("/logins")).json()["items"]
     others = token_of(colleague)
@@ -82,7 +83,7 @@ async def test_an_office_exchanges_the_token_and_nothing_else(api: Api, change: 
 
 
 async def test_one_who_changes_their_own_role_keeps_the_sign_in_with_another_token(api: Api):
-    await sql(api, "UPDATE users SET role = 'superadmin' WHERE email = 'user@example.org'")
+    await sql(api.database, "UPDATE users SET role = 'superadmin' WHERE email = 'user@example.org'")
     user = await sign_in(api, "user")
     before = token_of(user)
     changed = await user.patch("/users/user@example.org", {"role": "user"})
@@ -183,7 +184,7 @@ async def test_a_stream_asks_for_no_token_and_goes_on_after_the_last_event(
         last = await stream.until("user.updated")
         going_on = asyncio.create_task(stream.frame())
         await eventually(lambda: stream.pings >= 4)
-        assert await sql(api, "SELECT renewal_due, offered FROM logins") == [(True, None)]
+        assert await sql(api.database, "SELECT renewal_due, offered FROM logins") == [(True, None)]
         for _ in range(2):
             assert (await user.get("/auth/me")).status_code == 200
         wind(api, seconds=OVERLAP.total_seconds() + 1)

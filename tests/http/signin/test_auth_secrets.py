@@ -5,7 +5,8 @@ from typing import Literal
 
 import argon2
 import pytest
-from auth_kit import SecurityKey, accept, add_passkey, add_totp, set_site, sign_in, sql, wind
+from auth_kit import SecurityKey, accept, add_passkey, add_totp, set_site, sign_in, wind
+from databases import sql
 from installation import API, Api
 from people import PASSWORD
 
@@ -16,9 +17,9 @@ NEW, MAIL_SECRET = "another fine password 7", "the secret of the mail server"
 
 async def everything_kept(api: Api) -> dict[str, str]:
     """Every row of every table, by table; bytes are written in hex."""
-    tables = await sql(api, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    tables = await sql(api.database, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     return {
-        table: (await sql(api, f"SELECT coalesce(json_agg(t)::text, '') FROM \"{table}\" t"))[0][0]
+        table: (await sql(api.database, f"SELECT coalesce(json_agg(t)::text, '') FROM \"{table}\" t"))[0][0]
         for (table,) in tables
     }
 
@@ -68,14 +69,14 @@ async def test_no_secret_of_signing_in_is_kept_or_logged(api: Api, log_file: Pat
     await half.post("/auth/forgot", {"email": "user@example.org"})
     errors += (await admin.post("/site/test-mail", {"to": "ops@example.org"})).text
     # Something breaks in the middle of a statement that carries secrets.
-    await sql(api, "ALTER TABLE former_passwords ADD CONSTRAINT broken CHECK (false) NOT VALID")
+    await sql(api.database, "ALTER TABLE former_passwords ADD CONSTRAINT broken CHECK (false) NOT VALID")
     again = await sign_in(api, "colleague")
     broken = await again.post("/auth/password", {"current": PASSWORD, "new": NEW})
     assert broken.status_code == 500
     errors += broken.text
     kept, written = await everything_kept(api), log_file.read_text()
     assert broken.json()["request_id"] in written
-    csrf_tokens = {secret for (secret,) in await sql(api, "SELECT csrf_token FROM logins")}
+    csrf_tokens = {secret for (secret,) in await sql(api.database, "SELECT csrf_token FROM logins")}
     for secret in secrets:
         assert secret not in written, f"{secret} is in the log"
         assert secret not in errors, f"{secret} is in an error"
@@ -91,7 +92,7 @@ async def test_time_does_not_tell_who_has_an_account(api: Api, monkeypatch: pyte
     await set_site(api, lock_attempts=100)
     # What is made in production, which the hash of nobody has cost too.
     real = argon2.PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4).hash(PASSWORD)
-    await sql(api, "UPDATE users SET password_hash = :h WHERE email = 'user@example.org'", h=real)
+    await sql(api.database, "UPDATE users SET password_hash = :h WHERE email = 'user@example.org'", h=real)
     compared: list[argon2.Parameters] = []
 
     class Hasher(argon2.PasswordHasher):

@@ -2,8 +2,8 @@
 
 import pytest
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key
+from databases import sql
 from installation import API, Api, Caller
-from sqlalchemy import text
 
 RSA_1024 = (
     "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC4QrktplsjB3PWS3qxf6qJtlhnJc5T/h+BrMP5L/rqMKA4nYjwLYg3gz24MICR"
@@ -82,8 +82,7 @@ async def test_a_token_ends_by_its_expiry_and_by_revocation(api: Api):
     made = (await user.post("/tokens", {"name": "t", "scopes": ["*"], "expires_in_days": 1})).json()
     script = await bearer(api, made["token"])
     assert (await script.get("/auth/me")).status_code == 200
-    async with api.database.transaction() as tx:
-        await tx.execute(text("UPDATE tokens SET expires_at = now()"))
+    await sql(api.database, "UPDATE tokens SET expires_at = now()")
     api.services.authenticator.forget()
     assert (await script.get("/auth/me")).status_code == 401
     other = (await user.post("/tokens", {"name": "u", "scopes": ["*"], "expires_in_days": None})).json()

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from databases import sql
 from installation import API, Api
 from own_slapd import GROUPS, PEOPLE, READER, READER_PASSWORD, Slapd, slapd
 from people import PASSWORD
@@ -154,8 +155,7 @@ async def test_dangerous_changes_are_confirmed_with_the_password_of_the_director
     client = await office.api.client()
     answer = await client.post(f"{API}/auth/login", json={"email": "ada", "password": ADA})
     client.headers["X-Carrel-CSRF"] = answer.json()["csrf_token"]
-    async with office.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'"))
+    await sql(office.api.database, "UPDATE logins SET confirmed_at = confirmed_at - interval '1 hour'")
     office.api.services.authenticator.forget()
     assert (await client.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"
     wrong = await client.post(f"{API}/auth/confirm", json={"password": "wrong"})
@@ -246,8 +246,9 @@ async def test_while_a_directory_is_away_no_answer_tells_who_has_an_account(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ):
     await office.user("ada")
-    async with office.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'colleague@example.org'"))
+    await sql(
+        office.api.database, "UPDATE users SET state = 'inactive' WHERE email = 'colleague@example.org'"
+    )
     logins = (
         "ada@office.example",
         "user@example.org",
@@ -341,8 +342,7 @@ async def test_groups_of_the_directory_give_and_take_projects(
 
 async def test_who_is_disabled_here_stays_out(office: Office):
     await office.user()
-    async with office.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'ada@office.example'"))
+    await sql(office.api.database, "UPDATE users SET state = 'inactive' WHERE email = 'ada@office.example'")
     assert await office.refused("ada", ADA) == (403, "auth.refused")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from databases import sql
 from installation import API
 from own_openid_provider import sign_in_there
 from people import PASSWORD
@@ -117,8 +118,7 @@ async def test_an_old_or_invented_or_strayed_way_back_is_refused(sso: Sso):
     assert error_of(await browser.get(CALLBACK, params={"code": "x", "state": "y"})) == "provider.expired"
     assert error_of(await browser.get(CALLBACK)) == "provider.expired"
     back = await sso.leave(browser)
-    async with sso.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE challenges SET expires_at = now() - interval '1 second'"))
+    await sql(sso.api.database, "UPDATE challenges SET expires_at = now() - interval '1 second'")
     assert error_of(await browser.get(back)) == "provider.expired"
     back = await sso.leave(browser)
     assert error_of(await browser.get(back.replace("/corp/", "/other/"))) == "provider.not_found"
@@ -249,15 +249,13 @@ async def test_groups_give_and_take_roles_and_superadmins_only_where_that_is_all
     for groups, role in ((["bosses", "deans"], "superadmin"), (["deans"], "domain_admin"), ([], "user")):
         sso.account("ada", groups=groups)
         assert (await me(await sso.sign_in()))["user"]["role"] == role
-    async with sso.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET role = 'domain_admin' WHERE email = 'ada@corp.example'"))
+    await sql(sso.api.database, "UPDATE users SET role = 'domain_admin' WHERE email = 'ada@corp.example'")
     assert (await me(await sso.sign_in()))["user"]["role"] == "domain_admin"
 
 
 async def test_who_is_disabled_here_stays_out(sso: Sso):
     await sso.sign_in()
-    async with sso.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE users SET state = 'inactive' WHERE email = 'ada@corp.example'"))
+    await sql(sso.api.database, "UPDATE users SET state = 'inactive' WHERE email = 'ada@corp.example'")
     sso.account("ada", name="Somebody Else")
     assert await sso.refused() == "auth.refused"
     async with sso.api.database.transaction() as tx:
@@ -296,11 +294,11 @@ async def test_strangers_are_turned_away_where_no_accounts_are_made(sso: Sso):
 
 async def test_a_second_factor_here_is_asked_for_unless_the_provider_had_one(sso: Sso):
     user = (await me(await sso.sign_in()))["user"]["id"]
-    async with sso.api.database.transaction() as tx:
-        await tx.execute(
-            text("INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:user, 'x', now())"),
-            {"user": user},
-        )
+    await sql(
+        sso.api.database,
+        "INSERT INTO totps (user_id, secret, confirmed_at) VALUES (:user, 'x', now())",
+        user=user,
+    )
     assert (await me(await sso.sign_in()))["pending"] == "factor"
     await sso.change(trusted_factors=["mfa"])
     assert (await me(await sso.sign_in()))["pending"] == "factor"
@@ -324,8 +322,7 @@ async def test_coming_from_a_provider_is_proof_as_far_as_it_was_proved_there(sso
     assert "max_age=2592000" in answer.headers["location"]
     await browser.get(await sign_in_there(browser, answer.headers["location"], "ada"))
     assert await proved(browser) == first
-    async with sso.api.database.transaction() as tx:
-        await tx.execute(text("UPDATE logins SET confirmed_at = confirmed_at - interval '16 minutes'"))
+    await sql(sso.api.database, "UPDATE logins SET confirmed_at = confirmed_at - interval '16 minutes'")
     sso.api.services.authenticator.forget()
     browser.headers["X-Carrel-CSRF"] = (await me(browser))["csrf_token"]
     assert (await browser.post(f"{API}/keypairs", json={})).json()["code"] == "auth.confirm_needed"

@@ -5,14 +5,15 @@ import re
 from pathlib import Path
 
 import pytest
-from auth_kit import set_site, sign_in, sql
+from auth_kit import set_site, sign_in
+from databases import sql
 from installation import Api
 
 from carrel.site.schemas import SiteSettings
 
 
 async def test_superadmins_alone_see_and_change_them(api: Api):
-    await sql(api, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
+    await sql(api.database, "UPDATE users SET role = 'domain_admin' WHERE email = 'colleague@example.org'")
     for name in ("user", "colleague"):
         caller = await api.as_(name)
         for method, path, body in (
@@ -41,15 +42,15 @@ async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Ap
     assert (changed.json()["lock_minutes"], changed.json()["announcement"]) == (5, "*Hello*")
     assert changed.json()["mail_password_set"] is True
     assert "hidden" not in changed.text
-    rows = await sql(api, "SELECT details FROM audit WHERE action = 'site.update' ORDER BY id")
+    rows = await sql(api.database, "SELECT details FROM audit WHERE action = 'site.update' ORDER BY id")
     assert rows == [
         ({"before": {"lock_minutes": 20}, "after": {"lock_minutes": 5}},),
         ({"before": {"announcement": ""}, "after": {"announcement": "*Hello*", "mail_password": "changed"}},),
     ]
-    assert b"hidden" not in (await sql(api, "SELECT mail_password FROM site"))[0][0]
+    assert b"hidden" not in (await sql(api.database, "SELECT mail_password FROM site"))[0][0]
     assert (await admin.patch("/site", {"mail_password": None})).json()["mail_password_set"] is False
     await admin.patch("/site", {})
-    assert len(await sql(api, "SELECT 1 FROM audit WHERE action = 'site.update'")) == 3
+    assert len(await sql(api.database, "SELECT 1 FROM audit WHERE action = 'site.update'")) == 3
 
 
 @pytest.mark.parametrize(
@@ -69,19 +70,19 @@ async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Ap
 async def test_what_makes_no_sense_is_refused(api: Api, wanted: dict, field: str):  # type: ignore[type-arg]
     answer = await (await api.as_("superadmin")).patch("/site", wanted)
     assert (answer.status_code, answer.json()["field"]) == (422, field), answer.text
-    assert await sql(api, "SELECT 1 FROM site WHERE values <> '{}'") == []
+    assert await sql(api.database, "SELECT 1 FROM site WHERE values <> '{}'") == []
 
 
 async def test_a_setting_of_another_version_is_left_alone(api: Api):
     values = {"of_tomorrow": 1, "lock_minutes": 7}
     await sql(
-        api,
+        api.database,
         "INSERT INTO site (id, values) VALUES (1, CAST(:values AS jsonb)) "
         "ON CONFLICT (id) DO UPDATE SET values = excluded.values",
         values=json.dumps(values),
     )
     await set_site(api, announcement="x")
-    assert (await sql(api, "SELECT values FROM site")) == [
+    assert (await sql(api.database, "SELECT values FROM site")) == [
         ({"of_tomorrow": 1, "lock_minutes": 7, "announcement": "x"},)
     ]
 

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from audit_kit import seal
-from auth_kit import ADA, login, open_sign_up, post, set_site, sign_in, sql, wind
+from auth_kit import ADA, login, open_sign_up, post, set_site, sign_in, wind
+from databases import sql
 from files_kit import folder
 from installation import API, Api, Caller
 from mail_kit import mail_server
@@ -134,7 +135,7 @@ async def _sign_up(api: Api) -> None:
     await api.services.mailer.close()
     ada = (await (await sign_in(api, "ada", ADA["password"])).get("/auth/me")).json()
     assert [project["id"] for project in ada["projects"]] == [api.people.project]
-    assert await sql(api, "SELECT domain_id FROM users WHERE email = 'ada@example.org'") == [
+    assert await sql(api.database, "SELECT domain_id FROM users WHERE email = 'ada@example.org'") == [
         (api.people.domain,)
     ]
     async with mail_server(api):
@@ -161,7 +162,7 @@ async def _keep_days(api: Api) -> None:
     async def kept_after(days: int) -> bool:
         async with api.database.transaction() as tx:
             await sign_up.prune(tx, api.services.clock.now() + timedelta(days=days))
-        return bool(await sql(api, "SELECT 1 FROM users WHERE email = 'ada@example.org'"))
+        return bool(await sql(api.database, "SELECT 1 FROM users WHERE email = 'ada@example.org'"))
 
     await set_site(api, sign_up_keep_days=20)
     assert await kept_after(19)
@@ -242,7 +243,7 @@ async def _audit_retention(api: Api) -> None:
 
     async def is_cut() -> bool:
         await housekeeping._cut_audit(later)
-        return bool(await sql(api, "SELECT 1 FROM audit WHERE action = 'audit.prune'"))
+        return bool(await sql(api.database, "SELECT 1 FROM audit WHERE action = 'audit.prune'"))
 
     assert not await is_cut()
     await set_site(api, audit_retention_days=50)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from databases import sql
 from people import People
 from query_plans import plans
 from sqlalchemy import text
@@ -33,8 +34,7 @@ async def crowd(database: Database, people: People) -> Database:
             ),
             {"p": people.other_project},
         )
-    async with database.transaction() as tx:
-        await tx.execute(text("ANALYZE"))
+    await sql(database, "ANALYZE")
     return database
 
 

@@ -5,6 +5,7 @@ import hashlib
 import psycopg
 import pytest
 from audit_kit import faults, intruder, links, places, seal, sealed, write
+from databases import sql
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
@@ -174,8 +175,7 @@ async def test_nobody_alters_the_trail_through_the_product(database: Database, p
     await sealed(database, people.user, 2)
     await write(database, people.user, 1)
     with pytest.raises(DBAPIError, match="never altered"):
-        async with database.transaction() as tx:
-            await tx.execute(text(statement))
+        await sql(database, statement)
     await seal(database)
     assert len(await links(database)) == 3
     assert await faults(database) == []

@@ -2,6 +2,7 @@
 
 import orjson
 import pytest
+from databases import sql
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from session_kit import enqueue
@@ -30,18 +31,20 @@ async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: 
 
 
 async def _fill(database: Database, people, count: int) -> None:
-    async with database.transaction() as tx:
-        await tx.execute(
-            text("""INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec,
+    await sql(
+        database,
+        """INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec,
                     state, warnings, force, attempts, restarts, created_at, ended_at)
                 SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive',
                     :user, :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
                     now() - n * interval '30 s', now()
-                FROM generate_series(1, :count) n"""),
-            {"user": people.user.user_id, "project": people.project, "domain": people.domain, "count": count},
-        )
-    async with database.transaction() as tx:
-        await tx.execute(text("ANALYZE sessions"))
+                FROM generate_series(1, :count) n""",
+        user=people.user.user_id,
+        project=people.project,
+        domain=people.domain,
+        count=count,
+    )
+    await sql(database, "ANALYZE sessions")
 
 
 @pytest.mark.parametrize("part", ["hesi", "THESIS", "is deb"])

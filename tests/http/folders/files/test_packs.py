@@ -7,6 +7,7 @@ import tarfile
 
 import httpx2
 import pytest
+from databases import sql
 from files_kit import Folder, folder
 from installation import Api
 from limit_kit import limit
@@ -122,13 +123,11 @@ async def test_what_is_no_tar_file_or_too_much_is_refused(
     monkeypatch.setattr(packs, "LARGEST", len(whole) - 1)
     assert said(await unpack(data, whole)) == (413, "file.too_large")
     monkeypatch.undo()
-    async with api.database.transaction() as tx:
-        await tx.execute(
-            text(
-                "INSERT INTO site (id, values) VALUES (1, '{\"upload_most_bytes\": 2000}') "
-                "ON CONFLICT (id) DO UPDATE SET values = excluded.values"
-            )
-        )
+    await sql(
+        api.database,
+        "INSERT INTO site (id, values) VALUES (1, '{\"upload_most_bytes\": 2000}') "
+        "ON CONFLICT (id) DO UPDATE SET values = excluded.values",
+    )
     answer = (await unpack(data, tar(("a", b"x" * 3000), ("b", b"y")))).json()
     assert (answer["paths"], answer["refused"][0]["code"]) == (["b"], "upload.too_large")
     assert os.listdir(data.stage) == [".lock"]
@@ -166,8 +165,7 @@ async def test_what_is_asked_at_once_is_what_is_asked_one_by_one(api: Api, data:
             unlimited = await quotas.room_of(tx, row.scope)
         admitted = await authorization.inward(api.services, owner.actor, made.id)
         assert (admitted.room, admitted.reached.folder.scope) == (unlimited, row.scope)
-        async with api.database.transaction() as tx:
-            await tx.execute(text("UPDATE vfolders SET used_bytes = 600 WHERE id = :id"), {"id": made.id})
+        await sql(api.database, "UPDATE vfolders SET used_bytes = 600 WHERE id = :id", id=made.id)
         await limit(api.database, "user", folder_bytes=1000)
         await limit(api.database, "project", folder_bytes=1000)
         async with api.database.transaction() as tx:
