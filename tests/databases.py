@@ -5,10 +5,13 @@ import os
 from dataclasses import dataclass, field
 
 import psycopg
+from alembic import command
 from people import People
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
-from carrel.db.database import Database
+from carrel.db import revision
+from carrel.db.database import Database, driver_url
+from carrel.db.migrate import configuration
 
 TEMPLATE = "template_carrel"
 
@@ -89,6 +92,19 @@ def in_database(url: str, name: str) -> str:
     head, _, query = url.partition("?")
     base = head.rsplit("/", 1)[0]
     return f"{base}/{name}?{query}" if query else f"{base}/{name}"
+
+
+def bring_to(url: str, schema: str) -> None:
+    """Bring a database to an earlier schema, from before or after it."""
+    engine = create_engine(driver_url(url))
+    try:
+        with engine.begin() as connection:
+            config = configuration()
+            config.attributes["connection"] = connection
+            behind = (revision.current(url) or "") > schema
+            (command.downgrade if behind else command.upgrade)(config, schema)
+    finally:
+        engine.dispose()
 
 
 @dataclass

@@ -28,6 +28,19 @@ def small_disk(folder: Path, mib: int) -> Iterator[Path]:
         image.unlink()
 
 
+@contextmanager
+def small_tmpfs(at: Path, size: str) -> Iterator[Path]:
+    """The same in memory, at this directory. size: as mount takes it, "64k"."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a disk of its own")
+    at.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", at], check=True)
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+
+
 def fill(disk: Path, name: str, *, but_mib: int = 0) -> Path:
     """A new file that takes all space but that much."""
     filler, space = disk / name, os.statvfs(disk)

@@ -2,9 +2,11 @@
 
 import asyncio
 import fcntl
+import json
 import os
 import pty
 import re
+import shlex
 import signal
 import struct
 import sys
@@ -13,6 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from installation import Api
 from people import eventually
@@ -46,6 +49,14 @@ class CommandLine:
         done = await self.run(*words, stdin=stdin)
         assert done.code == 0, done.stderr
         return done.stdout.decode()
+
+    async def types(self, line: str) -> str:
+        """What a run that must succeed prints, of a line as a person types it behind `carrel`."""
+        return await self.ok(*shlex.split(line))
+
+    async def as_json(self, *words: str) -> Any:
+        """What a run that must succeed prints with `-o json`."""
+        return json.loads(await self.ok(*words, "-o", "json"))
 
     async def start(self, *words: str, stdin: int = asyncio.subprocess.DEVNULL) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(

@@ -34,7 +34,9 @@ def empty(look: psycopg.Connection[Any]) -> None:
     for table in _EMPTIED:
         look.execute(f"DELETE FROM {table}")
     look.execute("DELETE FROM engines WHERE id <> 'local'")
-    look.execute("UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT")
+    look.execute(
+        "UPDATE resource_groups SET on_node_loss = DEFAULT, node_loss_s = DEFAULT, pending_timeout_s = DEFAULT"
+    )
 
 
 Story = Callable[[Installation], Awaitable[None]]

@@ -38,6 +38,7 @@ from carrel.db.database import Database
 from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.engines.fake import FakeEngine, FakeWorld
+from carrel.engines.fake_world import FakeContainer
 from carrel.engines.port import EngineError, Observed
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes import administration
@@ -246,6 +247,11 @@ class Installation:
         self.look.execute("INSERT INTO engines (id, name, kind) VALUES (%s, %s, 'fake')", (name, name))
         return world
 
+    def set_group(self, **columns: object) -> None:
+        """Set columns of the resource groups directly."""
+        changes = ", ".join(f"{column} = %({column})s" for column in columns)
+        self.look.execute(f"UPDATE resource_groups SET {changes}", columns)
+
     # What people do. A request that got no answer is made again, as a client does.
 
     async def create(
@@ -260,6 +266,12 @@ class Installation:
         self.asked += 1
         slots = {**SMALL, "cpu": cpu, **(more or {})}
         return await self.enqueue(spec(image=image, slots=slots, containers=containers))
+
+    async def running(self) -> tuple[SessionId, FakeContainer]:
+        """A new session that runs, and its container in the engine."""
+        session = await self.create()
+        await self.settle()
+        return session, self.world.containers[self.main_of(session)]
 
     async def enqueue(self, spec: SessionSpec) -> SessionId:
         """Ask for a session until it is heard, once."""
@@ -302,6 +314,16 @@ class Installation:
             await asyncio.sleep(pause_s)
 
         await self.act(round_)
+
+    async def rounds(self, count: int, pause_s: float = 1.0) -> None:
+        for _ in range(count):
+            await self.round(pause_s)
+
+    async def outage(self, rounds: int, pause_s: float) -> None:
+        """The engine does not answer for so many rounds."""
+        self.world.go_away()
+        await self.rounds(rounds, pause_s)
+        self.world.come_back()
 
     async def until(self, session: SessionId, *states: SessionState) -> None:
         """Go on until the session is seen in one of the states, or has ended."""

@@ -88,10 +88,7 @@ async def _container_vanishes(installation: Installation) -> SessionId:
 async def _engine_away_while_starting(installation: Installation) -> SessionId:
     session = await installation.create(IMAGE)
     await installation.until(session, S.PREPARING, S.STARTING, S.RUNNING)
-    installation.world.go_away()
-    for _ in range(2):
-        await installation.round(3)
-    installation.world.come_back()
+    await installation.outage(2, 3)
     return session
 
 
@@ -99,20 +96,18 @@ async def _engine_away_while_ending(installation: Installation) -> SessionId:
     session = await _run(installation)
     installation.world.go_away()
     await installation.remove(session)
-    for _ in range(2):
-        await installation.round(3)
+    await installation.rounds(2, 3)
     installation.world.come_back()
     return session
 
 
 async def _lose_its_node(installation: Installation) -> SessionId:
-    installation.look.execute("UPDATE resource_groups SET on_node_loss = 'reschedule', node_loss_s = 5")
+    installation.set_group(on_node_loss="reschedule", node_loss_s=5)
     session = await _run(installation)
     lost = installation.node_of(session)
     there = installation.world.nodes
     installation.world.nodes = [node for node in there if node.name != lost]
-    for _ in range(3):
-        await installation.round(4)
+    await installation.rounds(3, 4)
     installation.world.nodes = there
     return session
 

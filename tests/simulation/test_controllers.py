@@ -47,8 +47,7 @@ def test_a_restart_waits_behind_no_pull(play: Play) -> None:
         installation.world.exit(installation.main_of(first), 137)
         await installation.round()
         assert installation.state(first) == S.STARTING
-        for _ in range(4):
-            await installation.round()
+        await installation.rounds(4)
         assert installation.state(first) == S.RUNNING
         assert len(pulling(installation)) == 16
         await installation.settle()
@@ -58,16 +57,11 @@ def test_a_restart_waits_behind_no_pull(play: Play) -> None:
 
 def test_a_restarted_session_outlives_a_long_absence_of_the_engine(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        session = await installation.create()
-        await installation.settle()
-        container = installation.world.containers[installation.main_of(session)]
+        session, container = await installation.running()
         installation.world.exit(installation.main_of(session), 137)
         await installation.act(lambda plane: plane.controllers[0].step())
         assert installation.state(session) == S.STARTING
-        installation.world.go_away()
-        for _ in range(20):
-            await installation.round(120)
-        installation.world.come_back()
+        await installation.outage(20, 120)
         await installation.settle()
         assert installation.state(session) == S.RUNNING
         assert installation.world.containers[installation.main_of(session)] is container
@@ -77,9 +71,7 @@ def test_a_restarted_session_outlives_a_long_absence_of_the_engine(play: Play) -
 
 def test_a_restart_that_fails_for_a_while_is_tried_again(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        session = await installation.create()
-        await installation.settle()
-        container = installation.world.containers[installation.main_of(session)]
+        session, container = await installation.running()
         busy = EngineError("The machine is busy.", retriable=True)
         installation.world.fail_next("ensure.start", busy, times=3)
         installation.world.exit(installation.main_of(session), 137)
@@ -169,8 +161,7 @@ def test_force_hurries_an_end_that_is_under_way(play: Play) -> None:
         await installation.remove(session)
         await installation.round()
         await installation.remove(session, force=True)
-        for _ in range(3):
-            await installation.round()
+        await installation.rounds(3)
         assert installation.state(session) == S.TERMINATED
         assert graces == [10.0, 0]
 

@@ -141,14 +141,13 @@ def test_what_of_it_is_gone_gives_back_its_slots_while_the_rest_cannot_be_remove
 def test_a_session_moves_off_a_lost_node_with_all_its_containers(play: Play) -> None:
     async def story(installation: Installation) -> None:
         of_nodes(installation.world, 1000, 1000, 2000)
-        installation.look.execute("UPDATE resource_groups SET on_node_loss = 'reschedule', node_loss_s = 5")
+        installation.set_group(on_node_loss="reschedule", node_loss_s=5)
         session = await installation.create(cpu=1000, containers=2)
         await installation.settle()
         before = {name for (name,) in rows(installation, "n.name")}
         lost = sorted(before)[0]
         installation.world.nodes = [node for node in installation.world.nodes if node.name != lost]
-        for _ in range(4):
-            await installation.round(4)
+        await installation.rounds(4, 4)
         await installation.settle()
         assert installation.state(session) == S.RUNNING
         assert lost not in {name for (name,) in rows(installation, "n.name")}

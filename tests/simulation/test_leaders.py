@@ -5,17 +5,15 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
+from controller_kit import tools
 from installation import only
 from people import eventually
 
-from carrel.controllers.loop import Tools, lead_forever
-from carrel.core.clock import SystemClock
+from carrel.controllers.loop import lead_forever
 from carrel.db.database import Database
-from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
 from carrel.engines.fake import FakeEngine
-from carrel.folders.hosts.storages import Storages
 
 
 class Counting:
@@ -109,25 +107,21 @@ async def test_a_reign_that_ends_in_an_unforeseen_way_is_followed_by_another(pos
 
 async def test_what_an_old_leader_writes_is_void(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(
-        database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database)
-    )
-    async with tools.transaction():
+    under_old = tools(database, old)
+    async with under_old.transaction():
         pass
     await old.resign()
     new = await lead(postgres)
     with pytest.raises(LeadershipLost):
-        async with tools.transaction():
+        async with under_old.transaction():
             pass
     await new.resign()
 
 
 async def test_a_new_leader_waits_for_the_old_ones_transaction(postgres: str, database: Database) -> None:
     old = await lead(postgres)
-    tools = Tools(
-        database, only(database, FakeEngine()), SystemClock(), old, SecretBox(b"0" * 32), Storages(database)
-    )
-    async with tools.transaction():
+    under_old = tools(database, old)
+    async with under_old.transaction():
         await old.resign()
         taking_over = asyncio.create_task(lead(postgres))
         done, _ = await asyncio.wait([taking_over], timeout=0.3)

@@ -12,8 +12,7 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
         limited, free = await installation.create(cpu=100), await installation.create(cpu=100)
         installation.look.execute("UPDATE sessions SET time_limit_s = 600 WHERE id = %s", (limited,))
         await installation.settle()
-        for _ in range(5):
-            await installation.round(100)
+        await installation.rounds(5, 100)
         assert installation.state(limited) == S.RUNNING
         await installation.round(120)
         await installation.settle()
@@ -30,38 +29,29 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
 
 def test_who_waits_anew_after_having_run_has_all_of_the_time_to_wait_again(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        installation.look.execute("UPDATE resource_groups SET pending_timeout_s = 300")
-        try:
-            session = await installation.create()
-            await installation.settle()
-            await installation.round(1000)
-            # There is no other node: it waits until this one is open again.
-            await installation.drain("local", Draining.MOVE)
-            for _ in range(8):
-                await installation.round(20)
-            assert installation.state(session) == S.PENDING
-            for _ in range(3):
-                await installation.round(100)
-            assert installation.state(session) == S.CANCELLED
-        finally:
-            installation.look.execute("UPDATE resource_groups SET pending_timeout_s = NULL")
+        installation.set_group(pending_timeout_s=300)
+        session = await installation.create()
+        await installation.settle()
+        await installation.round(1000)
+        # There is no other node: it waits until this one is open again.
+        await installation.drain("local", Draining.MOVE)
+        await installation.rounds(8, 20)
+        assert installation.state(session) == S.PENDING
+        await installation.rounds(3, 100)
+        assert installation.state(session) == S.CANCELLED
 
     play(story)
 
 
 def test_who_waits_longer_than_the_group_lets_is_cancelled(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        installation.look.execute("UPDATE resource_groups SET pending_timeout_s = 300")
-        try:
-            runs = await installation.create(cpu=8000)
-            await installation.settle()
-            waits = await installation.create(cpu=8000)
-            await installation.round(200)
-            await installation.round(200)
-            assert installation.state(waits) == S.PENDING
-            await installation.round(1)
-            assert (installation.state(waits), installation.state(runs)) == (S.CANCELLED, S.RUNNING)
-        finally:
-            installation.look.execute("UPDATE resource_groups SET pending_timeout_s = NULL")
+        installation.set_group(pending_timeout_s=300)
+        runs = await installation.create(cpu=8000)
+        await installation.settle()
+        waits = await installation.create(cpu=8000)
+        await installation.rounds(2, 200)
+        assert installation.state(waits) == S.PENDING
+        await installation.round(1)
+        assert (installation.state(waits), installation.state(runs)) == (S.CANCELLED, S.RUNNING)
 
     play(story)

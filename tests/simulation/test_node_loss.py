@@ -27,9 +27,7 @@ def lose(installation: Installation, name: str) -> None:
 
 
 def rule(installation: Installation, on_node_loss: str, node_loss_s: int = 120) -> None:
-    installation.look.execute(
-        "UPDATE resource_groups SET on_node_loss = %s, node_loss_s = %s", (on_node_loss, node_loss_s)
-    )
+    installation.set_group(on_node_loss=on_node_loss, node_loss_s=node_loss_s)
 
 
 def held(installation: Installation) -> int:
@@ -46,13 +44,11 @@ def test_sessions_of_a_lost_node_end_after_a_while_and_their_containers_when_it_
         await installation.settle()
         there, node = installation.world.nodes, installation.node_of(session)
         lose(installation, str(node))
-        for _ in range(9):
-            await installation.round(12)
+        await installation.rounds(9, 12)
         assert installation.state(session) == S.RUNNING, "it may come back yet"
         assert held(installation) == 2
         await installation.round(12)
-        for _ in range(2):
-            await installation.round()
+        await installation.rounds(2)
         assert installation.state(session) == S.ERROR
         assert "node_lost" in installation.causes(session)
         assert held(installation) == 0
@@ -75,8 +71,7 @@ def test_a_node_that_comes_back_in_time_has_its_sessions_still(play: Play):
         )
         for _ in range(3):
             lose(installation, str(installation.node_of(session)))
-            for _ in range(9):
-                await installation.round(12)
+            await installation.rounds(9, 12)
             installation.world.nodes = there
             await installation.round()
         assert installation.state(session) == S.RUNNING
@@ -93,8 +88,7 @@ def test_sessions_of_a_lost_node_start_elsewhere_where_the_group_says_so(play: P
         await installation.settle()
         there, first = installation.world.nodes, installation.node_of(session)
         lose(installation, str(first))
-        for _ in range(7):
-            await installation.round(12)
+        await installation.rounds(7, 12)
         await installation.settle()
         assert installation.state(session) == S.RUNNING
         assert installation.node_of(session) == other(first)
@@ -116,8 +110,7 @@ def test_a_session_whose_only_node_is_lost_waits_for_it_and_starts_anew(play: Pl
             installation.world.containers[installation.main_of(session)],
         )
         installation.world.nodes = []
-        for _ in range(8):
-            await installation.round(12)
+        await installation.rounds(8, 12)
         assert installation.state(session) == S.PENDING
         assert held(installation) == 0
         installation.world.nodes = there
@@ -140,12 +133,10 @@ def test_a_node_that_is_forgotten_is_lost_at_once_and_back_when_the_engine_names
         await installation.settle()
         there, node = installation.world.nodes, str(installation.node_of(session))
         lose(installation, node)
-        for _ in range(3):
-            await installation.round(12)
+        await installation.rounds(3, 12)
         assert installation.state(session) == S.RUNNING
         await installation.forget(node)
-        for _ in range(3):
-            await installation.round()
+        await installation.rounds(3)
         await installation.settle()
         assert "node_lost" in installation.causes(session)
         if on_node_loss == "end":
@@ -154,12 +145,10 @@ def test_a_node_that_is_forgotten_is_lost_at_once_and_back_when_the_engine_names
             assert (installation.state(session), held(installation)) == (S.RUNNING, 2)
             assert installation.node_of(session) == other(node)
         lose(installation, other(node))
-        for _ in range(3):
-            await installation.round(12)
+        await installation.rounds(3, 12)
         await installation.forget(other(node))
         waits = await installation.create()
-        for _ in range(3):
-            await installation.round()
+        await installation.rounds(3)
         assert installation.state(waits) == S.PENDING, "there is no node"
         installation.world.nodes = there
         await installation.settle()
@@ -170,13 +159,8 @@ def test_a_node_that_is_forgotten_is_lost_at_once_and_back_when_the_engine_names
 
 def test_an_engine_that_does_not_answer_for_hours_loses_no_session(play: Play):
     async def story(installation: Installation) -> None:
-        session = await installation.create()
-        await installation.settle()
-        container = installation.world.containers[installation.main_of(session)]
-        installation.world.go_away()
-        for _ in range(20):
-            await installation.round(600)
-        installation.world.come_back()
+        session, container = await installation.running()
+        await installation.outage(20, 600)
         await installation.settle()
         assert installation.state(session) == S.RUNNING
         assert installation.world.containers[installation.main_of(session)] is container
@@ -192,12 +176,10 @@ def test_a_node_has_its_whole_time_from_when_the_engine_answers_again(play: Play
         await installation.settle()
         there = installation.world.nodes
         installation.world.go_away()
-        for _ in range(5):
-            await installation.round(600)
+        await installation.rounds(5, 600)
         lose(installation, str(installation.node_of(session)))
         installation.world.come_back()
-        for _ in range(9):
-            await installation.round(12)
+        await installation.rounds(9, 12)
         assert installation.state(session) == S.RUNNING
         installation.world.nodes = there
         await installation.settle()
@@ -215,8 +197,7 @@ def test_what_was_being_started_on_a_lost_node_starts_elsewhere_whatever_the_rul
         await installation.until(session, S.PREPARING)
         first = installation.node_of(session)
         lose(installation, str(first))
-        for _ in range(5):
-            await installation.round(12)
+        await installation.rounds(5, 12)
         installation.world.pull_s = 0
         await installation.settle()
         assert installation.state(session) == S.RUNNING
@@ -238,8 +219,7 @@ def test_a_node_that_is_emptied_patiently_keeps_what_runs_and_takes_nothing_new(
         leaves = pulls if installation.node_of(pulls) == node else rest
         stays = rest if leaves is pulls else pulls
         await installation.drain(node, Draining.WAIT)
-        for _ in range(3):
-            await installation.round()
+        await installation.rounds(3)
         assert installation.state(runs) == S.RUNNING
         assert installation.state(leaves) == S.PENDING
         assert "node_closed" in installation.causes(leaves)

@@ -59,8 +59,7 @@ def test_while_one_engine_does_not_answer_the_other_launches_and_ends(play: Play
     async def story(installation: Installation) -> None:
         other, there, here = await one_on_each(installation)
         trouble(other)
-        for _ in range(5):
-            await installation.round(30)
+        await installation.rounds(5, 30)
         assert states(installation) == {"local": ("READY", "READY"), "other": ("DOWN", "DOWN")}
         # 1. What runs on the one goes on, ends, and makes room for the next there.
         assert (installation.state(there), installation.state(here)) == (S.RUNNING, S.RUNNING)

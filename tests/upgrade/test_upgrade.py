@@ -15,10 +15,9 @@ from typing import cast
 
 import psycopg
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from databases import in_database
+from databases import bring_to, in_database
 from installation import API, installation
 from people import People, eventually
 from sqlalchemy import create_engine, select, text
@@ -31,7 +30,7 @@ from carrel.core.ids import NodeId, new_id
 from carrel.db import revision
 from carrel.db.database import Database, driver_url
 from carrel.db.encryption import SecretBox
-from carrel.db.migrate import configuration, migrate
+from carrel.db.migrate import migrate
 from carrel.engines.fake import FakeEngine
 from carrel.engines.port import ContainerSpec
 from carrel.queue import loading
@@ -140,7 +139,7 @@ def test_providers_of_before_keep_their_settings_and_their_secrets(empty: str) -
     assert {row.server for row in rows.values()} == {"https://login.example.org", "ldap.example.org", ""}
     secrets = {name: opened(seal, cast(Provider, row), row.secrets) for name, row in rows.items()}
     assert secrets == {"corp": {"client_secret": "one"}, "office": {"bind_password": "two"}, "open": {}}
-    _bring_to(empty, "0031")
+    bring_to(empty, "0031")
     with engine.connect() as kept:
         sealed = {row.name: row.secret for row in kept.execute(text("SELECT name, secret FROM providers"))}
     engine.dispose()
@@ -252,7 +251,7 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
     engine = FakeEngine()
     schema = max(DUMPS)
     load(empty, DUMPS[schema], lambda name, count: None)
-    _bring_to(empty, _LAST_WITHOUT_SPECS)
+    bring_to(empty, _LAST_WITHOUT_SPECS)
     with psycopg.connect(empty, autocommit=True) as connection:
         connection.execute(_ASKS)
         before = connection.execute("SELECT env, wanted_node FROM sessions").fetchall()
@@ -260,8 +259,8 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
             "SELECT f.id, s.project_id, s.image FROM vfolders f, sessions s WHERE f.name = 'work'"
         ).fetchone() or ("", "", "")
     # There and back, nothing is lost.
-    _bring_to(empty, _FIRST_WITH_SPECS)
-    _bring_to(empty, _LAST_WITHOUT_SPECS)
+    bring_to(empty, _FIRST_WITH_SPECS)
+    bring_to(empty, _LAST_WITHOUT_SPECS)
     with psycopg.connect(empty) as connection:
         assert connection.execute("SELECT env, wanted_node FROM sessions").fetchall() == before
     migrate(empty)
@@ -295,19 +294,6 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
         assert shown["node"] == "local"
         [started] = engine.world.containers.values()
         assert started.spec.env["SEED"] == "7"
-
-
-def _bring_to(url: str, schema: str) -> None:
-    """Bring a database to an earlier schema, from before or after it."""
-    engine = create_engine(driver_url(url))
-    try:
-        with engine.begin() as connection:
-            config = configuration()
-            config.attributes["connection"] = connection
-            behind = revision.current(url) > schema
-            (command.downgrade if behind else command.upgrade)(config, schema)
-    finally:
-        engine.dispose()
 
 
 async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -4,6 +4,9 @@ import asyncio
 import json
 import os
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from access_kit import ClientConnection, World, world
@@ -13,6 +16,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from carrel.apps import terminals
+from carrel.apps.buffer import OutputBuffer
+from carrel.core.ids import SessionId
 from carrel.tables.tenancy import User
 
 __all__ = ["world"]
@@ -30,6 +35,11 @@ class Client:
         while not self.told or self.told[-1]["type"] != "ready":
             await self.step()
         return self.told[-1]
+
+    @property
+    def terminal(self) -> str:
+        """The id of its terminal, once it is ready."""
+        return next(str(message["terminal"]) for message in self.told if message["type"] == "ready")
 
     async def step(self) -> None:
         message = await asyncio.wait_for(self.socket.recv(), 10)
@@ -53,6 +63,29 @@ class Client:
             return closed
 
 
+@asynccontextmanager
+async def terminal(
+    world: World, session: SessionId, query: str = "", **options: Any
+) -> AsyncIterator[Client]:
+    """A client whose terminal is ready. query: which one, and from where."""
+    async with world.connect(f"{session}/terminal{query}", **options) as socket:
+        client = Client(socket)
+        await client.ready()
+        yield client
+
+
+async def left_alone(world: World, session: SessionId, command: str) -> tuple[Client, OutputBuffer]:
+    """A client that was cut off once its shell had this command, and what is kept of the shell's output."""
+    async with terminal(world, session) as client:
+        # One line: what it prints shows that the shell has all of it.
+        await client.type(f"stty -echo; echo go''; {command}\n")
+        await client.until(b"go\r\n")
+        client.socket.transport.abort()
+    found = world.terminals.find(client.terminal, main_of(session), world.people.user.user_id)
+    assert found
+    return client, found.buffer
+
+
 def refusal(closed: ConnectionClosed) -> tuple[int, str]:
     assert closed.rcvd is not None
     return closed.rcvd.code, json.loads(closed.rcvd.reason)["code"]
@@ -60,12 +93,11 @@ def refusal(closed: ConnectionClosed) -> tuple[int, str]:
 
 async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal?cols=91&rows=17") as socket:
-        client = Client(socket)
-        assert (await client.ready())["offset"] == 0
+    async with terminal(world, session, "?cols=91&rows=17") as client:
+        assert client.told[-1]["offset"] == 0
         await client.type("stty size; echo $TERM $LANG\n")
         await client.until(b"17 91\r\nxterm-256color C.UTF-8")
-        await socket.send('{"type":"resize","cols":100,"rows":40}')
+        await client.socket.send('{"type":"resize","cols":100,"rows":40}')
         await client.type("stty size\n")
         await client.until(b"40 100")
         await client.type("exit 7\n")
@@ -85,9 +117,7 @@ async def test_shell_is_the_one_that_its_owner_likes_where_there_is_such(
     async with world.database.transaction() as tx:
         (await tx.get_one(User, world.people.user.user_id)).preferences = {"shell": liked}
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        await client.ready()
+    async with terminal(world, session) as client:
         await client.type("echo I am $(cat /proc/$$/comm)$CARREL_SHELL.\n")
         await client.until(gets + b".\r\n")
 
@@ -110,59 +140,53 @@ def running_terminals(world: World) -> list[terminals.Terminal]:
 
 async def test_broken_connection_goes_on_where_it_stopped(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        terminal = (await client.ready())["terminal"]
+    async with terminal(world, session) as client:
         await client.type("stty -echo; PS1=; echo read''y\n")
         await client.until(b"ready\r\n")
         await client.type("while read word; do seq 1 2000; echo end-$word; done\n")
         await client.type("one\n")
         await client.until(b"end-one\r\n")
-        socket.transport.abort()
+        client.socket.transport.abort()
     # Written while nobody watches: by another process, so that the shell itself need not be asked.
     seen = client.output
-    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={len(seen)}") as socket:
-        again = Client(socket)
-        assert await again.ready() == {"type": "ready", "terminal": terminal, "offset": len(seen)}
+    same = f"?terminal={client.terminal}"
+    async with terminal(world, session, f"{same}&offset={len(seen)}") as again:
+        assert again.told == [{"type": "ready", "terminal": client.terminal, "offset": len(seen)}]
         await again.type("two\n")
         await again.until(b"end-two\r\n")
         middle = len(seen) + 1000
-        socket.transport.abort()
-    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={middle}") as socket:
-        third = Client(socket)
-        assert (await third.ready())["offset"] == middle
+        again.socket.transport.abort()
+    async with terminal(world, session, f"{same}&offset={middle}") as third:
+        assert third.told[-1]["offset"] == middle
         await third.until(b"end-two\r\n")
     assert third.output == (seen + again.output)[middle:]
 
 
 async def test_unknown_terminal_is_gone_and_a_fresh_one_starts(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal?terminal=abcdefghijkl&offset=5") as socket:
-        client = Client(socket)
-        ready = await client.ready()
+    async with terminal(world, session, "?terminal=abcdefghijkl&offset=5") as client:
+        pass
     assert [message["type"] for message in client.told] == ["gone", "ready"]
-    assert ready["offset"] == 0
+    assert client.told[-1]["offset"] == 0
 
 
 async def test_terminal_of_one_session_cannot_be_joined_through_another(world: World) -> None:
     first, second = await world.session(name="first"), await world.session(name="second")
-    async with world.connect(f"{first}/terminal") as socket:
-        terminal = (await Client(socket).ready())["terminal"]
-        async with world.connect(f"{second}/terminal?terminal={terminal}") as other:
-            client = Client(other)
-            assert (await client.ready())["terminal"] != terminal
-            assert client.told[0]["type"] == "gone"
+    async with (
+        terminal(world, first) as client,
+        terminal(world, second, f"?terminal={client.terminal}") as other,
+    ):
+        assert other.terminal != client.terminal
+        assert other.told[0]["type"] == "gone"
 
 
 async def test_paste_of_a_megabyte_arrives_complete_and_in_order(world: World) -> None:
     session = await world.session()
     lines = b"".join(b"%07d %b\n" % (number, b"x" * 90) for number in range(11_000))
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        await client.ready()
+    async with terminal(world, session) as client:
         await client.type(f"stty -echo; echo go''; head -c {len(lines)} > pasted; echo do''ne\n")
         await client.until(b"go\r\n")
-        await socket.send(lines)
+        await client.socket.send(lines)
         await client.until(b"done\r\n")
     assert (world.engine.home / "pasted").read_bytes() == lines
 
@@ -170,9 +194,7 @@ async def test_paste_of_a_megabyte_arrives_complete_and_in_order(world: World) -
 async def test_client_that_does_not_read_holds_the_shell_back(world: World) -> None:
     session = await world.session()
     count = world.engine.home / "count"
-    async with world.connect(f"{session}/terminal", max_queue=1) as socket:
-        client = Client(socket)
-        await client.ready()
+    async with terminal(world, session, max_queue=1) as client:
         # Its own count of what it could write so far; each line is 1 KiB.
         await client.type(
             'awk \'BEGIN{l=sprintf("%1023s",""); for(i=0;i<40960;i++){print l; fflush(); '
@@ -187,21 +209,12 @@ async def test_client_that_does_not_read_holds_the_shell_back(world: World) -> N
         assert await stops_growing(written) < 20_000, (
             "somebody buffers more than a window and the kernel's buffers"
         )
-        socket.transport.abort()
+        client.socket.transport.abort()
 
 
 async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        terminal = (await client.ready())["terminal"]
-        # One line: what it prints shows that the shell has all of it.
-        await client.type("stty -echo; echo go''; sleep 0.3; seq 1 400000; touch finished\n")
-        await client.until(b"go\r\n")
-        socket.transport.abort()
-    found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
-    assert found
-    kept = found.buffer
+    client, kept = await left_alone(world, session, "sleep 0.3; seq 1 400000; touch finished")
 
     async def ran_on() -> bool:
         return (world.engine.home / "finished").exists() and b"\r\n400000\r\n" in kept.read(
@@ -209,11 +222,10 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
         )
 
     await eventually(ran_on)
-    async with world.connect(f"{session}/terminal?terminal={terminal}&offset={len(client.output)}") as socket:
-        late = Client(socket)
-        ready = await late.ready()
+    back = f"?terminal={client.terminal}&offset={len(client.output)}"
+    async with terminal(world, session, back) as late:
         await late.until(b"\r\n400000\r\n")
-    assert int(str(ready["offset"])) > 1_000_000
+    assert int(str(late.told[-1]["offset"])) > 1_000_000
     assert terminals.BUFFER_BYTES - 5000 < len(late.output) <= terminals.BUFFER_BYTES + 100
     first, second, *_ = late.output.split(b"\r\n")
     assert int(first) + 1 == int(second), "begins at the start of a line"
@@ -221,27 +233,17 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
 
 async def test_client_that_comes_back_to_a_shell_that_writes_on_gets_each_byte_once(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        terminal = (await client.ready())["terminal"]
-        await client.type("stty -echo; echo go''; seq 1 1000000000\n")
-        await client.until(b"go\r\n")
-        socket.transport.abort()
-    found = world.terminals.find(str(terminal), main_of(session), world.people.user.user_id)
-    assert found
-    kept = found.buffer
+    client, kept = await left_alone(world, session, "seq 1 1000000000")
 
     async def has_forgotten() -> bool:
         return kept.start > 0
 
     for _ in range(5):
         await eventually(has_forgotten)
-        async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
-            back = Client(socket)
-            await back.ready()
+        async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as back:
             while len(back.output) < 2 * terminals.BUFFER_BYTES:
                 await back.step()
-            socket.transport.abort()
+            back.socket.transport.abort()
         numbers = [int(line) for line in back.output.split(b"\r\n")[:-1]]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
@@ -251,9 +253,7 @@ async def test_client_that_takes_nothing_for_long_counts_as_gone(
 ) -> None:
     monkeypatch.setattr(terminals, "STALL_S", 0.3)
     session = await world.session()
-    async with world.connect(f"{session}/terminal", max_queue=1) as socket:
-        client = Client(socket)
-        terminal = (await client.ready())["terminal"]
+    async with terminal(world, session, max_queue=1) as client:
         await client.type("stty -echo; seq 1 3000000; touch finished\n")
         finished = world.engine.home / "finished"
 
@@ -261,29 +261,26 @@ async def test_client_that_takes_nothing_for_long_counts_as_gone(
             return finished.exists()
 
         await eventually(ran_on, within_s=30)
-        socket.transport.abort()
-    async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
-        assert (await Client(socket).ready())["terminal"] == terminal
+        client.socket.transport.abort()
+    async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as again:
+        assert again.terminal == client.terminal
 
 
 async def test_second_client_takes_the_terminal_over(world: World) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        first = Client(socket)
-        terminal = (await first.ready())["terminal"]
-        async with world.connect(f"{session}/terminal?terminal={terminal}") as other:
-            second = Client(other)
-            assert (await second.ready())["terminal"] == terminal
-            assert refusal(await first.end()) == (4409, "terminal.taken")
-            await second.type("echo still''here\n")
-            await second.until(b"stillhere")
+    async with (
+        terminal(world, session) as first,
+        terminal(world, session, f"?terminal={first.terminal}") as second,
+    ):
+        assert second.terminal == first.terminal
+        assert refusal(await first.end()) == (4409, "terminal.taken")
+        await second.type("echo still''here\n")
+        await second.until(b"stillhere")
 
 
 async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as socket:
-        client = Client(socket)
-        terminal = (await client.ready())["terminal"]
+    async with terminal(world, session) as client:
         monkeypatch.setattr(terminals, "KEPT_S", 0.2)
         await client.type("echo pid=$$.\n")
         await client.until(b"pid=")
@@ -298,18 +295,14 @@ async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: py
         return False
 
     await eventually(ended)
-    async with world.connect(f"{session}/terminal?terminal={terminal}&offset=0") as socket:
-        again = Client(socket)
-        await again.ready()
+    async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as again:
+        pass
     assert again.told[0]["type"] == "gone"
 
 
 async def test_terminals_close_when_the_session_stops_running(world: World) -> None:
     session, other = await world.session(), await world.session(name="other")
-    async with world.connect(f"{session}/terminal") as socket, world.connect(f"{other}/terminal") as spared:
-        client, bystander = Client(socket), Client(spared)
-        await client.ready()
-        await bystander.ready()
+    async with terminal(world, session) as client, terminal(world, other) as bystander:
         await world.terminate(session)
         assert refusal(await client.end()) == (4409, "session.not_running")
         await bystander.type("echo un''touched\n")
@@ -321,11 +314,12 @@ async def test_a_session_has_a_limited_number_of_terminals(
 ) -> None:
     monkeypatch.setattr(terminals, "MAX_PER_CONTAINER", 2)
     session = await world.session()
-    async with world.connect(f"{session}/terminal") as one, world.connect(f"{session}/terminal") as two:
-        await Client(one).ready()
-        await Client(two).ready()
-        async with world.connect(f"{session}/terminal") as three:
-            assert refusal(await Client(three).end()) == (4409, "terminal.too_many")
+    async with (
+        terminal(world, session),
+        terminal(world, session),
+        world.connect(f"{session}/terminal") as third,
+    ):
+        assert refusal(await Client(third).end()) == (4409, "terminal.too_many")
 
 
 @pytest.mark.parametrize("way", ["terminal", "exec"])

@@ -1,6 +1,5 @@
 """`carrel audit` against the real application, and a saved trail that somebody has altered."""
 
-import json
 import re
 from pathlib import Path
 
@@ -23,7 +22,7 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
 
 
 async def _count(admin: CommandLine) -> int:
-    return int(json.loads(await admin.ok("audit", "verify", "-o", "json"))["checked"])
+    return int((await admin.as_json("audit", "verify"))["checked"])
 
 
 async def test_entries_are_listed_and_narrowed(admin: CommandLine):
@@ -31,12 +30,12 @@ async def test_entries_are_listed_and_narrowed(admin: CommandLine):
     assert listed.count("session.create") == 7
     assert "user@example.org" in listed
     assert "desk-3" in await admin.ok("audit", "ls", "--search", "desk-3")
-    found = json.loads(await admin.ok("audit", "ls", "--object", "session2", "-o", "json"))
+    found = await admin.as_json("audit", "ls", "--object", "session2")
     assert [item["object"]["name"] for item in found["items"]] == ["desk-2"]
-    assert len(json.loads(await admin.ok("audit", "ls", "--limit", "0", "-o", "json"))["items"]) >= 8
+    assert len((await admin.as_json("audit", "ls", "--limit", "0"))["items"]) >= 8
     few = await admin.run("audit", "ls", "--limit", "2")
     assert "the newest 2" in few.stderr
-    assert json.loads(await admin.ok("audit", "ls", "--outcome", "refused", "-o", "json"))["items"] == []
+    assert (await admin.as_json("audit", "ls", "--outcome", "refused"))["items"] == []
 
 
 async def test_the_servers_trail_is_proven_and_compared_with_a_noted_head(api: Api, admin: CommandLine):
@@ -61,7 +60,7 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
     await admin.ok("audit", "export", str(saved))
     assert not saved.with_suffix(".jsonl.part").exists()
     entries = await _count(admin)
-    found = json.loads(await admin.ok("audit", "verify", str(saved), "-o", "json"))
+    found = await admin.as_json("audit", "verify", str(saved))
     assert (found["checked"], found["waiting"], found["faults"]) == (entries, 1, [])
     assert found["head"]["position"] == entries
     head = f"{found['head']['position']}:{found['head']['hash']}"
@@ -101,7 +100,7 @@ async def test_a_file_cut_at_its_end_is_found_by_a_noted_head(api: Api, admin: C
     await seal(api.database)
     saved = tmp_path / "trail.jsonl"
     await admin.ok("audit", "export", str(saved))
-    found = json.loads(await admin.ok("audit", "verify", str(saved), "-o", "json"))
+    found = await admin.as_json("audit", "verify", str(saved))
     last = found["head"]["position"]
     lines = [
         line

@@ -1,6 +1,5 @@
 """Signing in at a terminal with all its steps, and the commands about sign-ins and the settings."""
 
-import json
 import os
 import re
 from pathlib import Path
@@ -64,7 +63,7 @@ async def test_sign_ins_are_listed_and_ended(api: Api, tmp_path: Path):
     script = await command_line(api, "superadmin", tmp_path)
     mine, theirs = await sign_in(api, "admin"), await sign_in(api, "user")
     assert "127.0.0.1" in await script.ok("sign-in", "ls")
-    [found] = json.loads(await script.ok("sign-in", "ls", "-o", "json"))["items"]
+    [found] = (await script.as_json("sign-in", "ls"))["items"]
     assert "1 browser is signed out" in await script.ok("sign-in", "rm", "--yes", found["id"])
     assert (await mine.get("/auth/me")).status_code == 401
     ended = await script.ok("sign-in", "rm", "--yes", "--everywhere", "--user", "user@example.org")
@@ -89,13 +88,13 @@ async def test_settings_are_shown_and_changed(api: Api, tmp_path: Path):
         "--mail-password-stdin",
         stdin=b"hidden\n",
     )
-    shown = json.loads(await script.ok("site", "show", "-o", "json"))
+    shown = await script.as_json("site", "show")
     assert (shown["lock_minutes"], shown["password_refuse_common"]) == (30, False)
     assert shown["sign_up_email_domains"] == ["a.example", "b.example"]
     assert (shown["mail_sender"], shown["announcement"]) == ("carrel@example.org", "*Hello*, you")
     assert shown["mail_password_set"] is True
     await script.ok("site", "set", "mail_host=", "mail_sender=", "sign_up_email_domains=")
-    shown = json.loads(await script.ok("site", "show", "-o", "json"))
+    shown = await script.as_json("site", "show")
     assert (shown["mail_host"], shown["mail_sender"], shown["sign_up_email_domains"]) == ("", None, [])
     for words in (["nonesuch=1"], ["lock_minutes"], ["password_refuse_common=perhaps"], []):
         assert (await script.run("site", "set", *words)).code in (1, 2), words

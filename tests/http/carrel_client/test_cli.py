@@ -33,7 +33,7 @@ async def test_a_session_is_started_found_used_and_ended(user: CommandLine) -> N
     session = json.loads(started.stdout)
     assert (session["name"], session["state"]) == ("train-3", "RUNNING")
     for ref in (session["id"], session["id"][:6], "train-3"):
-        assert json.loads(await user.ok("session", "show", ref, "-o", "json"))["id"] == session["id"]
+        assert (await user.as_json("session", "show", ref))["id"] == session["id"]
     assert session["id"] in await user.ok("session", "ls")
     assert "now train-4" in await user.ok("session", "rename", "train-3", "train-4")
     assert "RUNNING" in await user.ok("session", "history", "train-4")
@@ -166,8 +166,8 @@ async def test_signing_in_by_password_works_until_signing_out(living: Api, tmp_p
     await guest.ok(*login, stdin=PASSWORD.encode())
     assert (tmp_path / ".config/carrel/profiles/default.json").stat().st_mode & 0o777 == 0o600
     assert "user@example.org" in await guest.ok("whoami")
-    assert len(json.loads(await guest.ok("keypair", "ls", "-o", "json"))["items"]) == 1
-    made = json.loads(await guest.ok("keypair", "create", "-o", "json"))
+    assert len((await guest.as_json("keypair", "ls"))["items"]) == 1
+    made = await guest.as_json("keypair", "create")
     await guest.ok("keypair", "rm", "--yes", made["access_key"])
     await guest.ok("logout")
     assert (await guest.run("whoami")).code == 3
@@ -199,7 +199,7 @@ async def test_following_a_log_ends_with_the_session(user: CommandLine) -> None:
 
 async def _fill(user: CommandLine) -> tuple[str, ...]:
     """The words that ask for all there is, after a first session took it."""
-    capacity = json.loads(await user.ok("resources", "-o", "json"))["capacity"]
+    capacity = (await user.as_json("resources"))["capacity"]
     everything = ("session", "create", *_SMALL, "--cpu", f"{capacity['cpu']}m", "--wait", "--name")
     await user.ok(*everything, "first")
     return everything

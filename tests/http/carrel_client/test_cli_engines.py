@@ -1,17 +1,15 @@
 """`carrel engine` as a superadmin types it."""
 
-import json
+from pathlib import Path
 
 import pytest
-from command_line import CommandLine
+from command_line import CommandLine, command_line
 from installation import Api
 
 
 @pytest.fixture
-async def admin(api: Api) -> CommandLine:
-    access_key, secret_key = await api.keypair(api.people.superadmin)
-    keys = {"CARREL_ACCESS_KEY": access_key, "CARREL_SECRET_KEY": secret_key}
-    return CommandLine({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "CARREL_URL": api.url, **keys})
+async def admin(api: Api, tmp_path: Path) -> CommandLine:
+    return await command_line(api, "superadmin", tmp_path)
 
 
 async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLine):
@@ -24,10 +22,10 @@ async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLi
     assert "Fake" in shown
     assert "Fake" in await admin.ok("engine", "ls")
     assert "sesame" not in shown
-    assert json.loads(await admin.ok("engine", "show", "second", "-o", "json"))["settings"] == {"nodes": 2}
+    assert (await admin.as_json("engine", "show", "second"))["settings"] == {"nodes": 2}
     assert "fake-1, fake-2" in await admin.ok("engine", "check", "second")
     await admin.ok("engine", "edit", "second", "--name", "other", "--nodes", "3", "--unset", "password")
-    listed = json.loads(await admin.ok("engine", "ls", "-o", "json"))["items"]
+    listed = (await admin.as_json("engine", "ls"))["items"]
     assert [(one["name"], one["settings"], one["secrets"]) for one in listed if not one["local"]] == [
         ("other", {"nodes": 3}, [])
     ]

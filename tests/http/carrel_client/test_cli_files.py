@@ -57,7 +57,7 @@ async def line(living: Api) -> AsyncIterator[Line]:
 
 async def moved(line: CommandLine, *words: str) -> tuple[int, int, int]:
     """Files and bytes that a transfer moved, and files that were there already."""
-    told = json.loads(await line.ok(*words, "-o", "json"))
+    told = await line.as_json(*words)
     return told["files"], told["bytes"], told["unchanged"]
 
 

@@ -22,7 +22,7 @@ async def user(living: Api, tmp_path: Path) -> CommandLine:
 
 async def test_all_formats_say_the_same_of_an_answer(user: CommandLine) -> None:
     await user.ok("ssh-key", "add", "desk")
-    listed = json.loads(await user.ok("ssh-key", "ls", "-o", "json"))
+    listed = await user.as_json("ssh-key", "ls")
     assert yaml.safe_load(await user.ok("ssh-key", "ls", "-o", "yaml")) == listed
     assert await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[*].name}") == "desk\n"
     exact = await user.ok("ssh-key", "ls", "-o", "jsonpath={.items[0].created_at}")

@@ -28,38 +28,17 @@ async def admin(living: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: CommandLine):
-    await admin.ok(
-        "group",
-        "create",
-        "gpu",
-        "--private",
-        "--scheduler",
-        "fair_share",
-        "--patience",
-        "10m",
-        "--slot-priority",
-        "cuda.shares",
-        "--pending-timeout",
-        "2h",
-        "--app-address",
-        "https://apps.example.org",
+    await admin.types(
+        "group create gpu --private --scheduler fair_share --patience 10m --slot-priority cuda.shares"
+        " --pending-timeout 2h --app-address https://apps.example.org"
     )
-    shown = json.loads(await admin.ok("group", "show", "gpu", "-o", "json"))
+    shown = await admin.as_json("group", "show", "gpu")
     assert (shown["public"], shown["scheduler"], shown["patience_s"]) == (False, "fair_share", 600)
     assert (shown["slot_priority"], shown["pending_timeout_s"]) == (["cuda.shares"], 7200)
-    cleared = await admin.ok("group", "edit", "gpu", "--no-slot-priority", "--no-app-address", "-o", "json")
-    assert [json.loads(cleared)[field] for field in ("slot_priority", "app_address")] == [[], None]
-    changed = await admin.ok(
-        "group",
-        "edit",
-        "GPU",
-        "--pending-timeout",
-        "never",
-        "--on-node-loss",
-        "reschedule",
-        "--node-loss",
-        "5m",
-        "--deactivate",
+    cleared = await admin.as_json("group", "edit", "gpu", "--no-slot-priority", "--no-app-address")
+    assert [cleared[field] for field in ("slot_priority", "app_address")] == [[], None]
+    changed = await admin.types(
+        "group edit GPU --pending-timeout never --on-node-loss reschedule --node-loss 5m --deactivate"
     )
     assert "reschedule after 5 min" in changed
     assert "inactive" in changed
@@ -74,18 +53,8 @@ async def test_a_group_is_made_changed_opened_weighed_and_removed(admin: Command
     await admin.ok(
         "group", "weights", "gpu", "--set", "domain=abroad:2", "--set", "user=user@example.org:0.5"
     )
-    weighed = await admin.ok(
-        "group",
-        "weights",
-        "gpu",
-        "--set",
-        "domain=abroad:3",
-        "--unset",
-        "user=user@example.org",
-        "-o",
-        "json",
-    )
-    weights = json.loads(weighed)["weights"]
+    change = ("--set", "domain=abroad:3", "--unset", "user=user@example.org")
+    weights = (await admin.as_json("group", "weights", "gpu", *change))["weights"]
     assert [(row["name"], row["weight"]) for row in weights["domains"]] == [("abroad", 3)]
     assert weights["users"] == []
     wrong = await admin.run("group", "access", "gpu", "--allow", "team=x")
@@ -100,7 +69,7 @@ async def test_what_several_say_of_a_group_at_once_is_all_kept(admin: CommandLin
     everybody = ["domain=abroad", "domain=default", "user=user@example.org", "user=colleague@example.org"]
     await asyncio.gather(*(admin.ok("group", "access", "default", "--allow", who) for who in everybody))
     await asyncio.gather(*(admin.ok("group", "weights", "default", "--set", f"{who}:2") for who in everybody))
-    shown = json.loads(await admin.ok("group", "show", "default", "-o", "json"))
+    shown = await admin.as_json("group", "show", "default")
     for of in ("access", "weights"):
         assert sum(map(len, shown[of].values())) == 4
 
@@ -110,9 +79,7 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
     assert "accepts no new sessions" in await admin.ok("node", "cordon", "local")
     assert "cordoned" in await admin.ok("node", "show", "local")
     assert "accepts new sessions" in await admin.ok("node", "uncordon", "local")
-    edited = json.loads(
-        await admin.ok("node", "edit", "local", "--reserve", "mem=2g", "--overcommit", "1.5", "-o", "json")
-    )
+    edited = await admin.as_json("node", "edit", "local", "--reserve", "mem=2g", "--overcommit", "1.5")
     assert (edited["reserved"], edited["cpu_overcommit"]) == ({"mem": 2 << 30}, 1.5)
     session = await (await living.as_("user")).start(name="train")
 
@@ -160,22 +127,12 @@ async def test_what_there_is_and_is_left_is_shown_of_every_slot(api: Api, tmp_pa
 
 
 async def test_a_preset_is_made_changed_and_removed(admin: CommandLine):
-    made = await admin.ok(
-        "preset",
-        "create",
-        "half",
-        "--group",
-        "default",
-        "--slot",
-        "cpu=4",
-        "--slot",
-        "mem=16g",
-        "--slot",
-        "cuda.shares=0.5",
+    made = await admin.types(
+        "preset create half --group default --slot cpu=4 --slot mem=16g --slot cuda.shares=0.5"
     )
     assert "cpu 4, cuda.shares 0.5, mem 16 GiB, in default" in made
     await admin.ok("preset", "edit", "half", "--everywhere", "--slot", "cpu=2")
-    listed = json.loads(await admin.ok("preset", "ls", "-o", "json"))["items"]
+    listed = (await admin.as_json("preset", "ls"))["items"]
     assert [(row["name"], row["group"], row["slots"]) for row in listed] == [("half", None, {"cpu": 2000})]
     await admin.ok("preset", "rm", "--yes", "half")
     assert "half" not in await admin.ok("preset", "ls")

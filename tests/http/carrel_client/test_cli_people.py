@@ -1,6 +1,5 @@
 """`carrel domain|project|user ...` against the real application."""
 
-import json
 import stat
 from pathlib import Path
 
@@ -25,22 +24,10 @@ async def head(api: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_a_domain_is_made_changed_and_removed(admin: CommandLine):
-    await admin.ok(
-        "domain",
-        "create",
-        "physics",
-        "--ceiling",
-        "cpu=64",
-        "--ceiling",
-        "mem=512g",
-        "--registry",
-        "docker.io",
-    )
-    shown = json.loads(await admin.ok("domain", "show", "physics", "-o", "json"))
+    await admin.types("domain create physics --ceiling cpu=64 --ceiling mem=512g --registry docker.io")
+    shown = await admin.as_json("domain", "show", "physics")
     assert (shown["ceilings"], shown["registries"]) == ({"cpu": 64000, "mem": 512 << 30}, ["docker.io"])
-    shown = json.loads(
-        await admin.ok("domain", "update", "physics", "--no-ceilings", "--all", "registries", "-o", "json")
-    )
+    shown = await admin.as_json("domain", "update", "physics", "--no-ceilings", "--all", "registries")
     assert (shown["ceilings"], shown["registries"]) == ({}, None)
     assert "disabled" in await admin.ok("domain", "disable", "--yes", "physics")
     assert "disabled" in await admin.ok("domain", "ls")
@@ -104,7 +91,7 @@ async def test_a_sheet_with_all_that_spreadsheets_do_is_read_as_it_is_meant(
     done = await head.run("user", "import", str(sheet), "--link", "--save", str(out), "--project", "other")
     assert done.code == 0, done.stderr
     assert "3 created, 0 failed" in done.stderr
-    users = json.loads(await head.ok("user", "ls", "--limit", "0", "-o", "json"))["items"]
+    users = (await head.as_json("user", "ls", "--limit", "0"))["items"]
     by_email = {user["email"]: user for user in users}
     ada = by_email["ada@example.org"]
     assert (ada["name"], [p["name"] for p in ada["projects"]], ada["must_change_password"]) == (

@@ -1,6 +1,5 @@
 """`carrel policy ...`, `carrel held` and what says who would be over, against the real application."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -19,24 +18,11 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     api: Api, admin: CommandLine, tmp_path_factory: pytest.TempPathFactory
 ):
     await admin.ok("storage-host", "create", "posix", "fast", "--root", str(tmp_path_factory.mktemp("fast")))
-    await admin.ok(
-        "policy",
-        "create",
-        "students",
-        "--kind",
-        "keypair",
-        "--slot",
-        "cpu=8",
-        "--slot",
-        "mem=32g",
-        "--slot",
-        "cuda.shares=0.5",
-        "--sessions",
-        "2",
-        "--lifetime",
-        "12h",
+    await admin.types(
+        "policy create students --kind keypair --slot cpu=8 --slot mem=32g --slot cuda.shares=0.5"
+        " --sessions 2 --lifetime 12h"
     )
-    shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+    shown = await admin.as_json("policy", "show", "students")
     assert shown["limits"] == {
         "slots": {"cpu": 8000, "mem": 32 << 30, "cuda.shares": 500},
         "sessions": 2,
@@ -49,32 +35,22 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
         "max_priority": 50,
         "storage_hosts": "unlimited",
     }
-    await admin.ok(
-        "policy",
-        "edit",
-        "students",
-        "--lifetime",
-        "unlimited",
-        "--slot",
-        "*=unlimited",
-        "--storage-host",
-        "fast",
-        "--storage-host",
-        "local",
+    await admin.types(
+        "policy edit students --lifetime unlimited --slot *=unlimited --storage-host fast --storage-host local"
     )
     assert "storage hosts fast, local" in await admin.ok("policy", "ls", "--search", "students")
-    shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+    shown = await admin.as_json("policy", "show", "students")
     assert (shown["limits"]["lifetime_s"], shown["limits"]["sessions"]) == ("unlimited", 2)
     assert shown["limits"]["slots"] == {"*": "unlimited"}, "slots are replaced completely"
     assert shown["limits"]["storage_hosts"] == ["fast", "local"]
     for given, kept in (("", []), ("unlimited", "unlimited")):
         await admin.ok("policy", "edit", "students", "--storage-host", given)
-        shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+        shown = await admin.as_json("policy", "show", "students")
         assert shown["limits"]["storage_hosts"] == kept
     use = "cpu=5,accelerator_mem=10,window=90m,grace=10m"
     await admin.ok("policy", "edit", "students", "--idle-timeout", "1h", "--idle-use", use)
     assert f"idle for 1 h, idle use {use}" in await admin.ok("policy", "ls", "--search", "students")
-    shown = json.loads(await admin.ok("policy", "show", "students", "-o", "json"))
+    shown = await admin.as_json("policy", "show", "students")
     assert shown["limits"]["idle_use"] == {
         "window_s": 5400,
         "grace_s": 600,
@@ -86,7 +62,7 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     assert "limits.idle_use" in refused.stderr or "window of 120" in refused.stderr
     await admin.ok("policy", "edit", "students", "--idle-use", "unlimited")
     await admin.ok("policy", "copy", "students", "thesis")
-    key = json.loads(await (await command_line(api, "user", Path("/"))).ok("keypair", "ls", "-o", "json"))
+    key = await (await command_line(api, "user", Path("/"))).as_json("keypair", "ls")
     given = await admin.ok(
         "policy",
         "assign",
@@ -142,11 +118,9 @@ async def test_over_and_held_say_who_has_how_much(living: Api, tmp_path: Path):
     held = await admin.ok("held", "--by", "project")
     assert held.splitlines()[1].startswith("default/default")
     assert "cpu 2, mem 64 MiB" in held
-    rows = json.loads(await admin.ok("held", "--by", "domain", "-o", "json"))["items"]
+    rows = (await admin.as_json("held", "--by", "domain"))["items"]
     assert [(one["label"], one["slots"]["cpu"], one["sessions"]) for one in rows] == [("default", 2000, 1)]
-    assert (
-        json.loads(await admin.ok("held", "--by", "user", "--search", "nobody", "-o", "json"))["items"] == []
-    )
+    assert (await admin.as_json("held", "--by", "user", "--search", "nobody"))["items"] == []
 
 
 async def test_policies_are_completed(admin: CommandLine):

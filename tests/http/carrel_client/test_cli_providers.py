@@ -8,7 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from command_line import CommandLine
+from command_line import CommandLine, command_line
 from installation import Api
 from own_openid_provider import SECRET, sign_in_there
 from sso_kit import Sso
@@ -23,10 +23,8 @@ def line(api: Api, tmp_path: Path) -> Callable[[], CommandLine]:
 
 
 @pytest.fixture
-async def admin(api: Api) -> CommandLine:
-    access_key, secret_key = await api.keypair(api.people.superadmin)
-    keys = {"CARREL_ACCESS_KEY": access_key, "CARREL_SECRET_KEY": secret_key}
-    return CommandLine({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "CARREL_URL": api.url, **keys})
+async def admin(api: Api, tmp_path: Path) -> CommandLine:
+    return await command_line(api, "superadmin", tmp_path)
 
 
 async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: CommandLine):
@@ -39,7 +37,7 @@ async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: Comm
         stdin=b"hush hush\n",
     )
     assert "hush" not in said
-    shown = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
+    shown = await admin.as_json("provider", "show", "office")
     assert shown["settings"] == {
         "host": "127.0.0.1",
         "port": 9,
@@ -59,7 +57,7 @@ async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: Comm
     assert (tried.code, b"cannot be reached" in tried.stdout) == (1, True)
     line = "provider update office --off --no-map --unset bind-dn --label".split()
     await admin.ok(*line, "Our office")
-    changed = json.loads(await admin.ok("provider", "show", "office", "-o", "json"))
+    changed = await admin.as_json("provider", "show", "office")
     assert (changed["active"], changed["mapping"], changed["settings"]["label"]) == (False, [], "Our office")
     assert changed["settings"]["host"] == "127.0.0.1"
     assert "bind_dn" not in changed["settings"]

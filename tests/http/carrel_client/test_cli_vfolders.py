@@ -1,6 +1,5 @@
 """`carrel vfolder ...`, `carrel storage-host ...` and mounts of sessions, against the real application."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ async def user(living: Api, tmp_path: Path) -> CommandLine:
 
 async def shown(line: CommandLine, *words: str) -> dict:  # type: ignore[type-arg]
     """What a command says in JSON."""
-    return json.loads(await line.ok(*words, "-o", "json"))  # type: ignore[no-any-return]
+    return await line.as_json(*words)  # type: ignore[no-any-return]
 
 
 async def test_a_folder_is_made_listed_renamed_changed_and_copied(user: CommandLine):

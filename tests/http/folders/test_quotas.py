@@ -8,22 +8,20 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from files_kit import folder as new_folder
+from controller_kit import tools
 from databases import sql
+from files_kit import folder as new_folder
 from folder_kit import mounted
-from installation import Api, Caller, only
+from installation import Api, Caller
 from people import eventually
 from people_kit import domain_admin, project_admin, said
 from sqlalchemy import text, update
 
 from carrel.controllers import storage_monitor
-from carrel.controllers.loop import Tools
 from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.core.errors import Refused
 from carrel.core.ids import FolderId
-from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader, lead
-from carrel.engines.fake import FakeEngine
 from carrel.folders import measuring, quotas
 from carrel.folders.hosts.storages import Storages
 from carrel.storage.fake import FakeBackend, FakeQuotaBackend
@@ -60,16 +58,7 @@ class Care:
         self.clock = Hands()
         self.backends: dict[str, FakeBackend] = {}
         self.storages = Storages(api.database, self._made)
-        self.storage = StorageMonitor(
-            Tools(
-                api.database,
-                only(api.database, FakeEngine()),
-                self.clock,
-                leader,
-                SecretBox(b"0" * 32),
-                self.storages,
-            )
-        )
+        self.storage = StorageMonitor(tools(api.database, leader, clock=self.clock, storages=self.storages))
 
     def _made(self, kind: str, root: Path, settings: object) -> FakeBackend:
         fake = {"hard": FakeQuotaBackend, "late": Late}.get(root.name, FakeBackend)

@@ -1,6 +1,5 @@
 """Kinds of storage: from plug-ins, with settings that the API, the command line and the page read from their schema."""
 
-import json
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -102,4 +101,4 @@ async def test_the_command_line_lists_kinds_and_takes_their_settings(api: Api, a
     assert "Over so many disks." in await admin.ok("storage-host", "kinds")
     words = ["create", "acme", "filer", "--root", root, "--stripes", "2", "--token", "-"]
     await admin.ok("storage-host", *words, stdin=b"a=b\n")
-    assert json.loads(await admin.ok("storage-host", "show", "filer", "-o", "json"))["backend"] == "acme"
+    assert (await admin.as_json("storage-host", "show", "filer"))["backend"] == "acme"

@@ -1,6 +1,5 @@
 """Kinds of slots: declared by accelerators, read by admission and shown to clients."""
 
-import json
 from pathlib import Path
 
 from command_line import command_line
@@ -75,7 +74,7 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
     left = (await user.get("/resources")).json()["left"]
     assert left["fake.unit-1g"] == 0
     admin = await command_line(living, "superadmin", tmp_path)
-    node = json.loads(await admin.ok("node", "show", "local", "-o", "json"))
+    node = await admin.as_json("node", "show", "local")
     assert [(one["id"], one["used"], one["slots"]) for one in node["devices"]] == [
         ("unit0", 1000, {"fake.unit-1g": 1000}),
         ("unit1", 1000, {"fake.unit-1g": 1000}),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from audit_kit import faults, intruder, links, places, seal, write
-from installation import only
+from controller_kit import tools
 from people import eventually
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
@@ -17,14 +17,10 @@ from carrel.controllers import audit_sealing as sealing_controller
 from carrel.controllers import loop
 from carrel.controllers.audit_sealing import AuditSealing
 from carrel.controllers.housekeeping import Housekeeping
-from carrel.controllers.loop import Tools
 from carrel.core.clock import SystemClock
 from carrel.db.database import Database
-from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
 from carrel.db.listener import Listener
-from carrel.engines.fake import FakeEngine
-from carrel.folders.hosts.storages import Storages
 from carrel.tables.site import SiteRow
 
 NOW = datetime(2026, 6, 15, 13, 30, tzinfo=UTC)
@@ -37,14 +33,8 @@ async def leader(database: Database) -> AsyncIterator[Leader]:
     await leader.resign()
 
 
-def _tools(database: Database, leader: Leader) -> Tools:
-    return Tools(
-        database, only(database, FakeEngine()), SystemClock(), leader, Secrets(b"0" * 32), Storages(database)
-    )
-
-
 def _controller(database: Database, leader: Leader) -> AuditSealing:
-    return AuditSealing(_tools(database, leader))
+    return AuditSealing(tools(database, leader))
 
 
 async def _count(database: Database, where: str = "true") -> int:
@@ -260,7 +250,7 @@ async def test_housekeeping_keeps_as_long_as_the_site_says(
         shift = now - NOW
         connection.execute("UPDATE audit SET at = at + %s, position = NULL, hash = NULL", (shift,))
     await seal(database)
-    housekeeping = Housekeeping(_tools(database, leader))
+    housekeeping = Housekeeping(tools(database, leader))
     await housekeeping.step()
     assert len(await links(database)) == 3
     async with database.transaction() as tx:

@@ -5,20 +5,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
-from installation import only
+from controller_kit import tools
 from limit_kit import limit
 from node_kit import GIB, join, machine
 from session_kit import SMALL, enqueue
 from sqlalchemy import event, text
 
-from carrel.controllers.loop import Tools
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
-from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
-from carrel.engines.fake import FakeEngine
-from carrel.folders.hosts.storages import Storages
 from carrel.images import service as images
 from carrel.limits.scopes import scopes_of
 from carrel.nodes import service as nodes
@@ -47,8 +43,7 @@ def statements(database) -> Iterator[list[str]]:
 async def test_a_place_takes_few_statements_however_many_nodes(database, people, clock):
     await join(database, *MACHINES)
     leader = await lead(database.url)
-    engines = only(database, FakeEngine())
-    schedule = Schedule(Tools(database, engines, clock, leader, SecretBox(bytes(32)), Storages(database)))
+    schedule = Schedule(tools(database, leader))
     made = await enqueue(database, people.user)
     with statements(database) as taken:
         await schedule.step()

@@ -3,10 +3,10 @@
 import asyncio
 
 import psycopg
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from databases import bring_to
 from sqlalchemy import create_engine
 
 from carrel.db.database import driver_url
@@ -60,12 +60,7 @@ def _label(url: str, *, someone: bool) -> str:
         connection.execute("DROP SCHEMA public CASCADE")
         connection.execute("CREATE SCHEMA public")
         if someone:
-            engine = create_engine(driver_url(url))
-            with engine.begin() as old:
-                config = configuration()
-                config.attributes["connection"] = old
-                command.upgrade(config, "0023")
-            engine.dispose()
+            bring_to(url, "0023")
             connection.execute(
                 "INSERT INTO domains (id, name) VALUES ('d', 'd');"
                 "INSERT INTO users (id, domain_id, email, name, role, password_hash)"
@@ -90,12 +85,7 @@ def test_nodes_of_one_name_get_others_for_a_version_that_knows_one_engine(postgr
             )
         # Those of engines that were removed keep their names, and may share them.
         connection.execute("UPDATE nodes SET engine_id = NULL, forgotten_at = now() WHERE id = 'c'")
-    engine = create_engine(driver_url(postgres))
-    with engine.begin() as transaction:
-        config = configuration()
-        config.attributes["connection"] = transaction
-        command.downgrade(config, "0027")
-    engine.dispose()
+    bring_to(postgres, "0027")
     with psycopg.connect(postgres) as connection:
         names = connection.execute("SELECT name FROM nodes ORDER BY id").fetchall()
     assert [name for [name] in names] == ["rack", "rack@two", "rack@c", "alone"]

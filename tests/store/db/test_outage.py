@@ -1,7 +1,7 @@
 """Each cause for which PostgreSQL refuses has a problem code of its own, and what can be repeated is repeated."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import psycopg
 import pytest
@@ -46,6 +46,22 @@ async def code_of(database: Database, *statements: str) -> str:
     return raised.value.code
 
 
+async def failed_attempts(
+    database: Database, work: Callable[[AsyncSession], Awaitable[None]]
+) -> tuple[int, str]:
+    """How often work that ends in a problem is tried, and the problem's code."""
+    attempts = 0
+
+    async def counted(tx: AsyncSession) -> None:
+        nonlocal attempts
+        attempts += 1
+        await work(tx)
+
+    with pytest.raises(Unavailable) as raised:
+        await database.run(counted)
+    return attempts, raised.value.code
+
+
 async def test_a_deadlock_is_called_one(rows: Database):
     both_hold_one = asyncio.Barrier(2)
 
@@ -83,36 +99,23 @@ async def test_a_transaction_that_lost_a_deadlock_is_repeated(rows: Database):
 
 
 async def test_a_serialization_failure_is_called_one_and_repeated_a_few_times(rows: Database):
-    attempts = 0
-
     async def behind(tx: AsyncSession) -> None:
-        nonlocal attempts
-        attempts += 1
         await tx.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
         await tx.execute(text("SELECT * FROM meeting"))
         async with rows.transaction() as other:
             await visit(other, 1)
         await visit(tx, 1)
 
-    with pytest.raises(Unavailable) as raised:
-        await rows.run(behind)
-    assert raised.value.code == "database.serialization_failure"
-    assert attempts == 4
+    assert await failed_attempts(rows, behind) == (4, "database.serialization_failure")
     assert await visits(rows) == ["4", "0"]
 
 
 async def test_nothing_else_is_repeated(rows: Database):
-    attempts = 0
-
     async def slow(tx: AsyncSession) -> None:
-        nonlocal attempts
-        attempts += 1
         await tx.execute(text("SET LOCAL statement_timeout = 1"))
         await tx.execute(text("SELECT pg_sleep(60)"))
 
-    with pytest.raises(Unavailable):
-        await rows.run(slow)
-    assert attempts == 1
+    assert await failed_attempts(rows, slow) == (1, "database.statement_timeout")
 
 
 async def test_time_outs_are_told_apart(rows: Database):

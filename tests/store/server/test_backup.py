@@ -14,6 +14,7 @@ import acme_distribution
 import psycopg
 import pytest
 from btrfs_disk import btrfs_disk
+from crash.small_disk import small_tmpfs
 from installation import API, installation
 from people import PASSWORD, People
 from session_kit import enqueue
@@ -300,17 +301,10 @@ def test_an_interrupted_backup_leaves_nothing(original: Original, tmp_path: Path
 
 
 def test_a_full_disk_is_said_and_leaves_nothing(original: Original, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount")
-    small = tmp_path / "small"
-    small.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=True)
-    try:
+    with small_tmpfs(tmp_path / "small", "64k") as small:
         answer = _carrel("backup", small / "backup", "--data-dir", original.data_dir, code=1)
         assert "(backup.disk_full)" in answer.stderr
         assert list(small.iterdir()) == []
-    finally:
-        subprocess.run(["umount", small], check=True)
 
 
 def test_there_is_nothing_to_back_up_without_an_installation(tmp_path: Path) -> None:

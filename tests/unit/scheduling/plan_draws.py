@@ -1,8 +1,9 @@
 """Random clusters and queues for Hypothesis, small enough that everything gets in everybody's way."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from hypothesis import strategies as st
+from plan_kit import CUDA, NOW
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling import devices
@@ -20,11 +21,9 @@ from carrel.scheduling.snapshot import (
     Strategy,
 )
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUPS = [GroupId("a"), GroupId("b")]
 OWNERS = [("d1", "p1", "u1"), ("d1", "p1", "u2"), ("d1", "p2", "u1"), ("d2", "p3", "u3")]
 SLOTS = ["cpu", "mem", "cuda.device", "cuda.shares"]
-CUDA = {"cuda.device": 1000, "cuda.shares": 1}
 THOUSANDTHS = [0, 0, 0, 0, 300, 500, 700, 1000]
 
 AVOIDED = [(), (), (NodeId("n0"),), (NodeId("n1"), NodeId("n2"))]

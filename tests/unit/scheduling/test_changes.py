@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from plan_kit import CUDA, NOW, node_with, pending, running_on
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling.ceilings import Ceilings
@@ -17,7 +18,6 @@ from carrel.scheduling.snapshot import (
     SESSIONS,
     Cause,
     ClusterMode,
-    ContainerPlacement,
     DeviceSnapshot,
     GroupSnapshot,
     NodeSnapshot,
@@ -28,9 +28,6 @@ from carrel.scheduling.snapshot import (
     Snapshot,
 )
 
-CUDA = {"cuda.device": 1000, "cuda.shares": 1}
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GROUPS = (GroupId("default"), GroupId("other"))
 OWNERS = ("ada", "bob")
 
@@ -152,10 +149,10 @@ def test_another_group_is_offered_whenever_it_would_do(snapshot: Snapshot) -> No
 
 
 def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000})
+    node = node_with("n", {"cpu": 8000})
     scopes = {"k": ScopeSnapshot("keypair k", {SESSIONS: 2}, containers=3)}
     three, four = (
-        PendingSession(SessionId(f"s{n}"), {"cpu": 1000}, NOW, scopes=("k",), count=n, mode=mode)
+        pending(f"s{n}", {"cpu": 1000}, scopes=("k",), count=n, mode=mode)
         for n, mode in ((3, ClusterMode.SINGLE_NODE), (4, ClusterMode.MULTI_NODE))
     )
     decided = plan(Snapshot((node,), (three, four), NOW, scopes=scopes))
@@ -176,8 +173,8 @@ def test_a_session_may_have_no_more_containers_than_its_scopes_allow() -> None:
 
 
 def test_what_is_built_for_another_architecture_never_starts() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000}, architecture="x86_64")
-    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, architecture="aarch64")
+    node = node_with("n", {"cpu": 8000}, architecture="x86_64")
+    one = pending("s", {"cpu": 1000}, architecture="aarch64")
     planning = Planning(Snapshot((node,), (one,), NOW))
     [refusal] = planning.run().refusals
     assert refusal.reason == "1 node: is x86_64, the image needs aarch64."
@@ -188,29 +185,27 @@ def test_what_is_built_for_another_architecture_never_starts() -> None:
 
 
 def test_the_designated_node_is_given_up_when_another_has_room() -> None:
-    nodes = tuple(
-        NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2)
-    )
-    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, node=NodeId("n0"))
+    nodes = tuple(node_with(f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2))
+    one = pending("s", {"cpu": 1000}, node=NodeId("n0"))
     [change] = changes(Snapshot(nodes, (one,), NOW), one)
     assert (change.kind, change.cost) == (Kind.ANY_NODE, 0.0)
 
 
 def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceSnapshot("a", "cuda", 500, slots=CUDA), DeviceSnapshot("b", "cuda", slots=CUDA))
-    node = NodeSnapshot(NodeId("n"), "n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
+    node = node_with("n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
     asked = [
         {"cuda.device": 1},
         {"cuda.device": 1, "cuda.shares": 500},
         {"cuda.device": 1, "cuda.shares": 501},
     ]
-    lines = [(PendingSession(SessionId("s"), slots, NOW),) for slots in asked]
+    lines = [(pending("s", slots),) for slots in asked]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
 
 def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
-    one = PendingSession(SessionId("s"), {"cpu": 2000, "mem": 1000}, NOW)
+    node = node_with("n", {"cpu": 4000, "mem": 1 << 30}, {"cpu": 2750})
+    one = pending("s", {"cpu": 2000, "mem": 1000})
     [change] = changes(Snapshot((node,), (one,), NOW), one)
     assert change.slots == {"cpu": 1200, "mem": 1000}
 
@@ -218,7 +213,7 @@ def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> Non
 def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
     planning = Planning(Snapshot((), (), NOW))
     planning.run()
-    said = estimate_start(planning, PendingSession(SessionId("s"), {"cpu": 1}, NOW, group=GroupId("closed")))
+    said = estimate_start(planning, pending("s", {"cpu": 1}, group=GroupId("closed")))
     assert (said.starts, said.never, said.reason) == (False, False, "Its resource group is not active.")
 
 
@@ -232,9 +227,9 @@ def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
 
 
 def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 2000}, {"cpu": 1000})
+    node = node_with("n", {"cpu": 2000}, {"cpu": 1000})
     for ago in (timedelta(seconds=1), timedelta(days=1)):
-        one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW - ago)
+        one = pending("s", {"cpu": 2000}, NOW - ago)
         [change] = changes(Snapshot((node,), (one,), NOW), one)
         assert (change.kind, change.slots) == (Kind.SMALLER, {"cpu": 1000})
 
@@ -242,12 +237,12 @@ def test_less_is_offered_to_who_has_waited_past_the_patience_too() -> None:
 def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() -> None:
     here, there = GROUPS
     nodes = (
-        NodeSnapshot(NodeId("n0"), "n0", {"cpu": 1000}, {"cpu": 1000}, group=here),
-        NodeSnapshot(NodeId("n1"), "n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
+        node_with("n0", {"cpu": 1000}, {"cpu": 1000}, group=here),
+        node_with("n1", {"cpu": 2000}, {"cpu": 1000}, group=there),
     )
     groups = tuple(GroupSnapshot(group, group) for group in GROUPS)
-    long_ago = PendingSession(SessionId("s"), {"cpu": 1000}, NOW - timedelta(days=2), here)
-    patient = PendingSession(SessionId("t"), {"cpu": 2000}, NOW - timedelta(days=1), there)
+    long_ago = pending("s", {"cpu": 1000}, NOW - timedelta(days=2), group=here)
+    patient = pending("t", {"cpu": 2000}, NOW - timedelta(days=1), group=there)
     snapshot = Snapshot(nodes, (long_ago, patient), NOW, groups)
     assert changes(snapshot, long_ago, groups=GROUPS) == []
     fresh = replace(snapshot, waiting=(long_ago, replace(patient, since=NOW)))
@@ -255,8 +250,8 @@ def test_another_group_is_not_offered_where_somebody_waits_for_what_is_left() ->
 
 
 def test_no_less_is_offered_than_it_can_do_with() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000}, {"cpu": 3000})
-    one = PendingSession(SessionId("s"), {"cpu": 2000}, NOW)
+    node = node_with("n", {"cpu": 4000}, {"cpu": 3000})
+    one = pending("s", {"cpu": 2000})
     snapshot = Snapshot((node,), (one,), NOW)
     assert [change.slots for change in changes(snapshot, one)] == [{"cpu": 1000}]
     assert changes(snapshot, one, least={"cpu": 1100}) == []
@@ -298,8 +293,8 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
 
 
 def test_room_is_what_is_left_under_the_ceilings() -> None:
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
-    one = PendingSession(SessionId("s"), {"cpu": 1}, NOW, scopes=("p",))
+    node = node_with("n", {"cpu": 4000, "mem": 8000}, {"cpu": 1000, "mem": 1000})
+    one = pending("s", {"cpu": 1}, scopes=("p",))
 
     def room(ceiling: dict[str, int]) -> dict[str, Headroom]:
         scope = ScopeSnapshot("project p", ceiling, {"cpu": 1000, "mem": 1000, SESSIONS: 1})
@@ -318,14 +313,9 @@ def test_room_is_what_is_left_under_the_ceilings() -> None:
 
 def test_parts_are_where_they_were() -> None:
     """A running session is given back on its own node alone."""
-    nodes = tuple(NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
-    running = tuple(
-        RunningSession(
-            SessionId(f"r{n}"), {"cpu": 1000}, (ContainerPlacement(NodeId(f"n{n}")),), path=("d", "p", "ada")
-        )
-        for n in range(2)
-    )
-    one = PendingSession(SessionId("s"), {"cpu": 1000}, NOW, path=("d", "p", "ada"))
+    nodes = tuple(node_with(f"n{n}", {"cpu": 1000}, {"cpu": 1000}) for n in range(2))
+    running = tuple(running_on(f"n{n}", f"r{n}", {"cpu": 1000}, path=("d", "p", "ada")) for n in range(2))
+    one = pending("s", {"cpu": 1000}, path=("d", "p", "ada"))
     [change] = changes(Snapshot(nodes, (one,), NOW, running=running), one)
     assert (change.kind, change.sessions) == (Kind.END_OWN, ("r0",))
 
@@ -333,17 +323,12 @@ def test_parts_are_where_they_were() -> None:
 def test_several_are_to_be_ended_where_one_would_not_do() -> None:
     """And none that could be spared."""
     held = {"r0": 1000, "r1": 2000, "r2": 3000, "bobs": 1000}
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 8000}, {"cpu": sum(held.values())})
+    node = node_with("n", {"cpu": 8000}, {"cpu": sum(held.values())})
     running = tuple(
-        RunningSession(
-            SessionId(name),
-            {"cpu": cpu},
-            (ContainerPlacement(node.id),),
-            path=("d", "p", "bob" if name == "bobs" else "ada"),
-        )
+        running_on("n", name, {"cpu": cpu}, path=("d", "p", "bob" if name == "bobs" else "ada"))
         for name, cpu in held.items()
     )
-    one = PendingSession(SessionId("s"), {"cpu": 5500}, NOW, path=("d", "p", "ada"))
+    one = pending("s", {"cpu": 5500}, path=("d", "p", "ada"))
     [smaller, change] = changes(Snapshot((node,), (one,), NOW, running=running), one)
     assert smaller.kind is Kind.SMALLER
     assert (change.kind, change.sessions, change.cost) == (Kind.END_OWN, ("r1", "r2"), 2)

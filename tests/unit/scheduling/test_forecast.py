@@ -1,12 +1,13 @@
 """When somebody will start: what is foretold is what happens when time goes on."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_kit import CUDA, NOW, node_with, pending, running_on
 
-from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.core.ids import DEFAULT_GROUP, SessionId
 from carrel.scheduling.forecast import forecast_start
 from carrel.scheduling.plan import plan
 from carrel.scheduling.snapshot import (
@@ -14,7 +15,6 @@ from carrel.scheduling.snapshot import (
     ContainerPlacement,
     DeviceSnapshot,
     GroupSnapshot,
-    NodeSnapshot,
     PendingSession,
     QueueOrder,
     RunningSession,
@@ -23,9 +23,6 @@ from carrel.scheduling.snapshot import (
     Snapshot,
 )
 
-CUDA = {"cuda.device": 1000, "cuda.shares": 1}
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 FIFO = GroupSnapshot(DEFAULT_GROUP)
 LIMIT = 6
@@ -38,10 +35,10 @@ def minutes(count: float) -> timedelta:
 def holder(
     name: str, cpu: int, *, ends: float | None = None, node: str = "n0", who: str = ""
 ) -> RunningSession:
-    return RunningSession(
-        SessionId(name),
+    return running_on(
+        node,
+        name,
         {"cpu": cpu},
-        (ContainerPlacement(NodeId(node)),),
         scopes=(who,) if who else (),
         path=("d", "p", who),
         ends=None if ends is None else NOW + minutes(ends),
@@ -51,8 +48,8 @@ def holder(
 def asker(
     name: str, cpu: int, *, lasts: float | None = None, waited: float = 1, who: str = ""
 ) -> PendingSession:
-    return PendingSession(
-        SessionId(name),
+    return pending(
+        name,
         {"cpu": cpu},
         NOW - minutes(waited),
         scopes=(who,) if who else (),
@@ -72,8 +69,7 @@ def world(
 ) -> Snapshot:
     """limited: everybody named may hold at most LIMIT cpu and two sessions."""
     machines = [
-        NodeSnapshot(
-            NodeId(f"n{i}"),
+        node_with(
             f"n{i}",
             {"cpu": cpu},
             {"cpu": sum(one.slots["cpu"] for one in running if one.parts[0].node == f"n{i}")},
@@ -155,16 +151,14 @@ def test_nobody_knows_when_storage_will_be_back():
 
 def test_a_device_is_given_back_whole():
     device = DeviceSnapshot("gpu0", "cuda", used=1000, slots=CUDA)
-    node = NodeSnapshot(
-        NodeId("n0"), "n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,)
-    )
+    node = node_with("n0", {"cuda.device": 1, "cuda.shares": 1000}, {"cuda.device": 1}, devices=(device,))
     held = RunningSession(
         SessionId("x"),
         {"cuda.device": 1},
         (ContainerPlacement(node.id, {"cuda.device": {"gpu0": 1000}}),),
         ends=NOW + minutes(7),
     )
-    asked = PendingSession(SessionId("a"), {"cuda.shares": 500}, NOW)
+    asked = pending("a", {"cuda.shares": 500})
     snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
     assert forecast_start(snapshot, asked.id, DAY) == NOW + minutes(7)
 

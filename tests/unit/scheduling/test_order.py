@@ -1,28 +1,24 @@
 """Who is asked next."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
+from plan_kit import NOW, pending
 
-from carrel.core.ids import SessionId
 from carrel.scheduling import order
 from carrel.scheduling.snapshot import (
     DEFAULT_PRIORITY,
     GroupSnapshot,
-    PendingSession,
     QueueOrder,
     ShareSnapshot,
 )
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CAPACITY = {"cpu": 100, "mem": 100}
 
 
 def waits(name, minutes=1.0, *, path=("d", "p", "u"), priority=DEFAULT_PRIORITY, aside="", **slots):
     since = NOW - timedelta(minutes=minutes)
-    return PendingSession(
-        SessionId(name), slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside
-    )
+    return pending(name, slots or {"cpu": 10}, since, path=path, priority=priority, aside=aside)
 
 
 def of(owner, project="p", domain="d"):

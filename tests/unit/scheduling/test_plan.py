@@ -9,6 +9,7 @@ import plan_draws as draws
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from plan_kit import NOW, node_with, pending
 from plan_model import applied, emptied, fits, limited, preferred
 
 from carrel.core.ids import NodeId, SessionId
@@ -20,8 +21,6 @@ from carrel.scheduling.snapshot import (
     DEFAULT_GROUP,
     Cause,
     GroupSnapshot,
-    NodeSnapshot,
-    PendingSession,
     Plan,
     QueueOrder,
     ScopeSnapshot,
@@ -98,7 +97,7 @@ def test_a_second_pass_changes_nothing(snapshot):
 def _kept_and_given_back():
     """A node becomes freer between two rounds: it is kept in the first, and the small ones go elsewhere."""
     nodes = [
-        NodeSnapshot(NodeId(f"n{n}"), f"n{n}", {"cpu": 16, "mem": 16}, {"cpu": cpu, "mem": mem})
+        node_with(f"n{n}", {"cpu": 16, "mem": 16}, {"cpu": cpu, "mem": mem})
         for n, (cpu, mem) in enumerate([(2, 2), (2, 1), (10, 1), (5, 1)])
     ]
     line = [
@@ -112,17 +111,17 @@ def _kept_and_given_back():
     return Snapshot(
         tuple(nodes),
         tuple(
-            PendingSession(
-                SessionId(f"s{n}"),
+            pending(
+                f"s{n}",
                 {"mem": 0, **slots},
-                draws.NOW - timedelta(minutes=minutes),
+                NOW - timedelta(minutes=minutes),
                 path=("d", project, user),
                 scopes=scopes,
                 priority=priority,
             )
             for n, (slots, minutes, project, user, scopes, priority) in enumerate(line)
         ),
-        draws.NOW,
+        NOW,
         (
             GroupSnapshot(
                 DEFAULT_GROUP,
@@ -147,11 +146,11 @@ def test_nobody_is_asked_when_nobody_can_start(monkeypatch):
     asked = []
     starts = Planning.starts
     monkeypatch.setattr(Planning, "starts", lambda self, one: asked.append(one.id) or starts(self, one))
-    node = NodeSnapshot(NodeId("n"), "n", {"cpu": 4}, {"cpu": 2})
-    large = [PendingSession(SessionId(f"large{n}"), {"cpu": 3}, draws.NOW, scopes=("p",)) for n in range(50)]
-    small = [PendingSession(SessionId(f"small{n}"), {"cpu": 1}, draws.NOW, scopes=("p",)) for n in range(50)]
+    node = node_with("n", {"cpu": 4}, {"cpu": 2})
+    large = [pending(f"large{n}", {"cpu": 3}, scopes=("p",)) for n in range(50)]
+    small = [pending(f"small{n}", {"cpu": 1}, scopes=("p",)) for n in range(50)]
     scopes = {"p": ScopeSnapshot("project p", {"sessions": 9})}
-    full = Snapshot((node,), tuple(large), draws.NOW, scopes=scopes)
+    full = Snapshot((node,), tuple(large), NOW, scopes=scopes)
     assert not Planning(full).decide()
     assert not asked
     # Those behind the last who starts are not asked; those before are.
@@ -251,12 +250,9 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
 
 @pytest.mark.parametrize(("strategy", "best"), [(Strategy.DISPERSED, 0), (Strategy.CONCENTRATED, 1)])
 def test_a_node_of_which_part_was_kept_is_compared_by_all_that_it_has_free_again(strategy, best):
-    nodes = [NodeSnapshot(NodeId(f"n{used}"), f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
+    nodes = [node_with(f"n{used}", {"cpu": 16}, {"cpu": used}) for used in (4, 8)]
     room = Room(GroupSnapshot(DEFAULT_GROUP, strategy=strategy), nodes)
-    large, small = (
-        DistinctRequirements({}).of(PendingSession(SessionId(f"wants {cpu}"), {"cpu": cpu}, draws.NOW))
-        for cpu in (16, 1)
-    )
+    large, small = (DistinctRequirements({}).of(pending(f"wants {cpu}", {"cpu": cpu})) for cpu in (16, 1))
     room.expect(small)
     assert room.keep(large)
     assert room.best(small.container) == 1

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from plan_draws import GROUPS, NOW, snapshots
+from plan_draws import GROUPS, snapshots
+from plan_kit import NOW, node_with, pending
 
-from carrel.core.ids import DEFAULT_GROUP, NodeId, SessionId
+from carrel.core.ids import DEFAULT_GROUP
 from carrel.scheduling.plan import Planning, plan
 from carrel.scheduling.snapshot import (
     Cause,
     GroupSnapshot,
-    NodeSnapshot,
     PendingSession,
     QueueOrder,
     ShareSnapshot,
@@ -43,9 +43,7 @@ def test_who_is_set_aside_changes_nothing_for_the_others(snapshot: Snapshot, asi
 
 def test_who_is_set_aside_does_not_speak_for_the_patient() -> None:
     def asker(who: str, cpu: int, *, waited: int, aside: str = "") -> PendingSession:
-        return PendingSession(
-            SessionId(who), {"cpu": cpu}, NOW - timedelta(minutes=waited), path=("d", "p", who), aside=aside
-        )
+        return pending(who, {"cpu": cpu}, NOW - timedelta(minutes=waited), path=("d", "p", who), aside=aside)
 
     held = {
         ("u1",): ShareSnapshot({"cpu": 5}),
@@ -53,7 +51,7 @@ def test_who_is_set_aside_does_not_speak_for_the_patient() -> None:
         ("u3",): ShareSnapshot({"cpu": 1}),
     }
     snapshot = Snapshot(
-        (NodeSnapshot(NodeId("n"), "n", {"cpu": 12}, {"cpu": 8}),),
+        (node_with("n", {"cpu": 12}, {"cpu": 8}),),
         (asker("u1", 1, waited=30, aside=PAUSES), asker("u2", 4, waited=20), asker("u3", 3, waited=1)),
         NOW,
         (GroupSnapshot(DEFAULT_GROUP, order=QueueOrder.DRF, shares=held),),

@@ -2,13 +2,14 @@
 
 import heapq
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plan_kit import CUDA, NOW, node_with, pending
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling.cluster import Cluster, started
@@ -27,9 +28,6 @@ from carrel.scheduling.snapshot import (
     Strategy,
 )
 
-CUDA = {"cuda.device": 1000, "cuda.shares": 1}
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PATIENCE = timedelta(minutes=5)
 LONGEST = timedelta(minutes=10)
 GROUP, OTHER = GroupId("a"), GroupId("b")
@@ -87,7 +85,7 @@ class Days:
 
 
 def session(slots, path, *, group=GROUP, scopes=(), **more) -> PendingSession:
-    return PendingSession(SessionId(""), slots, NOW, group, path, scopes, lasts=LONGEST, **more)
+    return pending("", slots, group=group, path=path, scopes=scopes, lasts=LONGEST, **more)
 
 
 def longest_wait(days: Days, large: list[PendingSession], bound: timedelta) -> timedelta:
@@ -158,7 +156,7 @@ BOUND = {
 def test_nor_does_it_take_its_ceiling_away(order, elsewhere, random):
     limit = {"d1": ScopeSnapshot("domain d1", {"cpu": 8})}
     start = cluster(order, Strategy.DISPERSED, scopes=limit)
-    more = NodeSnapshot(NodeId("n9"), "n9", {"cpu": 8}, {}, OTHER)
+    more = node_with("n9", {"cpu": 8}, group=OTHER)
     start = replace(
         start,
         nodes=(*start.nodes, more),
@@ -201,7 +199,7 @@ def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
         for owner, slots in enumerate(wanted)
         for n in range(400 // min(slots.values()))
     )
-    node = NodeSnapshot(NodeId("n"), "n", capacity, {}, GROUP)
+    node = node_with("n", capacity, group=GROUP)
     groups = (GroupSnapshot(GROUP, order=QueueOrder.DRF, patience=PATIENCE),)
     left, levels = dict(capacity), [0.0] * len(wanted)
     for placement in plan(Snapshot((node,), line, NOW, groups)).placements:

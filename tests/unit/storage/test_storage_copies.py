@@ -4,12 +4,13 @@ import errno
 import os
 import socket
 import stat
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from crash.small_disk import small_tmpfs
+from deep_directory import deep_directory
 
 from carrel.storage import extents, pace
 from carrel.storage.conformance_kit import deepen, killed, plant, silent
@@ -31,18 +32,14 @@ def handles(*paths: Path) -> Iterator[tuple[int, ...]]:
 
 @pytest.fixture
 def source(tmp_path: Path) -> Iterator[Path]:
-    source = tmp_path / "source"
-    source.mkdir()
-    yield source
-    subprocess.run(["rm", "-rf", source], check=True)  # deeper than pytest can remove
+    with deep_directory(tmp_path / "source") as source:
+        yield source
 
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Path]:
-    stage = tmp_path / "stage"
-    stage.mkdir()
-    yield stage
-    subprocess.run(["rm", "-rf", stage], check=True)
+    with deep_directory(tmp_path / "stage") as stage:
+        yield stage
 
 
 def copied(source: Path, stage: Path) -> Path:
@@ -238,20 +235,13 @@ def test_a_killed_copy_is_made_anew(source: Path, stage: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_can_be_cleaned(source: Path, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a disk of its own")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], check=True)
-    try:
+    with small_tmpfs(tmp_path / "disk", "1m") as disk:
         (source / "big").write_bytes(os.urandom(2 * MIB))
         with pytest.raises(OSError, match="No space left") as refused:
             copied(source, disk)
         assert refused.value.errno == errno.ENOSPC
         (source / "big").write_bytes(os.urandom(MIB // 2))
         assert (copied(source, disk) / "big").stat().st_size == MIB // 2
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def test_one_entry_is_copied_by_name(source: Path, stage: Path) -> None:

@@ -1,12 +1,12 @@
 """Trees are walked, measured and removed by handles, whatever a session does to them meanwhile."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from deep_directory import deep_directory
 
 from carrel.storage import pace
 from carrel.storage.conformance_kit import as_session, deepen, plant, silent
@@ -36,19 +36,15 @@ def handle(path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Iterator[Path]:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "kept").write_text("kept")
-    yield outside
-    subprocess.run(["rm", "-rf", outside], check=True)  # deeper than pytest can remove
+    with deep_directory(tmp_path / "outside") as outside:
+        (outside / "kept").write_text("kept")
+        yield outside
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Iterator[Path]:
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    yield tree
-    subprocess.run(["rm", "-rf", tree], check=True)
+    with deep_directory(tmp_path / "tree") as tree:
+        yield tree
 
 
 def handles() -> int:

@@ -1,0 +1,20 @@
+"""What controllers work with, where a test has one of them step by hand."""
+
+from installation import only
+
+from carrel.controllers.loop import Tools
+from carrel.core.clock import Clock, SystemClock
+from carrel.db.database import Database
+from carrel.db.encryption import SecretBox
+from carrel.db.leader import Leader
+from carrel.engines.fake import FakeEngine
+from carrel.folders.hosts.storages import Storages
+
+
+def tools(
+    database: Database, leader: Leader, *, clock: Clock | None = None, storages: Storages | None = None
+) -> Tools:
+    """Over a fake engine with one node."""
+    engines = only(database, FakeEngine())
+    seal = SecretBox(b"0" * 32)
+    return Tools(database, engines, clock or SystemClock(), leader, seal, storages or Storages(database))
