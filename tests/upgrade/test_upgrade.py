@@ -150,7 +150,7 @@ def test_providers_of_before_keep_their_settings_and_their_secrets(empty: str) -
 
 def test_folders_of_before_are_measured_again_and_keep_their_size_until_then(empty: str) -> None:
     load(empty, DUMPS["0024"], lambda name, count: None)
-    _bring_to(empty, "0032")
+    bring_to(empty, "0032")
     with psycopg.connect(empty, autocommit=True) as connection:
         connection.execute("UPDATE vfolders SET used_bytes = 5, files = 2, measured_at = now()")
         migrate(empty)
