@@ -3,6 +3,7 @@
 import itertools
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
 import psycopg
 from alembic import command
@@ -21,6 +22,12 @@ async def sql(database: Database, statement: str, **bound: object) -> list[tuple
     async with database.transaction() as tx:
         result = await tx.execute(text(statement), bound)
         return [tuple(row) for row in result] if result.returns_rows else []
+
+
+async def scalar(database: Database, statement: str, **bound: object) -> Any:
+    """The one value that a statement gives."""
+    [[value]] = await sql(database, statement, **bound)
+    return value
 
 
 # Foreign keys and triggers (an audit trail that nothing leaves) rest while this goes on. What many tests have written

@@ -28,11 +28,7 @@ def test_launcher_starts_a_session_and_its_row_is_live(desk: Desk) -> None:
 
 
 def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
-    desk.go("/sessions?launch=new")
-    drawer = desk.page.get_by_role("dialog", name="Start a session")
-    drawer.get_by_label("Name", exact=True).fill("by_command")
-    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
-    drawer.get_by_label("Memory", exact=True).fill("0.3")
+    drawer = desk.filled_launcher(Name="by_command", CPU_cores="0.25", Memory="0.3")
     drawer.get_by_role("button", name="Add variable").click()
     drawer.get_by_label("Name of variable 1").fill("GREETING")
     drawer.get_by_label("Value of variable 1").fill("it's $HOME")
@@ -48,31 +44,21 @@ def test_launcher_shows_a_command_that_carrel_accepts(desk: Desk) -> None:
 
 
 def test_launcher_tells_what_is_wrong_before_it_asks(desk: Desk) -> None:
-    desk.go("/sessions?launch=new")
-    drawer = desk.page.get_by_role("dialog", name="Start a session")
-    drawer.get_by_label("Name", exact=True).fill("a b")
-    drawer.get_by_label("Memory", exact=True).fill("9999")
+    drawer = desk.filled_launcher(Name="a b", Memory="9999")
     expect(drawer).to_contain_text("4 to 64 letters")
     expect(drawer).to_contain_text("Cannot start: No node has 9.8 TiB; the largest has ")
     expect(drawer.get_by_role("button", name="Start", exact=True)).to_be_disabled()
 
 
 def test_name_that_is_taken_is_said_at_the_name(desk: Desk, running_session: str) -> None:
-    desk.go("/sessions?launch=new")
-    drawer = desk.page.get_by_role("dialog", name="Start a session")
-    drawer.get_by_label("Name", exact=True).fill(running_session)
-    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer = desk.filled_launcher(Name=running_session, CPU_cores="0.25")
     drawer.get_by_role("button", name="Start", exact=True).click()
     expect(drawer).to_contain_text("session.name_taken")
     expect(drawer.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
 
 
 def test_wrong_image_ends_in_a_sentence(desk: Desk) -> None:
-    desk.go("/sessions?launch=new")
-    drawer = desk.page.get_by_role("dialog", name="Start a session")
-    drawer.get_by_label("Image", exact=True).fill("localhost:1/no/such:image")
-    drawer.get_by_label("Name", exact=True).fill("wrong_image")
-    drawer.get_by_label("CPU cores", exact=True).fill("0.25")
+    drawer = desk.filled_launcher(Image="localhost:1/no/such:image", Name="wrong_image", CPU_cores="0.25")
     drawer.get_by_role("button", name="Start", exact=True).click()
     expect(desk.row("wrong_image")).to_contain_text("Error", timeout=90_000)
     reason = desk.detail("wrong_image").get_by_role("alert").first

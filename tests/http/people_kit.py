@@ -1,6 +1,7 @@
 """Administrators for the tests of people: one of each office, and how refusals are read."""
 
 from dataclasses import replace
+from typing import Any
 
 from httpx2 import Response
 from installation import Api, Caller
@@ -44,19 +45,9 @@ async def newcomer(
         return await tenancy.actor_of(tx, user, credential="test", address="")
 
 
-async def officer(
-    api: Api,
-    name: str,
-    role: Role = Role.USER,
-    *,
-    domain: DomainId | None = None,
-    project: ProjectId | None = None,
-    admin: bool = False,
-) -> Caller:
+async def officer(api: Api, name: str, role: Role = Role.USER, **more: Any) -> Caller:
     """The same, by a keypair of theirs."""
-    return await caller(
-        api, await newcomer(api, name, role, domain=domain, project=project, admin=admin), name
-    )
+    return await caller(api, await newcomer(api, name, role, **more), name)
 
 
 async def caller(api: Api, actor: Actor, name: str = "somebody") -> Caller:

@@ -11,6 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from folder_rows import add_folder, add_host
 from session_kit import spec
 from simulation.conftest import empty
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
@@ -113,15 +114,9 @@ def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
     back_end.claim()
     back_end.create(place)
     (back_end.files(place) / "part").mkdir()
-    look.execute(
-        "INSERT INTO storage_hosts (id, name, backend, root, state) VALUES (%s, 'one', 'posix', %s, 'ok')",
-        (HOST, str(found.root)),
-    )
-    look.execute(
-        "INSERT INTO vfolders (id, name, host_id, owner_id, domain_id, scope, state, created_by, created_at)"
-        " VALUES (%(id)s, 'data', %(host)s, %(user)s, %(domain)s, %(scope)s, 'READY', %(user)s, now())",
-        {"id": FOLDER, "host": HOST, "user": actor.user_id, "domain": actor.domain_id, "scope": place.scope},
-    )
+    add_host(look, HOST, found.root, name="one")
+    owner = {"owner": actor.user_id, "domain": actor.domain_id}
+    add_folder(look, FOLDER, HOST, scope=place.scope, name="data", **owner)
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from folder_rows import add_host
 from simulation.conftest import empty
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
@@ -330,11 +331,7 @@ class Theatre:
         disks = Disks({FIRST: self._dirs(), SECOND: self._dirs()})
         for host, root in disks.roots.items():
             PosixBackend(root).claim()
-            self._look.execute(
-                "INSERT INTO storage_hosts (id, name, backend, root, state, created_at)"
-                " VALUES (%s, %s, 'posix', %s, 'ok', now())",
-                (host, host, str(root)),
-            )
+            add_host(self._look, host, root)
         life = Life(disks, self._url, self._look, FakeWorld(LoopClock()), self._actor, [fate])
         try:
             yield life

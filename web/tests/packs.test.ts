@@ -40,16 +40,7 @@ vi.mock("@/features/uploads/transfer", () => ({
     return { start: () => undefined, abort: async () => undefined };
   },
 }));
-// Of several imports at once only one would be given the module of above.
-vi.mock("@/routing/part", () => {
-  let brought: Promise<unknown> | undefined;
-  return {
-    loadAgain: (load: () => Promise<unknown>) => {
-      brought ??= load();
-      return brought;
-    },
-  };
-});
+vi.mock("@/routing/part", () => import("./load-once"));
 
 const FOLDER = { id: "f", name: "data" };
 const MODIFIED = 1_700_000_000_250;

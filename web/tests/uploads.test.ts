@@ -19,16 +19,7 @@ vi.mock("@/features/uploads/packs", async (original) => ({
   ...(await original<typeof import("@/features/uploads/packs")>()),
   PACKED: -1, // each goes by itself; those that go together: packs.test.ts
 }));
-// Of several imports at once only one would be given the module of above.
-vi.mock("@/routing/part", () => {
-  let brought: Promise<unknown> | undefined;
-  return {
-    loadAgain: (load: () => Promise<unknown>) => {
-      brought ??= load();
-      return brought;
-    },
-  };
-});
+vi.mock("@/routing/part", () => import("./load-once"));
 
 const FOLDER = { id: "f", name: "data" };
 const refused = (status: number, code = `http.${status}`, details = {}) =>

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from databases import scalar, sql
 from installation import Api, Caller
 from people import waiting_for_locks
 from people_kit import domain_admin, officer, said
@@ -34,11 +35,10 @@ async def test_a_domain_lives_and_goes(api: Api):
     assert (changed.json()["ceilings"], changed.json()["name"]) == ({}, "Lab")
     assert (await admin.delete(f"/domains/{domain['id']}")).status_code == 204
     assert (await admin.get("/domains/lab")).status_code == 404
-    async with api.database.transaction() as tx:
-        rows = await tx.execute(
-            text("SELECT action, object_name, details FROM audit WHERE object_kind = 'domain' ORDER BY id")
-        )
-        written = [tuple(row) for row in rows]
+    written = await sql(
+        api.database,
+        "SELECT action, object_name, details FROM audit WHERE object_kind = 'domain' ORDER BY id",
+    )
     assert [(row[0], row[1]) for row in written] == [
         ("domain.create", "Lab"),
         ("domain.update", "Lab"),
@@ -258,8 +258,7 @@ async def test_apps_that_were_opened_with_a_keypair_end_with_the_domain_and_with
         left = await tx.execute(text("SELECT user_id FROM app_grants"))
         assert left.scalars().all() == [api.people.user.user_id]
     await admin.patch("/users/user@example.org", {"state": "inactive"})
-    async with api.database.transaction() as tx:
-        assert (await tx.execute(text("SELECT count(*) FROM app_grants"))).scalar_one() == 0
+    assert await scalar(api.database, "SELECT count(*) FROM app_grants") == 0
 
 
 async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
@@ -275,12 +274,12 @@ async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
         admin.patch("/domains/abroad", {"active": False}), other.patch("/domains/default", {"active": False})
     )
     assert sorted(a.status_code for a in answers) in ([200, 401], [200, 409])
-    async with api.database.transaction() as tx:
-        left = await tx.execute(
-            text("""SELECT count(*) FROM users u JOIN domains d ON d.id = u.domain_id
-                WHERE u.role = 'superadmin' AND u.state = 'active' AND d.active""")
-        )
-        assert left.scalar_one() == 1
+    left = await scalar(
+        api.database,
+        """SELECT count(*) FROM users u JOIN domains d ON d.id = u.domain_id
+            WHERE u.role = 'superadmin' AND u.state = 'active' AND d.active""",
+    )
+    assert left == 1
 
 
 async def test_a_domain_with_registries_starts_sessions_from_no_others(api: Api):

@@ -2,9 +2,9 @@
 
 import asyncio
 
+from databases import scalar
 from installation import Api
 from people_kit import domain_admin, officer, project_admin, said
-from sqlalchemy import text
 
 
 async def test_a_project_lives_and_goes(api: Api):
@@ -184,10 +184,10 @@ async def test_no_session_slips_into_a_project_that_is_being_archived(api: Api):
             *(user.try_start(project=api.people.project) for _ in range(6)),
         )
         assert answers[6].status_code == 200
-        async with api.database.transaction() as tx:
-            live = await tx.execute(
-                text("SELECT count(*) FROM sessions WHERE ended_at IS NULL AND project_id = :p"),
-                {"p": api.people.project},
-            )
-            assert live.scalar_one() == 0
+        live = await scalar(
+            api.database,
+            "SELECT count(*) FROM sessions WHERE ended_at IS NULL AND project_id = :p",
+            p=api.people.project,
+        )
+        assert live == 0
         assert (await head.post(f"{path}/restore")).status_code == 200

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from databases import scalar
 from installation import Api
 from people_kit import GOOD, domain_admin, officer, project_admin, said
 from sqlalchemy import text
@@ -231,9 +232,8 @@ async def test_changes_are_kept_and_written_down(api: Api):
         ("user.updated", api.people.user.user_id, "U. Ser")
     ]
     assert (await head.patch("/users/user@example.org", {"name": "U. Ser"})).status_code == 200
-    async with api.database.transaction() as tx:
-        rows = await tx.execute(text("SELECT count(*) FROM audit WHERE action = 'user.update'"))
-        assert rows.scalar_one() == 1, "what changes nothing is not written"
+    rows = await scalar(api.database, "SELECT count(*) FROM audit WHERE action = 'user.update'")
+    assert rows == 1, "what changes nothing is not written"
 
 
 async def test_who_stays_in_a_project_stays_its_administrator(api: Api):
@@ -276,11 +276,10 @@ async def test_the_last_superadmin_stays(api: Api):
     )
     assert sorted(a.status_code for a in answers)[0] == 200
     assert sorted(a.status_code for a in answers)[1] in (403, 409)
-    async with api.database.transaction() as tx:
-        left = await tx.execute(
-            text("SELECT count(*) FROM users WHERE role = 'superadmin' AND state = 'active'")
-        )
-        assert left.scalar_one() == 1
+    left = await scalar(
+        api.database, "SELECT count(*) FROM users WHERE role = 'superadmin' AND state = 'active'"
+    )
+    assert left == 1
 
 
 async def test_a_disabled_user_is_out_at_once_and_their_sessions_go_as_chosen(living: Api):
@@ -320,9 +319,8 @@ async def test_no_session_of_somebody_who_is_being_disabled_slips_through(api: A
             *(user.try_start() for _ in range(6)),
         )
         assert answers[6].status_code == 200, answers[6].text
-        async with api.database.transaction() as tx:
-            live = await tx.execute(text("SELECT count(*) FROM sessions WHERE ended_at IS NULL"))
-            assert live.scalar_one() == 0
+        live = await scalar(api.database, "SELECT count(*) FROM sessions WHERE ended_at IS NULL")
+        assert live == 0
         assert (await head.patch("/users/user@example.org", {"state": "active"})).status_code == 200
 
 

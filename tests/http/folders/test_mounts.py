@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases import sql
+from databases import scalar, sql
 from installation import Api, Caller
 from limit_kit import limit
 from people import eventually
 from people_kit import said
 from session_kit import SMALL, spec
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from carrel.controllers import launch
 from carrel.core.clock import SystemClock
@@ -339,14 +339,12 @@ async def test_of_a_start_and_the_trash_one_comes_first(api: Api):
         if started.status_code != 201:
             assert started.json()["code"] in ("vfolder.state", "vfolder.not_found")
     assert outcomes <= {(200, 409), (200, 404), (409, 201)}
-    async with api.database.transaction() as tx:
-        both = await tx.execute(
-            text(
-                "SELECT count(*) FROM vfolder_mounts m JOIN vfolders f ON f.id = m.folder_id "
-                "WHERE m.released_at IS NULL AND f.state <> 'READY'"
-            )
-        )
-        assert both.scalar_one() == 0
+    both = await scalar(
+        api.database,
+        "SELECT count(*) FROM vfolder_mounts m JOIN vfolders f ON f.id = m.folder_id "
+        "WHERE m.released_at IS NULL AND f.state <> 'READY'",
+    )
+    assert both == 0
 
 
 async def test_many_who_mount_the_same_folders_do_not_wait_for_one_another(api: Api):

@@ -324,11 +324,9 @@ async def test_owners_are_told_once_when_the_limit_comes_near_is_reached_and_is_
     assert (await quota(user))["user@example.org"]["level"] == "insufficient"
     await fill(api, folder["id"], 0, "file0")
     await care.round(minutes=5)
-    async with api.database.transaction() as tx:
-        rows = await tx.execute(
-            text("SELECT owner_id, data ->> 'level' FROM events WHERE kind = 'quota.updated' ORDER BY id")
-        )
-        told = [tuple(row) for row in rows]
+    told = await sql(
+        api.database, "SELECT owner_id, data ->> 'level' FROM events WHERE kind = 'quota.updated' ORDER BY id"
+    )
     owner = api.people.user.user_id
     assert told == [(owner, "caution"), (owner, "insufficient"), (owner, "adequate")]
 

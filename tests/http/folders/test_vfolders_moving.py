@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from databases import sql
+from databases import scalar, sql
 from folder_kit import (
     backend,
     ended,
@@ -226,15 +226,13 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
     assert said(await user.get(f"/vfolders/{copy['id']}")) == (404, "vfolder.not_found")
     done = [details["after"] for action, name, details in await trail(living) if name == "copy"]
     assert [(after["owner"], after["source"]) for after in done] == [("colleague@example.org", made["id"])]
-    async with living.database.transaction() as tx:
-        told = await tx.execute(
-            text(
-                "SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
-                " AND data ->> 'name' = 'copy'"
-            ),
-            {"id": living.people.colleague.user_id},
-        )
-        assert told.scalar_one() == 1
+    told = await scalar(
+        living.database,
+        "SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
+        " AND data ->> 'name' = 'copy'",
+        id=living.people.colleague.user_id,
+    )
+    assert told == 1
     await limit(living.database, "user", folders=2)
     refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
     assert said(refused) == (409, "quota.folders")

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from databases import scalar
 from installation import Api, Caller
 from limit_kit import limit
 from people_kit import domain_admin, officer, project_admin, said
@@ -170,9 +171,8 @@ async def test_a_policy_that_somebody_has_and_the_default_ones_stay(api: Api):
         assert back.status_code == 200, back.text
         assert (await admin.delete(f"/policies/{policy['id']}")).status_code == 204
         assert said(await admin.delete(f"/policies/default-{kind}")) == (409, "policy.default")
-    async with api.database.transaction() as tx:
-        written = await tx.execute(text("SELECT count(*) FROM audit WHERE action = 'policy.assign'"))
-        assert written.scalar_one() == 8, "what changed nothing is not written down"
+    written = await scalar(api.database, "SELECT count(*) FROM audit WHERE action = 'policy.assign'")
+    assert written == 8, "what changed nothing is not written down"
 
 
 async def test_a_policy_that_is_given_while_it_is_removed_is_one_or_the_other(api: Api):

@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 
-from databases import sql
+from databases import scalar, sql
 from installation import Api, Caller
 from people_kit import domain_admin, project_admin, said
 from prometheus_client.parser import text_string_to_metric_families
 from session_kit import SMALL, overwrite
-from sqlalchemy import text
 
 from carrel.core.clock import SystemClock
 
@@ -53,11 +52,10 @@ async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
     assert await held(admin, "domain") == {"default": (1000, 4), "abroad": (500, 1)}
     assert await held(admin, "group") == {"default": (1500, 5)}
     assert sum(cpu for cpu, _ in (await held(admin, "node")).values()) == 1500
-    async with living.database.transaction() as tx:
-        ledger = await tx.execute(
-            text("SELECT sum(amount) FROM allocations WHERE slot = 'cpu' AND released_at IS NULL")
-        )
-        assert ledger.scalar_one() == 1500
+    ledger = await scalar(
+        living.database, "SELECT sum(amount) FROM allocations WHERE slot = 'cpu' AND released_at IS NULL"
+    )
+    assert ledger == 1500
     assert await held(admin, "user", domain="abroad") == {"foreigner@example.org": (500, 1)}
     assert await held(admin, "domain", project=living.people.project) == {"default": (1000, 4)}
     assert await held(admin, "domain", project="default", domain="abroad") == {"abroad": (500, 1)}

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from databases import sql
+from databases import scalar, sql
 from installation import Api, Caller
 from session_kit import force_state, overwrite, request
 from sqlalchemy import event, text
@@ -243,8 +243,7 @@ async def test_what_is_in_the_environment_is_for_the_owner_and_sealed_at_rest(li
     await living.until(owner, made["id"], "RUNNING")
     assert living.engine.world.containers[made["containers"][0]["id"]].spec.env["TOKEN"] == "s3cret-value"
     assert (await admin.get(f"/sessions/{made['id']}")).json()["env"] == {"TOKEN": "********"}
-    async with living.database.transaction() as tx:
-        stored = (await tx.execute(text("SELECT spec::text FROM sessions"))).scalar_one()
+    stored = await scalar(living.database, "SELECT spec::text FROM sessions")
     assert "s3cret-value" not in stored
     assert "TOKEN" in stored
 

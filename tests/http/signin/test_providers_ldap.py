@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from databases import sql
+from databases import scalar, sql
 from installation import API, Api
 from own_slapd import GROUPS, PEOPLE, READER, READER_PASSWORD, Slapd, slapd
 from people import PASSWORD
@@ -141,8 +141,7 @@ async def test_people_of_the_directory_sign_in_by_name_or_email(office: Office):
 )
 async def test_what_is_not_exactly_right_opens_nothing(office: Office, login: str, password: str):
     assert (await office.refused(login, password))[0] in (401, 422)
-    async with office.api.database.transaction() as tx:
-        assert (await tx.execute(text("SELECT count(*) FROM external_identities"))).scalar_one() == 0
+    assert await scalar(office.api.database, "SELECT count(*) FROM external_identities") == 0
 
 
 async def test_a_name_that_fits_two_people_is_nobodys(office: Office):

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
-from databases import sql
+from databases import scalar, sql
 from installation import API
 from own_openid_provider import sign_in_there
 from people import PASSWORD
@@ -258,9 +258,8 @@ async def test_who_is_disabled_here_stays_out(sso: Sso):
     await sql(sso.api.database, "UPDATE users SET state = 'inactive' WHERE email = 'ada@corp.example'")
     sso.account("ada", name="Somebody Else")
     assert await sso.refused() == "auth.refused"
-    async with sso.api.database.transaction() as tx:
-        kept = await tx.execute(text("SELECT name FROM users WHERE email = 'ada@corp.example'"))
-        assert kept.scalar_one() == "Ada Lovelace"
+    kept = await scalar(sso.api.database, "SELECT name FROM users WHERE email = 'ada@corp.example'")
+    assert kept == "Ada Lovelace"
 
 
 async def test_an_account_is_given_only_where_the_provider_may_say_whose_it_is(sso: Sso):
@@ -287,9 +286,8 @@ async def test_no_account_without_an_email_that_is_verified(sso: Sso):
 async def test_strangers_are_turned_away_where_no_accounts_are_made(sso: Sso):
     await sso.change(create_users=False)
     assert await sso.refused() == "provider.not_invited"
-    async with sso.api.database.transaction() as tx:
-        made = await tx.execute(text("SELECT count(*) FROM users WHERE email LIKE '%corp.example'"))
-        assert made.scalar_one() == 0
+    made = await scalar(sso.api.database, "SELECT count(*) FROM users WHERE email LIKE '%corp.example'")
+    assert made == 0
 
 
 async def test_a_second_factor_here_is_asked_for_unless_the_provider_had_one(sso: Sso):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from audit_kit import faults, intruder, links, places, seal, write
 from controller_kit import tools
+from databases import scalar
 from people import eventually
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
@@ -38,8 +39,7 @@ def _controller(database: Database, leader: Leader) -> AuditSealing:
 
 
 async def _count(database: Database, where: str = "true") -> int:
-    async with database.transaction() as tx:
-        return int((await tx.execute(text(f"SELECT count(*) FROM audit WHERE {where}"))).scalar_one())
+    return int(await scalar(database, f"SELECT count(*) FROM audit WHERE {where}"))
 
 
 async def test_a_commit_wakes_the_sealer(

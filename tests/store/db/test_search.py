@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from databases import sql
+from databases import scalar, sql
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from session_kit import enqueue
@@ -71,8 +71,7 @@ async def test_an_administrator_finds_a_name_without_reading_every_session(datab
     async with database.transaction() as tx:
         assert (await queries.resolve(tx, people.superadmin, "desk-19999")).name == "desk-19999"
         await tx.execute(text("SELECT pg_stat_force_next_flush()"))
-    async with database.transaction() as tx:
-        assert (await tx.execute(text(_SCANNED))).scalar_one() == before
+    assert await scalar(database, _SCANNED) == before
 
 
 _SCANNED = "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'sessions'"

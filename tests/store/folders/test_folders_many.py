@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from folder_rows import add_host
 from people import People
 from query_plans import plans
 from sqlalchemy import text
@@ -26,9 +27,7 @@ def many(postgres: str, database: Database, people: People) -> Database:
     with psycopg.connect(postgres, autocommit=True) as connection:
         # Without the sessions: their ids alone count here.
         connection.execute("SET session_replication_role = replica")
-        connection.execute(
-            "INSERT INTO storage_hosts (id, name, backend, root, state) VALUES ('many', 'many', 'posix', '/x', 'ok')"
-        )
+        add_host(connection, "many", "/x")
         connection.execute(
             "INSERT INTO vfolders (id, name, host_id, owner_id, domain_id, scope, state, created_by, created_at,"
             " measured_at) SELECT 'f' || n, 'n' || n, 'many', %(user)s, %(domain)s, 'user-x', 'READY', %(user)s,"

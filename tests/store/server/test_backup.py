@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from btrfs_disk import btrfs_disk
 from crash.small_disk import small_tmpfs
+from folder_rows import add_folder, add_host
 from installation import API, installation
 from people import PASSWORD, People
 from session_kit import enqueue
@@ -81,23 +82,9 @@ def _folder(url: str, people: People, root: Path, kind: str, *, name: str = "") 
     backend.create(place)
     host = StorageHostId(new_id())
     with psycopg.connect(url) as connection:
-        connection.execute(
-            "INSERT INTO storage_hosts (id, name, backend, root, state) VALUES (%s, %s, %s, %s, 'ok')",
-            (host, name or f"host-{kind}", kind, str(root)),
-        )
-        connection.execute(
-            "INSERT INTO vfolders (id, name, host_id, owner_id, domain_id, scope, state, created_by, created_at)"
-            " VALUES (%s, %s, %s, %s, %s, %s, 'READY', %s, now())",
-            (
-                place.folder,
-                name or "work",
-                host,
-                people.user.user_id,
-                people.domain,
-                place.scope,
-                people.user.user_id,
-            ),
-        )
+        add_host(connection, host, root, name=name or f"host-{kind}", kind=kind)
+        owner = {"owner": people.user.user_id, "domain": people.domain}
+        add_folder(connection, place.folder, host, scope=place.scope, name=name or "work", **owner)
     return place
 
 

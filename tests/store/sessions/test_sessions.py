@@ -4,6 +4,7 @@ import asyncio
 
 import orjson
 import pytest
+from databases import scalar
 from node_kit import GIB, join, machine
 from session_kit import enqueue, force_state, overwrite
 from sqlalchemy import text
@@ -15,17 +16,14 @@ from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
 async def test_a_session_is_remembered_with_history_event_and_audit(database, people):
     made = await enqueue(database, people.user)
-    async with database.transaction() as tx:
-        counts = [
-            (
-                await tx.execute(text(f"SELECT count(*) FROM {table} WHERE {column} = :id"), {"id": made})
-            ).scalar_one()
-            for table, column in (
-                ("session_history", "session_id"),
-                ("events", "object_id"),
-                ("audit", "object_id"),
-            )
-        ]
+    counts = [
+        await scalar(database, f"SELECT count(*) FROM {table} WHERE {column} = :id", id=made)
+        for table, column in (
+            ("session_history", "session_id"),
+            ("events", "object_id"),
+            ("audit", "object_id"),
+        )
+    ]
     assert counts == [1, 1, 1]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx2
 import psycopg
 import pytest
+from databases import sql
 from files_kit import Folder, folder, known
 from folder_kit import ended
 from installation import Api
@@ -89,9 +90,7 @@ async def test_files_are_written_listed_moved_and_removed(api: Api, data: Folder
         "file.move",
         "file.remove",
     ]
-    async with api.database.transaction() as tx:
-        rows = await tx.execute(text("SELECT kind, arguments->>'entry' FROM vfolder_tasks"))
-        cleaning = [tuple(row) for row in rows]
+    cleaning = await sql(api.database, "SELECT kind, arguments->>'entry' FROM vfolder_tasks")
     assert cleaning == [
         ("clean", os.listdir(data.stage)[1 - os.listdir(data.stage)[0].startswith("removed-")])
     ]

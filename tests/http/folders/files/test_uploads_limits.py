@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from databases import scalar
 from files_kit import Folder, folder
 from installation import Api
 from limit_kit import limit
 from people import eventually
 from people_kit import said
-from sqlalchemy import text
 from structlog.testing import capture_logs
 from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 
@@ -126,9 +126,8 @@ async def test_what_could_not_be_told_is_told_later(data: Folder, api: Api):
     await own.tell()
 
     async def used() -> bool:
-        async with api.database.transaction() as tx:
-            found = await tx.execute(text("SELECT used_bytes FROM vfolders WHERE id = :id"), {"id": Row.id})
-            return bool(found.scalar_one() == folder_["used_bytes"] + 7)
+        found = await scalar(api.database, "SELECT used_bytes FROM vfolders WHERE id = :id", id=Row.id)
+        return bool(found == folder_["used_bytes"] + 7)
 
     assert await used()
 
