@@ -4,6 +4,7 @@ import ast
 import dis
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -130,10 +131,15 @@ async def test_the_engines_client_bounds_no_connections():
     await api.close()
 
 
+def sources() -> Iterator[Path]:
+    for folder in ("src/carrel", "clients/python/src"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
 def foreign() -> set[str]:
     """Private names of others: used in our code, defined nowhere in it."""
     used, own = set(), set()
-    for path in (ROOT / "src/carrel").rglob("*.py"):
+    for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Attribute(attr=name, ctx=ast.Load()):

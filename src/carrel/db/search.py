@@ -1,4 +1,4 @@
-"""Case-insensitive substring search: docs/decisions/0007-search-by-part-of-a-name.md.
+"""Case-insensitive substring search: docs/decisions/0007-substring-search-without-pg-trgm.md.
 
 A searchable table has an index on an expression, and conditions use exactly the same expression:
 

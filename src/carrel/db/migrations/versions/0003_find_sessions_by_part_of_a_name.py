@@ -7,7 +7,7 @@ down_revision = "0002"
 branch_labels = None
 depends_on = None
 
-# Of PostgreSQL's core alone: docs/decisions/0007-search-by-part-of-a-name.md. Repeats are left in; GIN drops them.
+# Of PostgreSQL's core alone: docs/decisions/0007-substring-search-without-pg-trgm.md. Repeats are left in; GIN drops them.
 _TRIGRAMS = """
     CREATE FUNCTION trigrams(value text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         SELECT ARRAY(SELECT substr(lower(value), n, 3) FROM generate_series(1, length(lower(value)) - 2) n)
