@@ -10,15 +10,15 @@ from types import ModuleType
 
 _OPERATOR = ("up", "down", "status", "serve", "backup", "restore", "uninstall")
 _GREETING = """\
-Carrel is not set up in this folder yet. Begin with:
+Carrel is not set up in this directory yet. Start with:
 
-  ./carrel up              set it up, start it, and print its address; asks before it installs anything
+  ./carrel up              set up and start Carrel, and print its URL; asks before it installs anything
   ./carrel up --yes        the same without questions
-  ./carrel test            run every check of the project
-  ./carrel up --help       every option
+  ./carrel test            run all checks of the project
+  ./carrel up --help       list the options
 
 """
-_FURTHER = "Further commands (./carrel --help) are there once it is set up.\n"
+_FURTHER = "More commands (./carrel --help) are available after the setup.\n"
 
 
 def check(root: Path, command: str, arguments: Sequence[str]) -> None:

@@ -29,13 +29,13 @@ FOLDERS = tuple(
 PARTS = ("lint", "generated", "web", "sizes", *FOLDERS)
 _EXAMPLES = """\
 examples:
-  ./carrel test                          every check; asks before it installs what they need
+  ./carrel test                          all checks; asks before it installs what they need
   ./carrel test --yes                    the same without questions
   ./carrel test --only lint,unit         some parts
-  ./carrel test -k ceiling tests/store   everything else goes to pytest
+  ./carrel test -k ceiling tests/store   passes other arguments to pytest
 
-It ends with one line that sums up. Exit code: 0 when all passed, 1 when something failed,
-2 when something is missing and nobody agreed to install it.
+The last line is a summary. Exit code: 0 if all checks passed, 1 if one failed,
+2 if something is missing and was not installed.
 """
 
 
@@ -56,7 +56,7 @@ def parse(arguments: Sequence[str]) -> Options:
     parser = _Parser(
         prog="carrel test",
         usage="%(prog)s [--yes] [--only PART[,PART]] [PYTEST ARGUMENT ...]",
-        description="Run every check of the project.",
+        description="Run all checks of the project.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

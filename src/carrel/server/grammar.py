@@ -92,18 +92,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _data_dir(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--data-dir", type=directory, metavar="DIR", help="where everything is kept")
+    command.add_argument("--data-dir", type=directory, metavar="DIR", help="the data directory")
 
 
 def _output(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "-o", "--output", choices=("table", "json"), default="table", help="how to print the answer"
+        "-o", "--output", choices=("table", "json"), default="table", help="output format (default: table)"
     )
 
 
 def _up(up: argparse.ArgumentParser) -> None:
     _data_dir(up)
-    up.add_argument("--detach", action="store_true", help="return once it runs")
+    up.add_argument("--detach", action="store_true", help="run in the background")
     up.add_argument("--yes", action="store_true", help="install what is missing without asking")
     up.add_argument("--host", type=host, metavar="ADDRESS", help="address to listen on (default 127.0.0.1)")
     up.add_argument("--port", type=port, metavar="N", help="port of the page and the API (default 8700)")
@@ -117,24 +117,22 @@ def _up(up: argparse.ArgumentParser) -> None:
         "--app-ports",
         type=port_range,
         metavar="FIRST-LAST",
-        help="ports of apps for those who come by an address, where names do not work",
+        help="ports of apps for browsers that use an address instead of a name",
     )
     up.add_argument(
         "--tls-cert",
         type=readable,
         metavar="FILE",
-        help="speak TLS with this certificate (PEM) and --tls-key",
+        help="use TLS with this certificate (PEM) and --tls-key",
     )
     up.add_argument("--tls-key", type=readable, metavar="FILE", help="private key of --tls-cert")
-    up.add_argument(
-        "--no-tls", dest="tls_cert", action="store_const", const="", help="plain HTTP again, after --tls-cert"
-    )
+    up.add_argument("--no-tls", dest="tls_cert", action="store_const", const="", help="return to plain HTTP")
     up.add_argument("--admin-email", type=email, metavar="E", help="e-mail of the first administrator")
     _place(up)
     up.add_argument(
         "--show-password",
         action="store_true",
-        help="print the first administrator's password, also where no terminal shows it",
+        help="print the first administrator's password even without a terminal",
     )
 
 
@@ -143,12 +141,12 @@ def _place(command: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--adopt",
         action="store_true",
-        help="the installation was moved here: take its sessions over, unless it still runs where it was",
+        help="the installation was moved here: take over its sessions, unless the original still runs",
     )
     which.add_argument(
         "--as-copy",
         action="store_true",
-        help="this is a copy of an installation: run beside it, and leave its sessions alone",
+        help="this is a copy of an installation: run next to the original, without its sessions",
     )
 
 
@@ -165,13 +163,13 @@ def _serve(serve: argparse.ArgumentParser) -> None:
 
 
 def _backup(backup: argparse.ArgumentParser) -> None:
-    backup.add_argument("backup", type=Path, metavar="BACKUP", help="a directory that is not there yet")
+    backup.add_argument("backup", type=Path, metavar="BACKUP", help="a directory that does not exist yet")
     _data_dir(backup)
     backup.add_argument(
         "--folders",
         choices=("snapshot", "copy", "none"),
         default="snapshot",
-        help="from snapshots where the storage makes them, else as they lie (default); as they lie; or not at all",
+        help="read files from snapshots if the storage supports them (default), directly, or not at all",
     )
     backup.add_argument(
         "--verify", action="store_true", help="read a backup and compare it with its checksums"
@@ -180,7 +178,9 @@ def _backup(backup: argparse.ArgumentParser) -> None:
 
 
 def _restore(restore: argparse.ArgumentParser) -> None:
-    restore.add_argument("backup", type=Path, metavar="BACKUP", help="what `carrel backup` made")
+    restore.add_argument(
+        "backup", type=Path, metavar="BACKUP", help="a directory that `carrel backup` created"
+    )
     _data_dir(restore)
     restore.add_argument("--without-folders", action="store_true", help="leave out the files of folders")
     _output(restore)
@@ -189,13 +189,13 @@ def _restore(restore: argparse.ArgumentParser) -> None:
 def _uninstall(uninstall: argparse.ArgumentParser) -> None:
     _data_dir(uninstall)
     uninstall.add_argument(
-        "--data", action="store_true", help="remove the data directory too: nothing brings it back"
+        "--data", action="store_true", help="remove the data directory too; this cannot be undone"
     )
-    uninstall.add_argument("--force", action="store_true", help="also while there are sessions")
+    uninstall.add_argument("--force", action="store_true", help="uninstall even if sessions exist")
     uninstall.add_argument(
-        "--keep-checkout", action="store_true", help="leave .venv, .tools, node_modules and the built page"
+        "--keep-checkout", action="store_true", help="keep .venv, .tools, node_modules and the built page"
     )
-    uninstall.add_argument("--yes", action="store_true", help="remove without asking")
+    uninstall.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 _ARGUMENTS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
