@@ -217,7 +217,7 @@ def test_a_file_that_is_not_the_pinned_one_is_refused_and_leaves_nothing(
     index: tuple[str, bytes], tmp_path: Path
 ) -> None:
     answer = _unpack(index[0], "0" * 64, tmp_path / "tools" / "thing")
-    assert answer.startswith("refused: thing-1-py3-none-any.whl is not the file we pinned")
+    assert answer.startswith("refused: thing-1-py3-none-any.whl is not the pinned file")
     assert list((tmp_path / "tools").iterdir()) == []
 
 

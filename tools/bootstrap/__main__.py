@@ -85,16 +85,16 @@ def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
         return
     lines = "\n".join(f"  - {part.sentence}" for part in missing)
     asked = any(part.is_new() for part in missing) and "--yes" not in arguments
-    say(f"{'this is needed first' if asked else 'setting up'}:\n{lines}")
+    say(f"{'the following will be installed' if asked else 'setting up'}:\n{lines}")
     if not asked:
         return
     if not has_terminal():
         words = " ".join(arguments)
         command = f"./carrel {words} --yes" if arguments[:1] in (["up"], ["test"]) else "./carrel up --yes"
         raise SetupError(
-            "nothing was installed, since there is no terminal to ask at.", hint=f"Run: {command}", code=2
+            "nothing was installed: there is no terminal to ask for confirmation.", hint=f"Run: {command}", code=2
         )
-    if not ask("go on?"):
+    if not ask("continue?"):
         raise SetupError("nothing was installed.", code=2)
 
 
@@ -108,7 +108,7 @@ def alone() -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("another ./carrel is setting up here; waiting for it")
+            say("another ./carrel is setting up this checkout; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -136,5 +136,5 @@ if __name__ == "__main__":
             say(error.hint)
         sys.exit(error.code)
     except KeyboardInterrupt:
-        say("interrupted; start again to carry on")
+        say("interrupted; run the command again to continue")
         sys.exit(130)

@@ -39,7 +39,7 @@ class Authorities:
         if os.geteuid() != 0:
             if shutil.which("sudo") is None:
                 raise SetupError(
-                    "This machine has no certificate authorities, and this user may not install them.",
+                    "This machine has no certificate authorities, and this user is not allowed to install them.",
                     hint=f"Ask an administrator to run: {' '.join(command)}",
                     code=2,
                 )

@@ -83,12 +83,12 @@ def _fetch(wheel: Wheel, target: Path) -> None:
     except (urllib.error.URLError, OSError) as error:
         raise SetupError(
             f"{wheel.project} could not be downloaded from {_without_password(index_url())}: {error}",
-            hint="Behind a proxy that signs with its own authority, set SSL_CERT_FILE to a file that has it; "
-            "for another package index set PIP_INDEX_URL.",
+            hint="Behind a proxy with its own certificate authority, set SSL_CERT_FILE to a file that contains it; "
+            "to use another package index, set PIP_INDEX_URL.",
         ) from error
     digest = hashlib.sha256(target.read_bytes()).hexdigest()
     if digest != wheel.sha256:
-        raise SetupError(f"{wheel.file} is not the file we pinned: its SHA-256 is {digest}")
+        raise SetupError(f"{wheel.file} is not the pinned file: its SHA-256 is {digest}")
 
 
 def _address(wheel: Wheel, context: ssl.SSLContext) -> str:

@@ -27,7 +27,7 @@ class Environment:
 
     @property
     def sentence(self) -> str:
-        extra = " and the tools for tests" if self._with_tests else ""
+        extra = " and test tools" if self._with_tests else ""
         return f"Python packages{extra} from {_host(index_url())} into .venv (about 200 MB)"
 
     def is_new(self) -> bool:
@@ -68,7 +68,7 @@ class Environment:
             *self._groups(),
         )
         if not self._folder.exists():
-            self._uv("making .venv", "venv", str(self._folder))
+            self._uv("creating .venv", "venv", str(self._folder))
         self._uv(
             "installing Python packages",
             "pip",

@@ -47,7 +47,7 @@ class Page:
         shutil.rmtree(fresh, ignore_errors=True)
         self.npm("building the web page", "run", "build", "--", "--outDir", str(fresh), "--emptyOutDir")
         if not (fresh / "index.html").exists():
-            raise SetupError("Building the web page left no index.html.")
+            raise SetupError("The build of the web page produced no index.html.")
         old = self._tools / "page-old"
         shutil.rmtree(old, ignore_errors=True)
         if self._built.exists():
@@ -104,7 +104,7 @@ def _wheel() -> pins.Wheel:
     wheel = pins.node()
     if wheel is None:
         raise SetupError(
-            "The web page is built with Node.js, which this machine lacks and PyPI has no build of for it.",
+            "Building the web page needs Node.js: it is not installed, and PyPI has no build for this platform.",
             hint="Install Node.js 22 or newer with npm and start again.",
             code=2,
         )

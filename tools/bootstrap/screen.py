@@ -84,7 +84,7 @@ def run(
             )
         if process.returncode != 0:
             raise SetupError(
-                f"{title} failed:\n{_end_of(log)}", hint=f"All it said is in {os.path.relpath(log)}"
+                f"{title} failed:\n{_end_of(log)}", hint=f"The complete output is in {os.path.relpath(log)}"
             )
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 COMMANDS = {
-    "up": "Start Carrel on this machine, setting up what is missing.",
-    "down": "Stop Carrel. Running sessions go on; the next start finds them.",
-    "status": "Show each part with its health, version and address.",
+    "up": "Start Carrel on this machine, and install what is missing.",
+    "down": "Stop Carrel. Sessions keep running; the next start finds them.",
+    "status": "Show each component with its health, version and address.",
     "serve": "Run some roles in the foreground against your own PostgreSQL.",
-    "backup": "Write the database, the key, the settings and the folders into a directory, or verify one.",
+    "backup": "Write database, key, settings and folders to a directory, or verify a backup.",
     "restore": "Rebuild an installation from a backup, in a new data directory.",
-    "uninstall": "Remove what `carrel up` made on this machine, after saying what. Data stays unless --data.",
+    "uninstall": "Remove what `carrel up` installed on this machine, after listing it. Keeps the data without --data.",
 }
 ROLES = ("api", "gateway", "controllers")
 EXIT_USAGE = 2
@@ -41,8 +41,8 @@ _EXAMPLES = {
     "status": "examples:\n  carrel status\n  carrel status -o json",
     "serve": "examples:\n  CARREL_DATABASE_URL=postgresql://carrel@db/carrel carrel serve --roles api,controllers",
     "backup": "examples:\n  carrel backup /mnt/backup/monday\n  carrel backup /mnt/backup/monday --folders none\n"
-    "  carrel backup --verify /mnt/backup/monday\n\nIt holds the installation's key and all files: keep it as safe as "
-    "the original.",
+    "  carrel backup --verify /mnt/backup/monday\n\nA backup contains the installation's key and all files: protect it "
+    "like the original.",
     "restore": "examples:\n  carrel restore /mnt/backup/monday --data-dir /srv/carrel\n"
     "  CARREL_DATABASE_URL=postgresql://carrel@db/fresh carrel restore /mnt/backup/monday",
     "uninstall": "examples:\n  carrel uninstall\n  carrel uninstall --data --yes",
