@@ -194,7 +194,7 @@ def test_domain_admin_keeps_to_their_domain(open_desk: Opener, roles: Roles) -> 
     expect(desk.page.get_by_role("link", name="Configuration")).to_have_count(0)
     refused = desk.row(roles.domain_user).get_by_role("button", name="Delete permanently")
     expect(refused).to_have_accessible_name(
-        f"Delete permanently: {roles.domain_user}. Superadmins only: Delete an inactive user for good."
+        f"Delete permanently: {roles.domain_user}. Superadmins only: Permanently delete an inactive user."
     )
     desk.page.get_by_role("button", name="New user").click()
     role = desk.page.get_by_role("dialog", name="New user").get_by_role("combobox", name="Role")
