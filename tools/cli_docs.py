@@ -16,58 +16,59 @@ PAGE = ROOT / "docs/reference/cli.md"
 
 HEAD = """# The `carrel` command
 
-This page is written by `tools/cli_docs.py` from the commands themselves.
+`tools/cli_docs.py` generates this page from the commands.
 
-`ID` is a session's id, a unique beginning of it (three letters or more), or its name. Every command takes
-`--help`, `--profile NAME`, and, where it has an answer to print, `-o FORMAT`. These may also stand in front of the
-command: `carrel -o json session ls`. Options may stand before, between and behind other words; behind `--` nothing is
-an option.
+`ID` is a session's id, a unique prefix of it (at least three characters), or its name. Every command has `--help` and
+`--profile NAME`, and `-o FORMAT` if it prints a result. These options may also precede the command:
+`carrel -o json session ls`. Options and other arguments may be in any order; nothing after `--` is an option.
 
 ## Output
 
 | `-o` | prints |
 | --- | --- |
-| `table` | what people read (the default); times are by the clock of your machine |
-| `json` | exactly what the HTTP API said; times are in UTC |
+| `table` | a table (the default), with times in local time |
+| `json` | the exact response of the HTTP API, with times in UTC |
 | `yaml` | the same as YAML |
-| `jsonpath=TEMPLATE` | what a template takes from it |
+| `jsonpath=TEMPLATE` | the parts that a template selects |
 
-A template is text with expressions in braces, as kubectl has them; without braces it is one expression. Several values
-of one path come with a space between, texts as they stand, everything else as JSON. What is not there gives nothing.
-Filters are no part of it.
+A template is text with expressions in braces, as in kubectl; without braces it is one expression. Several values
+of one path are separated by spaces; strings are printed as they are, everything else as JSON, and missing values as
+nothing. Filters are not supported.
 
-| in a template | |
+| in a template | selects |
 | --- | --- |
-| `{.items[0].name}`, `{.items[-1]}`, `{.items[1:3]}` | a field, one of a list, some of a list |
-| `{.items[*].name}`, `{.slots.*}`, `{..name}` | of each of a list, all fields, fields of that name at any depth |
+| `{.items[0].name}`, `{.items[-1]}`, `{.items[1:3]}` | a field, an element of a list, a slice |
+| `{.items[*].name}`, `{.slots.*}`, `{..name}` | a field of each element, all fields, that field at any depth |
 | `{.slots['cuda.shares']}` | a field with other characters in its name |
-| `{range .items[*]}{.name}{"\\n"}{end}` | something for each |
+| `{range .items[*]}{.name}{"\\n"}{end}` | a template for each element |
 
-`carrel LIST --watch` shows a list again whenever it changes: on a terminal in place of the last one, elsewhere below
-it, and with `-o json` as one line for each. The server's events tell of changes; lists of which no event tells are
-asked for every two seconds.
+`carrel LIST --watch` prints a list again whenever it changes: on a terminal in place of the previous one, otherwise
+below it, and with `-o json` as one line each time. The server's events trigger it; lists without
+events are polled every two seconds.
 
-## Removing
+## Confirmation
 
-Commands that remove, end or give something up ask on a terminal. Without one they do nothing and end with exit code
-2, unless `--yes` is given.
+Destructive commands ask for confirmation on a terminal. Without a terminal they do nothing and exit with code 2, unless
+`--yes` is given.
 
-## Who you are
+## Credentials
 
 | in this order | |
 | --- | --- |
-| `--profile NAME` | a profile that `carrel login` made |
-| `CARREL_URL`, `CARREL_ACCESS_KEY`, `CARREL_SECRET_KEY` | a keypair for a script; all three together |
+| `--profile NAME` | a profile that `carrel login` created |
+| `CARREL_URL`, `CARREL_TOKEN` | a personal token for a script |
+| `CARREL_URL`, `CARREL_ACCESS_KEY`, `CARREL_SECRET_KEY` | a keypair for a script; set all three |
+| `CARREL_URL` alone | the profile of that server |
 | `CARREL_PROFILE` | the name of a profile |
 | | the profile `default` |
 
-Profiles are files in `$XDG_CONFIG_HOME/carrel/profiles` (`~/.config/carrel/profiles`), one for each, which only
-you can read. `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` are respected, `SSL_CERT_FILE` names
-authorities to trust, and `NO_COLOR` turns colours off. The command runs on Linux and macOS; on Windows, inside WSL.
+Profiles are files in `$XDG_CONFIG_HOME/carrel/profiles` (`~/.config/carrel/profiles`), readable only by
+you. The command respects `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; `SSL_CERT_FILE` names certificate
+authorities to trust, and `NO_COLOR` disables colours. The command runs on Linux and macOS; on Windows, inside WSL.
 
 ## Exit codes
 
-Errors go to standard error, as `error: what happened (code)` and often `hint: what to do`.
+Errors go to standard error, as `error: message (code)`, often with `hint: what to do`.
 """
 
 
@@ -83,7 +84,7 @@ def main() -> int:
         return 0
     if PAGE.exists() and PAGE.read_text() == rendered:
         return 0
-    print(f"{PAGE.relative_to(ROOT)} is not what the commands say; run tools/cli_docs.py", file=sys.stderr)
+    print(f"{PAGE.relative_to(ROOT)} is out of date: run tools/cli_docs.py", file=sys.stderr)
     return 1
 
 
@@ -92,16 +93,16 @@ def render() -> str:
     codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES)
     parts = [HEAD, f"| code | meaning |\n| --- | --- |\n{codes}\n"]
     parts.append(
-        "`carrel session exec` and `carrel session terminal` end with the exit code of what they ran.\n"
+        "`carrel session exec` and `carrel session terminal` return the exit code of the command or shell.\n"
     )
-    sections = {"": "Signing in, and the rest"} | GROUPS
+    sections = {"": "Sign-in and other commands"} | GROUPS
     for group, title in sections.items():
         members = [command for words, command in COMMANDS.items() if _group(words) == group]
         parts.append(f"## {title}\n")
         parts += map(_section, members)
     operator = "\n".join(f"| `carrel {name}` | {summary} |" for name, summary in OPERATOR.items())
-    parts.append("## Running the server\n")
-    parts.append("These belong to the server's package; see [up](command-up.md).\n")
+    parts.append("## Server commands\n")
+    parts.append("These are in the server's package, see [`carrel up`](command-up.md).\n")
     parts.append(f"| command | |\n| --- | --- |\n{operator}\n")
     return "\n".join(parts)
 

@@ -124,7 +124,9 @@ def _class(kind: type) -> list[str]:
     fields = getattr(kind, "_fields", ())
     if attributes or fields:
         lines += ["| attribute | type | |", "| --- | --- | --- |"]
-        lines += [f"| `{name}` | `{inspect.get_annotations(kind)[name].__forward_arg__}` | |" for name in fields]
+        lines += [
+            f"| `{name}` | `{inspect.get_annotations(kind)[name].__forward_arg__}` | |" for name in fields
+        ]
         for name, each in attributes:
             gives = str(each.fget.__annotations__["return"]).replace("|", "\\|")
             lines.append(f"| `{name}` | `{gives}` | {inspect.getdoc(each)} |")

@@ -92,7 +92,9 @@ def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
         words = " ".join(arguments)
         command = f"./carrel {words} --yes" if arguments[:1] in (["up"], ["test"]) else "./carrel up --yes"
         raise SetupError(
-            "nothing was installed: there is no terminal to ask for confirmation.", hint=f"Run: {command}", code=2
+            "nothing was installed: there is no terminal to ask for confirmation.",
+            hint=f"Run: {command}",
+            code=2,
         )
     if not ask("continue?"):
         raise SetupError("nothing was installed.", code=2)

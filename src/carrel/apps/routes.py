@@ -34,7 +34,7 @@ ContainerName = Annotated[
     str | None,
     Query(
         max_length=64,
-        description="A container of the session, such as main or sub1; the main one when left out.",
+        description="A container of the session, such as main or sub1; default: main.",
     ),
 ]
 AppName = Annotated[str, Path(max_length=64)]
@@ -155,11 +155,12 @@ async def logs(
     services: ServicesOf[AccessServices],
     actor: CurrentActor,
     ref: Ref,
-    follow: Annotated[QueryBool, Query(description="Go on until the session ends.")] = False,
+    follow: Annotated[QueryBool, Query(description="Follow the log until the session ends.")] = False,
     tail: Annotated[
-        Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None, Query(description="Only the last lines.")
+        Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None,
+        Query(description="Number of lines from the end."),
     ] = None,
-    download: Annotated[QueryBool, Query(description="Have browsers save it.")] = False,
+    download: Annotated[QueryBool, Query(description="Make browsers save the log as a file.")] = False,
     container: ContainerName = None,
 ) -> StreamingResponse:
     """The log of the session's main process and apps; kept after the end."""

@@ -39,21 +39,21 @@ class AuditFilter(BaseModel):
     """Filter of entries; all given conditions must match."""
 
     id: Annotated[int, Field(ge=1, lt=2**63), DECIMAL] | None = Field(
-        default=None, description="this entry alone"
+        default=None, description="only this entry"
     )
-    from_: When | None = Field(default=None, alias="from", description="not before this time")
-    to: When | None = Field(default=None, description="before this time")
-    actor: str | None = Field(default=None, max_length=254, description="id or e-mail of who did it")
+    from_: When | None = Field(default=None, alias="from", description="start of the period, inclusive")
+    to: When | None = Field(default=None, description="end of the period, exclusive")
+    actor: str | None = Field(default=None, max_length=254, description="id or e-mail of the actor")
     action: str | None = Field(
-        default=None, max_length=60, description="an action, or a kind of them: session.*"
+        default=None, max_length=60, description="an action, or all of a kind: session.*"
     )
     object_kind: str | None = Field(default=None, max_length=30)
     object_id: str | None = Field(default=None, max_length=254)
     outcome: Literal["done", "refused"] | None = None
-    address: str | None = Field(default=None, max_length=60, description="where it came from")
+    address: str | None = Field(default=None, max_length=60, description="source address")
     q: Part | None = Field(default=None, description="part of the actor's e-mail or object's name")
     owner: Literal["me", "all"] = Field(
-        default="all", description="me: what you did, and what was done to what is yours"
+        default="all", description="me: your actions, and actions on your objects"
     )
 
 
@@ -134,10 +134,10 @@ class AuditVerifyQuery(BaseModel):
     """The part of the chain to check."""
 
     after: QueryInt = Field(
-        default=0, ge=0, lt=2**62, description="go on behind this position, `reached` of the last part"
+        default=0, ge=0, lt=2**62, description="continue after this position: `reached` of the previous part"
     )
     expect: Noted | None = Field(
-        default=None, description="POSITION:HASH of an earlier check, compared in the last part"
+        default=None, description="POSITION:HASH of an earlier check, compared with the last part"
     )
 
 

@@ -25,8 +25,8 @@ _STREAM = {
     "schema": {
         "type": "string",
         "description": (
-            "With follow=true: server-sent events, until the client leaves. `event` is the kind, `id` the position "
-            "to resume after, `data` an EventView as JSON. The first has the kind hello; a comment comes every 15 s."
+            "With follow=true: server-sent events, until the client disconnects. `event` is the kind, `id` the "
+            "position to resume after, `data` an EventView as JSON. The first one is hello; a comment comes every 15 s."
         ),
     }
 }

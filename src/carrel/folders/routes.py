@@ -28,7 +28,7 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
 
 router = APIRouter(tags=["folders"])
-Ref = Annotated[str, Path(max_length=64, description="An id, or a name when only one of yours has it.")]
+Ref = Annotated[str, Path(max_length=64, description="An id, or an unambiguous name.")]
 TaskRef = Annotated[str, Path(max_length=64, description="An id.")]
 
 
@@ -179,7 +179,7 @@ async def remove(
     services: ServicesOf[StorageServices],
     actor: CurrentActor,
     ref: Ref,
-    name: Annotated[str, Query(max_length=64, description="the folder's name, once more")],
+    name: Annotated[str, Query(max_length=64, description="confirmation: the name of the folder")],
 ) -> TaskView:
     """Permanently delete a folder in the trash with its files. This cannot be undone."""
     database: Database = services.database

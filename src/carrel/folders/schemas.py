@@ -25,7 +25,7 @@ class VFolderCreate(BaseModel):
     """name: with a leading dot, the folder is mounted into every session of its owner automatically.
 
     host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
-    omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most.
+    omitted: the folder is yours. permission: maximum permission of members and of mounts.
     """
 
     model_config = {"extra": "forbid"}

@@ -25,8 +25,10 @@ _USUALLY = timedelta(days=30)
 class TraceQuery(BaseModel):
     """The range of creation times."""
 
-    since: When | None = Field(default=None, description="not before this time; 30 days ago when left out")
-    until: When | None = Field(default=None, description="before this time; now when left out")
+    since: When | None = Field(
+        default=None, description="start of the period, inclusive; default: 30 days ago"
+    )
+    until: When | None = Field(default=None, description="end of the period, exclusive; default: now")
 
 
 @router.get(

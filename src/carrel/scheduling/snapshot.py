@@ -30,7 +30,7 @@ class QueueOrder(StrEnum):
 
 
 class Strategy(StrEnum):
-    """Which of the nodes with room to choose."""
+    """The choice among nodes with sufficient capacity."""
 
     DISPERSED = "dispersed"
     CONCENTRATED = "concentrated"

@@ -15,9 +15,9 @@ router = APIRouter(tags=["auth"])
 
 
 class PasswordRulesView(BaseModel):
-    """classes: how many of small letters, capital letters, digits and other characters there must be.
+    """classes: minimum number of character classes: lowercase, uppercase, digits, others.
 
-    history: how many former passwords may not come back.
+    history: number of previous passwords that cannot be reused.
     """
 
     min_length: int
@@ -27,7 +27,7 @@ class PasswordRulesView(BaseModel):
 
 
 class SignUpView(BaseModel):
-    """email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used."""
+    """email_domains: permitted e-mail domains; empty: any. verification: whether the e-mail must be verified."""
 
     open: bool
     email_domains: list[str]
@@ -35,7 +35,7 @@ class SignUpView(BaseModel):
 
 
 class Greeting(BaseModel):
-    """forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or ""."""
+    """forgot_password: whether password reset links can be mailed. announcement: Markdown, or ""."""
 
     languages: list[str]
     password: PasswordRulesView
@@ -54,7 +54,7 @@ class Greeting(BaseModel):
     dependencies=[ByAddress],
 )
 async def greeting(services: ServicesOf[Services]) -> Greeting:
-    """What the sign-in page must know."""
+    """What the sign-in page needs, without signing in."""
     async with services.database.transaction() as tx:
         settings = await site.settings(tx)
         providers = await queries.offered(tx)

@@ -48,7 +48,7 @@ _DATABASE_UP = Gauge("carrel_database_up", "1 when the database answered this sc
     },
 )
 async def show(services: ServicesOf[Services], actor: CurrentActor) -> Response:
-    """Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for."""
+    """Metrics of this process, the queue and the capacity, in the text format of Prometheus."""
     _look_at_disk(services.settings.data_dir)
     try:
         async with services.database.transaction() as tx:

@@ -40,7 +40,7 @@ class Health(BaseModel):
     openapi_extra=names("server.health"),
 )
 async def health(services: ServicesOf[ApiServices]) -> Health:
-    """Answers when the server can reach its database; 503 otherwise."""
+    """200 if the server can reach its database, otherwise 503."""
     await services.database.ping()
     return Health(status="ok")
 
@@ -52,7 +52,7 @@ async def health(services: ServicesOf[ApiServices]) -> Health:
     openapi_extra=names("server.read"),
 )
 async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> ServerView:
-    """Version, and each part with its services."""
+    """The version, and the state of each component."""
     found = await parts.look(services.settings, services.database, services.engines)
     own = PartView(
         name="api",

@@ -33,7 +33,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CARREL_", extra="ignore")
 
-    data_dir: Path = Field(default_factory=default_data_dir, description="Where everything is kept.")
+    data_dir: Path = Field(default_factory=default_data_dir, description="The data directory.")
     database_url: str = Field(default="", description="Your own PostgreSQL; empty: the embedded one.")
     engine_url: str = Field(default="unix:///var/run/docker.sock", description="The container engine.")
     host: str = Field(default="127.0.0.1", description="Address that the page, the API and apps listen on.")
@@ -42,27 +42,27 @@ class Settings(BaseSettings):
         default=0, ge=0, le=65535, description="Port of the apps' gateway; 0: the port after `port`."
     )
     apps_domain: str = Field(default="localhost", description="Apps are at <app>-<session>.<this domain>.")
-    public_url: str = Field(default="", description="Where people reach the page; empty: host and port.")
+    public_url: str = Field(default="", description="Public URL of the page; empty: host and port.")
     apps_url: str = Field(
         default="",
-        description="Scheme and port of apps behind a proxy of yours, such as "
-        "https://apps.example.org; empty: http, apps_domain and gateway_port.",
+        description="Public scheme, domain and port of apps behind a reverse proxy, such as "
+        "https://apps.example.org; empty: http or https, apps_domain and gateway_port.",
     )
     app_ports: str = Field(
         default="",
-        description="Ports of apps where their names cannot be resolved, such as "
-        "8710-8749; empty: forty above `port`, where they are needed.",
+        description="Ports of apps for browsers that use an address instead of a name, such as "
+        "8710-8749; empty: forty above `port`, if needed.",
     )
     tls_cert: str = Field(
         default="",
-        description="Certificate (PEM, with those of its authorities behind it) with which the page, the API and apps "
-        "speak TLS by themselves; empty: plain HTTP. Read again when it changes.",
+        description="TLS certificate of the page, the API and apps (PEM, followed by the intermediate certificates); "
+        "empty: plain HTTP. Reloaded when it changes.",
     )
     tls_key: str = Field(default="", description="Its private key (PEM, without a password).")
     trusted_proxies: str = Field(
         default="",
-        description="Addresses and networks of proxies of yours, such as 127.0.0.1,10.0.0.0/8, whose X-Forwarded-For "
-        "and X-Forwarded-Proto are believed; empty: nobody's.",
+        description="Addresses and networks of your reverse proxies, such as 127.0.0.1,10.0.0.0/8, whose "
+        "X-Forwarded-For and X-Forwarded-Proto are trusted; empty: none.",
     )
     metrics_port: int = Field(
         default=0,
@@ -74,21 +74,20 @@ class Settings(BaseSettings):
     connections_per_address: int = Field(
         default=512,
         ge=0,
-        description="Connections that one client address may have open to the page and the API, and as many to apps; "
-        "0: any number. This machine and trusted_proxies have no such limit.",
+        description="Maximum number of connections of a client address to the page and the API, and as many to apps; "
+        "0: unlimited. Localhost and trusted_proxies are exempt.",
     )
     installation: str = Field(
         default="",
-        description="Label that marks our containers in the engine; empty: one that "
-        "no other installation has.",
+        description="Label of this installation's containers in the engine; empty: generated.",
     )
     fake_accelerators: int = Field(
-        default=0, ge=0, le=64, description="So many accelerators that are not there, for trying out only."
+        default=0, ge=0, le=64, description="Number of simulated accelerators, for testing only."
     )
     accelerators: dict[str, dict[str, Any]] = Field(
         default={},
-        description='Settings of kinds of accelerators, as JSON: {"fake": {"count": 4, "units": 2}}. Every kind that '
-        "is installed looks for its devices, with or without settings.",
+        description='Settings of kinds of accelerators, as JSON: {"fake": {"count": 4, "units": 2}}. Every '
+        "installed kind discovers its devices, with or without settings.",
     )
 
     @property

@@ -120,8 +120,8 @@ class SessionQuery(PageQuery):
 
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
-    owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of one person")
-    project: str | None = Field(default=None, max_length=64, description="name or id of one project")
+    owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of a user")
+    project: str | None = Field(default=None, max_length=64, description="id or name of a project")
 
 
 class SessionList(BaseModel):

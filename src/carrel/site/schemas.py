@@ -46,66 +46,68 @@ EmailAddress = Annotated[
 
 
 class SiteSettings(BaseModel):
-    """Every setting with its default. What an administrator has not set is the default of this version."""
+    """Every setting with its default. A setting that was never set has the default of the running version."""
 
     model_config = ConfigDict(extra="forbid")
 
-    password_min_length: int = Field(
-        default=10, ge=8, le=128, description="Characters of a password, at least."
-    )
+    password_min_length: int = Field(default=10, ge=8, le=128, description="Minimum length of a password.")
     password_classes: int = Field(
         default=2,
         ge=1,
         le=4,
-        description="How many of these a password must have: small letters, capital "
-        "letters, digits, other characters.",
+        description="Minimum number of character classes in a password: lowercase, uppercase, "
+        "digits, others.",
     )
     password_refuse_common: bool = Field(default=True, description="Refuse passwords that are easy to guess.")
     password_history: int = Field(
-        default=5, ge=0, le=24, description="How many of somebody's former passwords may not come back."
+        default=5, ge=0, le=24, description="Number of previous passwords that cannot be reused."
     )
     lock_attempts: int = Field(
-        default=10, ge=3, le=100, description="Failures in a row after which an account is locked."
+        default=10, ge=3, le=100, description="Consecutive failures after which an account is locked."
     )
     lock_address_attempts: int = Field(
         default=50,
         ge=3,
         le=10_000,
-        description="Failures after which an address is locked, whatever the account.",
+        description="Failures after which an address is locked, regardless of the account.",
     )
-    lock_minutes: int = Field(default=20, ge=1, le=1440, description="How long a lock lasts.")
+    lock_minutes: int = Field(default=20, ge=1, le=1440, description="Duration of a lock.")
     login_idle_minutes: int = Field(
         default=3 * 24 * 60,
         ge=5,
         le=90 * 24 * 60,
-        description="A sign-in that is not used ends after so long.",
+        description="Idle time after which a sign-in expires.",
     )
     login_lifetime_hours: int = Field(
-        default=14 * 24, ge=1, le=90 * 24, description="A sign-in ends after so long in any case."
+        default=14 * 24, ge=1, le=90 * 24, description="Maximum lifetime of a sign-in."
     )
     second_factor: Whom = Field(default=Whom.NOBODY, description="Who must have a second factor.")
-    sign_up: bool = Field(default=False, description="Whether people may make accounts of their own.")
+    sign_up: bool = Field(default=False, description="Whether people can create their own accounts.")
     sign_up_email_domains: list[EmailDomain] = Field(
         default=[],
         max_length=100,
-        description="Whose e-mail ends in one of these may sign up; empty: anybody.",
+        description="E-mail domains that can sign up; empty: any.",
     )
-    sign_up_domain: DomainId | None = Field(default=None, description="The domain that they come into.")
-    sign_up_project: ProjectId | None = Field(default=None, description="The project that they come into.")
+    sign_up_domain: DomainId | None = Field(default=None, description="The domain of new users.")
+    sign_up_project: ProjectId | None = Field(default=None, description="The project of new users.")
     sign_up_verification: bool = Field(
-        default=True, description="Whether they must follow a link in a mail before they can sign in."
+        default=True, description="Whether new users must verify their e-mail before they can sign in."
     )
     sign_up_keep_days: int = Field(
         default=7,
         ge=0,
         le=3650,
-        description="Days after which an account that somebody made and never verified is deleted; 0: never.",
+        description="Days after which an unverified account is deleted; 0: never.",
     )
     mail_host: HostName = Field(default="", description="The mail server; empty: no mail is sent.")
-    mail_port: int = Field(default=587, ge=1, le=65_535, description="Its port.")
-    mail_tls: MailTls = Field(default=MailTls.STARTTLS, description="How the connection to it is encrypted.")
-    mail_user: str = Field(default="", max_length=254, description="Who signs in at it; empty: nobody.")
-    mail_sender: EmailAddress | None = Field(default=None, description="The address that mail comes from.")
+    mail_port: int = Field(default=587, ge=1, le=65_535, description="Port of the mail server.")
+    mail_tls: MailTls = Field(
+        default=MailTls.STARTTLS, description="Encryption of the connection to the mail server."
+    )
+    mail_user: str = Field(
+        default="", max_length=254, description="User name at the mail server; empty: none."
+    )
+    mail_sender: EmailAddress | None = Field(default=None, description="Sender address of mail.")
     api_rate_limit: int = Field(
         default=30_000,
         ge=100,
@@ -114,42 +116,42 @@ class SiteSettings(BaseModel):
     )
     nodes_visible: bool = Field(
         default=False,
-        description="Whether everybody sees the nodes of the resource groups that they may use.",
+        description="Whether users see the nodes of the resource groups that they can use.",
     )
     audit_retention_days: int = Field(
-        default=0, ge=0, le=36_500, description="How long the audit trail is kept; 0: for ever."
+        default=0, ge=0, le=36_500, description="Retention of the audit trail; 0: forever."
     )
     upload_most_bytes: int = Field(
-        default=0, ge=0, le=2**62, description="Most bytes that one uploaded file may have; 0: any number."
+        default=0, ge=0, le=2**62, description="Maximum size of an uploaded file; 0: unlimited."
     )
     trash_days: int = Field(
         default=30,
         ge=0,
         le=3650,
-        description="Days that folders stay in the trash before they are deleted for good; 0: until somebody does.",
+        description="Days until folders in the trash are deleted permanently; 0: never automatically.",
     )
     announcement: str = Field(
         default="",
         max_length=4000,
-        description="Markdown that everybody sees on top of the page; empty: none.",
+        description="Markdown that everybody sees at the top of the page; empty: none.",
     )
 
     @property
     def sends_mail(self) -> bool:
-        """Whether there is enough to send mail with."""
+        """True if a mail server is configured."""
         return bool(self.mail_host and self.mail_sender)
 
 
 class SiteUpdate(SiteSettings):
-    """Only what is present changes. mail_password: null takes it away; it is never shown again."""
+    """Omitted fields keep their values. mail_password: null removes it; it is never shown."""
 
     mail_password: str | None = Field(default=None, max_length=1024)
 
 
 class SiteView(SiteSettings):
-    """mail_error: why mail could not be sent the last time; null when it could.
+    """mail_error: last error of sending mail; null after a success.
 
-    mail_waiting: how many letters wait to be tried, or tried again.
+    mail_waiting: number of queued mails.
     """
 
     mail_password_set: bool
@@ -163,7 +165,7 @@ class TestMail(BaseModel):
 
 
 class TestMailResult(BaseModel):
-    """error: what the mail server said, or why it could not be reached; null when it took the mail."""
+    """error: of the mail server or the connection to it; null if it accepted the mail."""
 
     sent: bool
     error: str | None

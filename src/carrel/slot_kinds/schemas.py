@@ -9,10 +9,10 @@ from carrel.core.slots import SlotKind
 
 class SlotKindView(BaseModel):
     """type: "count" is whole devices, "shares" thousandths of devices, "unique" whole devices of which a container has
-    one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family take from the
-    same devices, and a container has one of them; null for cpu and mem. scale: how much of it is one for people: 1000
-    for millis and shares. quantum: amounts are multiples of it. allowed: the only amounts; empty: any.
-    title, unit: for people; may be empty.
+    one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family are allocated
+    from the same devices, and a container has one of them; null for cpu and mem. scale: base units per displayed unit:
+    1000 for millis and shares. quantum: amounts are multiples of it. allowed: the only valid amounts; empty: any.
+    title, unit: for display; may be empty.
     """
 
     name: str

@@ -54,7 +54,7 @@ LAUNCHING = frozenset({_S.SCHEDULED, _S.PREPARING, _S.STARTING})
 class ContainerState(StrEnum):
     """State of one container of a session. PENDING: without a node.
 
-    EXITED: it ended or disappeared, and is not restarted; its remains are still to be removed. GONE: nothing of it is
+    EXITED: it ended or disappeared, and is not restarted; still to be removed from the engine. GONE: nothing of it is
     left on the engine, and it holds no slots.
     """
 

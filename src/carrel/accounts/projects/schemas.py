@@ -77,7 +77,7 @@ class ProjectQuery(PageQuery):
     q: str | None = Field(default=None, max_length=100, description="part of the name")
     domain: str | None = Field(default=None, max_length=64, description="id or name of one domain")
     archived: QueryBool | None = Field(
-        default=None, description="only archived ones, or none of them; else all"
+        default=None, description="true: only archived ones; false: none of them; omitted: all"
     )
 
 

@@ -227,7 +227,7 @@ class UsersPurge(BaseModel):
 
 
 class UserPurged(BaseModel):
-    """user: as it was asked for. ended: sessions that were live and end now. folders: how many they had."""
+    """user: as requested. ended: live sessions that end now. folders: number of folders they had."""
 
     user: str
     status: Literal["purged", "failed"]

@@ -66,7 +66,7 @@ _CONDITIONS = {
 }
 Selection = Annotated[
     list[Annotated[str, Query(max_length=4096, pattern=PATH_PATTERN)]],
-    Query(min_length=1, max_length=500, description="relative to the folder; once for each"),
+    Query(min_length=1, max_length=500, description="relative to the folder; repeatable"),
 ]
 
 

@@ -82,10 +82,10 @@ async def options(request: Request, services: With, actor: CurrentActor, ref: Re
     openapi_extra=_TUS | _TUS_CREATE,
     response_class=Response,
     status_code=201,
-    responses={201: {"description": "Location says where to send the bytes."}},
+    responses={201: {"description": "Location is the URL of the upload."}},
 )
 async def create(request: Request, services: With, actor: CurrentActor, ref: Ref) -> Response:
-    """Begin an upload. Upload-Metadata has `path` (or `filename`).
+    """Create an upload. Upload-Metadata has `path` (or `filename`).
 
     It may have `clash`: refuse, replace or rename; `modified`: the file's time, in seconds since 1970; `executable`: 1.
     """

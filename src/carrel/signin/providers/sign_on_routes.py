@@ -65,7 +65,9 @@ async def start(
     dependencies=[ByAddress],
     status_code=303,
     response_class=RedirectResponse,
-    responses={200: {"description": "A question, when a command line waits", "content": {"text/html": {}}}},
+    responses={
+        200: {"description": "A confirmation page, if a command line waits", "content": {"text/html": {}}}
+    },
 )
 async def callback(
     request: Request,

@@ -21,7 +21,7 @@ _WIDEST = 100
 _NEAR = 0.75
 """Similarity (1 is equal) from which a word is suggested for a typo."""
 EXIT_CODES = (
-    (0, "it worked"),
+    (0, "success"),
     (1, "the server rejected the request, or a session did not reach the expected state"),
     (2, "usage error, or a terminal is required"),
     (3, "not signed in, or not permitted"),

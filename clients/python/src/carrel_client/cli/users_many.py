@@ -39,7 +39,7 @@ def import_users_arguments(parser: Arguments) -> None:
     _making(parser)
     parser.explain(
         "Create users from a CSV file. Its first line names the columns, in any order and case; email and\n"
-        "name are required, and empty cells take the values of the options. At most {sheets.MOST_ROWS} users.\n"
+        f"name are required, and empty cells take the values of the options. At most {sheets.MOST_ROWS} users.\n"
         "Projects and addresses are separated by semicolons. All lines are checked first; if one is invalid,\n"
         "no user is created, unless --skip-invalid is given. Generated passwords and links are printed as CSV."
     )
