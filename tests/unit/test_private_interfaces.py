@@ -1,4 +1,4 @@
-"""What we use of libraries without their promise is there: docs/reference/private-interfaces.md."""
+"""The private interfaces of libraries that Carrel uses exist: docs/reference/private-interfaces.md."""
 
 import ast
 import dis

@@ -216,12 +216,12 @@ COMMANDS = {
 # Commands for the operator; implemented in the server's package.
 OPERATOR = {
     "up": "Start Carrel on this machine",
-    "down": "Stop it; sessions keep running",
-    "status": "Show each component",
+    "down": "Stop Carrel; sessions keep running",
+    "status": "Show the state of each component",
     "serve": "Run selected components in the foreground",
-    "backup": "Back it up, or verify a backup",
-    "restore": "Rebuild it from a backup",
-    "uninstall": "Remove it from this machine",
-    "test": "Run its test suite",
-    "bench": "Measure it",
+    "backup": "Back up an installation, or verify a backup",
+    "restore": "Restore an installation from a backup",
+    "uninstall": "Remove Carrel from this machine",
+    "test": "Run the test suite (in a checkout)",
+    "bench": "Run the benchmarks (in a checkout)",
 }

@@ -40,7 +40,7 @@ def cp_arguments(parser: Arguments) -> None:
         help="local paths, FOLDER:PATH, or - for standard input; or a folder to clone",
     )
     parser.add_argument("to", metavar="TO", help="a local path or FOLDER:PATH; or the name of the clone")
-    parser.add_argument("-r", "--recursive", action="store_true", help="directories too")
+    parser.add_argument("-r", "--recursive", action="store_true", help="copy directories with their contents")
     _upload_options(parser)
     waiting_arguments(parser)
     parser.explain(

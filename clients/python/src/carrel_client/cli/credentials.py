@@ -95,8 +95,8 @@ def update_keypair_arguments(parser: Arguments) -> None:
     parser.add_argument("access_key", metavar="ACCESS_KEY", help="as carrel keypair ls shows it")
     parser.add_argument("--name", metavar="N", help="description")
     state = parser.add_mutually_exclusive_group()
-    state.add_argument("--activate", action="store_true", help="activate it")
-    state.add_argument("--deactivate", action="store_true", help="deactivate it")
+    state.add_argument("--activate", action="store_true", help="activate the keypair")
+    state.add_argument("--deactivate", action="store_true", help="deactivate the keypair")
     parser.add_argument(
         "--rate-limit",
         metavar="N",

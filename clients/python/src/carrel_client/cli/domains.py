@@ -82,7 +82,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def update_arguments(parser: Arguments) -> None:
     parser.add_argument("domain", metavar="DOMAIN", help="its name or id")
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     _settings(parser)
     parser.add_argument(
         "--all",

@@ -104,7 +104,7 @@ def add(args: argparse.Namespace, context: Context) -> int:
 
 def edit_arguments(parser: Arguments) -> None:
     _engine(parser)
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     unset_argument(parser)
     parser.kind_of = lambda context, engine: named(
         context.client.engine_kinds.list()["items"], context.client.engines.show(engine)["kind"]

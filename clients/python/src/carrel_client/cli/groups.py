@@ -90,7 +90,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def edit_arguments(parser: Arguments) -> None:
     _group(parser)
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     _settings(parser)
     either = parser.add_mutually_exclusive_group()
     for option, state in (("--activate", True), ("--deactivate", False)):
@@ -280,7 +280,9 @@ def _settings(parser: Arguments) -> None:
             dest=option.replace("-", "_"),
             action="store_const",
             const=emptied,
-            help="the scarcest slot decides" if emptied == [] else "where all apps are",
+            help="compare nodes by the scarcest slot"
+            if emptied == []
+            else "use the installation's address for apps",
         )
 
 

@@ -27,7 +27,7 @@ _REFUSED = 1
 
 def ls_arguments(parser: Arguments) -> None:
     parser.add_argument("--group", metavar="GROUP", help="only those of this resource group")
-    parser.add_argument("--state", choices=("READY", "DOWN"), help="only those")
+    parser.add_argument("--state", choices=("READY", "DOWN"), help="only nodes in this state")
     list_arguments(parser, "name", "seen_at")
     parser.watches("node", "session")
     parser.explain(

@@ -138,7 +138,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def edit_arguments(parser: Arguments) -> None:
     _policy(parser)
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     parser.add_argument("--description", help="description")
     _limit_arguments(parser)
     parser.explain(

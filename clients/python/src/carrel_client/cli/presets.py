@@ -51,7 +51,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def edit_arguments(parser: Arguments) -> None:
     parser.add_argument("preset", metavar="PRESET", help="id, or name if unique")
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     places = parser.add_mutually_exclusive_group()
     places.add_argument("--group", metavar="GROUP", help="limit it to this resource group")
     places.add_argument("--everywhere", action="store_true", help="make it available in all groups")

@@ -95,7 +95,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def update_arguments(parser: Arguments) -> None:
     _project(parser)
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     parser.add_argument("--description", help="description")
     ceiling_argument(parser)
     parser.explain("Change a project. Ceilings are replaced completely.")

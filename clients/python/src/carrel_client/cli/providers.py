@@ -84,7 +84,7 @@ def add_arguments(parser: Arguments) -> None:
     kind_argument(parser, "provider_kind")
     parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and -; used in URLs")
     parser.add_argument("--domain", required=True, help="domain in which new users are created")
-    parser.add_argument("--off", action="store_true", help="do not offer it for sign-in yet")
+    parser.add_argument("--off", action="store_true", help="add it disabled")
     _map_arguments(parser)
     parser.kind_of = lambda context, kind: named(context.client.provider_kinds.list()["items"], kind)
     parser.explain(
@@ -121,7 +121,7 @@ def update_arguments(parser: Arguments) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help="its name or id")
     parser.add_argument("--domain", help="domain in which new users are created")
     state = parser.add_mutually_exclusive_group()
-    state.add_argument("--on", action="store_true", help="offer it")
+    state.add_argument("--on", action="store_true", help="enable it")
     state.add_argument(
         "--off", action="store_true", help="disable it, and sign out users who signed in with it"
     )

@@ -45,7 +45,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
 
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="*", help="as carrel sign-in ls shows them")
-    parser.add_argument("--everywhere", action="store_true", help="all of them")
+    parser.add_argument("--everywhere", action="store_true", help="sign out all browsers")
     parser.add_argument("--user", metavar="USER", help="with --everywhere: of a user that you administer")
     yes_argument(parser)
     parser.explain("Sign out browsers. Keypairs and tokens stay valid.")

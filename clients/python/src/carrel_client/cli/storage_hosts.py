@@ -106,7 +106,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
 
 def update_arguments(parser: Arguments) -> None:
     parser.add_argument("host", metavar="HOST", help="its name or id")
-    parser.add_argument("--name", help="another name")
+    parser.add_argument("--name", help="new name")
     _settings(parser)
     parser.explain("Change a storage host. Back end and root cannot be changed.")
     parser.example("carrel storage-host update fast --inactive", "carrel storage-host update fast --closed")
@@ -176,7 +176,9 @@ def _settings(parser: Arguments) -> None:
     parser.add_argument("--description", help="description")
     active = parser.add_mutually_exclusive_group()
     active.add_argument("--active", action="store_const", const=True, help="accept new folders")
-    active.add_argument("--inactive", dest="active", action="store_const", const=False, help="take none")
+    active.add_argument(
+        "--inactive", dest="active", action="store_const", const=False, help="accept no new folders"
+    )
     public = parser.add_mutually_exclusive_group()
     public.add_argument(
         "--public", action="store_const", const=True, help="open to every domain that may use it"

@@ -205,7 +205,7 @@ def fields(parser: Arguments) -> None:
     parser.add_argument(
         "--project", metavar="PROJECT", action="append", help="a project of theirs; repeatable"
     )
-    parser.add_argument("--role", choices=ROLES, help="their office")
+    parser.add_argument("--role", choices=ROLES, help="role")
     parser.add_argument("--state", choices=STATES, help="state; only active users may sign in")
     parser.add_argument("--description", help="description")
     parser.add_argument(

@@ -67,7 +67,7 @@ def generate_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--suffix", required=True, metavar="@HOST", help="text after the number: @example.org"
     )
-    parser.add_argument("--count", required=True, type=reading(whole_number), help="how many")
+    parser.add_argument("--count", required=True, type=reading(whole_number), help="number of users")
     parser.add_argument(
         "--start", type=reading(whole_number), default=1, help="the first number (default: 1)"
     )

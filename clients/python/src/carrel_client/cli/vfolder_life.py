@@ -77,7 +77,7 @@ def move(args: argparse.Namespace, context: Context) -> int:
 def hand_over_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     whose = parser.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--user", metavar="E-MAIL", help="to whom")
+    whose.add_argument("--user", metavar="E-MAIL", help="the new owner, a user")
     whose.add_argument("--project", help="the new owning project, by name or id")
     yes_argument(parser)
     parser.explain(
