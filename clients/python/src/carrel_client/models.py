@@ -603,7 +603,7 @@ class FoundFiles(TypedDict):
 
 
 class Greeting(TypedDict):
-    """forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or ""."""
+    """forgot_password: whether password reset links can be mailed. announcement: Markdown, or ""."""
 
     announcement: str
     forgot_password: bool
@@ -1357,9 +1357,9 @@ class PasswordChange(TypedDict):
 
 
 class PasswordRulesView(TypedDict):
-    """classes: how many of small letters, capital letters, digits and other characters there must be.
+    """classes: minimum number of character classes: lowercase, uppercase, digits, others.
 
-    history: how many former passwords may not come back."""
+    history: number of previous passwords that cannot be reused."""
 
     classes: int
     history: int
@@ -2028,7 +2028,7 @@ class SignUpRequest(TypedDict):
 
 
 class SignUpView(TypedDict):
-    """email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used."""
+    """email_domains: permitted e-mail domains; empty: any. verification: whether the e-mail must be verified."""
 
     email_domains: list[str]
     open: bool
@@ -2036,7 +2036,7 @@ class SignUpView(TypedDict):
 
 
 class SiteUpdate(TypedDict):
-    """Only what is present changes. mail_password: null takes it away; it is never shown again."""
+    """Omitted fields keep their values. mail_password: null removes it; it is never shown."""
 
     announcement: NotRequired[str]
     api_rate_limit: NotRequired[int]
@@ -2069,9 +2069,9 @@ class SiteUpdate(TypedDict):
 
 
 class SiteView(TypedDict):
-    """mail_error: why mail could not be sent the last time; null when it could.
+    """mail_error: last error of sending mail; null after a success.
 
-    mail_waiting: how many letters wait to be tried, or tried again."""
+    mail_waiting: number of queued mails."""
 
     announcement: str
     api_rate_limit: int
@@ -2119,10 +2119,10 @@ class SlotKindList(TypedDict):
 
 class SlotKindView(TypedDict):
     """type: "count" is whole devices, "shares" thousandths of devices, "unique" whole devices of which a container has
-    one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family take from the
-    same devices, and a container has one of them; null for cpu and mem. scale: how much of it is one for people: 1000
-    for millis and shares. quantum: amounts are multiples of it. allowed: the only amounts; empty: any.
-    title, unit: for people; may be empty."""
+    one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family are allocated
+    from the same devices, and a container has one of them; null for cpu and mem. scale: base units per displayed unit:
+    1000 for millis and shares. quantum: amounts are multiples of it. allowed: the only valid amounts; empty: any.
+    title, unit: for display; may be empty."""
 
     allowed: list[int]
     family: str | None
@@ -2307,7 +2307,7 @@ class TestMail(TypedDict):
 
 
 class TestMailResult(TypedDict):
-    """error: what the mail server said, or why it could not be reached; null when it took the mail."""
+    """error: of the mail server or the connection to it; null if it accepted the mail."""
 
     error: str | None
     sent: bool
@@ -2521,7 +2521,7 @@ class UserPurge(TypedDict):
 
 
 class UserPurged(TypedDict):
-    """user: as it was asked for. ended: sessions that were live and end now. folders: how many they had."""
+    """user: as requested. ended: live sessions that end now. folders: number of folders they had."""
 
     ended: list[str]
     folders: int
@@ -2643,7 +2643,7 @@ class VFolderCreate(TypedDict):
     """name: with a leading dot, the folder is mounted into every session of its owner automatically.
 
     host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
-    omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most."""
+    omitted: the folder is yours. permission: maximum permission of members and of mounts."""
 
     host: NotRequired[str | None]
     name: str

@@ -145,7 +145,7 @@ class Auth(Group):
         return answer
 
     def greeting(self) -> models.Greeting:
-        """What the sign-in page must know."""
+        """What the sign-in page needs, without signing in."""
         answer: models.Greeting = self._transport.call("GET", "/api/v1/auth/greeting")
         return answer
 
@@ -1236,12 +1236,12 @@ class Scheduler(Group):
 
 class Server(Group):
     def health(self) -> models.Health:
-        """Answers when the server can reach its database; 503 otherwise."""
+        """200 if the server can reach its database, otherwise 503."""
         answer: models.Health = self._transport.call("GET", "/api/v1/health")
         return answer
 
     def show(self) -> models.ServerView:
-        """Version, and each part with its services."""
+        """The version, and the state of each component."""
         answer: models.ServerView = self._transport.call("GET", "/api/v1/server")
         return answer
 

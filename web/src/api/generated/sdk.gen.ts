@@ -84,7 +84,7 @@ export const authForgot = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Show what the sign-in page needs
  *
- * What the sign-in page must know.
+ * What the sign-in page needs, without signing in.
  */
 export const authGreeting = <ThrowOnError extends boolean = true>(options?: Options<AuthGreetingData, ThrowOnError>) => (options?.client ?? client).get<AuthGreetingResponses, AuthGreetingErrors, ThrowOnError>({ url: '/api/v1/auth/greeting', ...options });
 
@@ -583,7 +583,7 @@ export const groupsSetWeights = <ThrowOnError extends boolean = true>(options: O
 /**
  * Check the health of the server
  *
- * Answers when the server can reach its database; 503 otherwise.
+ * 200 if the server can reach its database, otherwise 503.
  */
 export const serverHealth = <ThrowOnError extends boolean = true>(options?: Options<ServerHealthData, ThrowOnError>) => (options?.client ?? client).get<ServerHealthResponses, ServerHealthErrors, ThrowOnError>({ url: '/api/v1/health', ...options });
 
@@ -695,7 +695,7 @@ export const loginsRemove = <ThrowOnError extends boolean = true>(options: Optio
 /**
  * Show Prometheus metrics
  *
- * Metrics in the text format of Prometheus: of this process, and of what sessions hold, use and wait for.
+ * Metrics of this process, the queue and the capacity, in the text format of Prometheus.
  */
 export const metricsShow = <ThrowOnError extends boolean = true>(options?: Options<MetricsShowData, ThrowOnError>) => (options?.client ?? client).get<MetricsShowResponses, MetricsShowErrors, ThrowOnError>({ url: '/api/v1/metrics', ...options });
 
@@ -1144,7 +1144,7 @@ export const schedulerTrace = <ThrowOnError extends boolean = true>(options?: Op
 /**
  * Show the version and status of the server
  *
- * Version, and each part with its services.
+ * The version, and the state of each component.
  */
 export const serverShow = <ThrowOnError extends boolean = true>(options?: Options<ServerShowData, ThrowOnError>) => (options?.client ?? client).get<ServerShowResponses, ServerShowErrors, ThrowOnError>({ url: '/api/v1/server', ...options });
 
@@ -1942,7 +1942,7 @@ export const uploadsOptions = <ThrowOnError extends boolean = true>(options: Opt
 /**
  * Create an upload
  *
- * Begin an upload. Upload-Metadata has `path` (or `filename`).
+ * Create an upload. Upload-Metadata has `path` (or `filename`).
  *
  * It may have `clash`: refuse, replace or rename; `modified`: the file's time, in seconds since 1970; `executable`: 1.
  */

@@ -605,7 +605,7 @@ export type ContainerRole = 'main' | 'sub';
  *
  * State of one container of a session. PENDING: without a node.
  *
- * EXITED: it ended or disappeared, and is not restarted; its remains are still to be removed. GONE: nothing of it is
+ * EXITED: it ended or disappeared, and is not restarted; still to be removed from the engine. GONE: nothing of it is
  * left on the engine, and it holds no slots.
  */
 export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
@@ -1548,7 +1548,7 @@ export type FoundFiles = {
 /**
  * Greeting
  *
- * forgot_password: whether links to set a new one can be mailed. announcement: Markdown, or "".
+ * forgot_password: whether password reset links can be mailed. announcement: Markdown, or "".
  */
 export type Greeting = {
     /**
@@ -3549,9 +3549,9 @@ export type PasswordChange = {
 /**
  * PasswordRulesView
  *
- * classes: how many of small letters, capital letters, digits and other characters there must be.
+ * classes: minimum number of character classes: lowercase, uppercase, digits, others.
  *
- * history: how many former passwords may not come back.
+ * history: number of previous passwords that cannot be reused.
  */
 export type PasswordRulesView = {
     /**
@@ -5266,7 +5266,7 @@ export type SignUpRequest = {
 /**
  * SignUpView
  *
- * email_domains: whose addresses may; empty: anybody's. verification: whether a mailed link must be used.
+ * email_domains: permitted e-mail domains; empty: any. verification: whether the e-mail must be verified.
  */
 export type SignUpView = {
     /**
@@ -5286,13 +5286,13 @@ export type SignUpView = {
 /**
  * SiteUpdate
  *
- * Only what is present changes. mail_password: null takes it away; it is never shown again.
+ * Omitted fields keep their values. mail_password: null removes it; it is never shown.
  */
 export type SiteUpdate = {
     /**
      * Announcement
      *
-     * Markdown that everybody sees on top of the page; empty: none.
+     * Markdown that everybody sees at the top of the page; empty: none.
      */
     announcement?: string;
     /**
@@ -5304,37 +5304,37 @@ export type SiteUpdate = {
     /**
      * Audit Retention Days
      *
-     * How long the audit trail is kept; 0: for ever.
+     * Retention of the audit trail; 0: forever.
      */
     audit_retention_days?: number;
     /**
      * Lock Address Attempts
      *
-     * Failures after which an address is locked, whatever the account.
+     * Failures after which an address is locked, regardless of the account.
      */
     lock_address_attempts?: number;
     /**
      * Lock Attempts
      *
-     * Failures in a row after which an account is locked.
+     * Consecutive failures after which an account is locked.
      */
     lock_attempts?: number;
     /**
      * Lock Minutes
      *
-     * How long a lock lasts.
+     * Duration of a lock.
      */
     lock_minutes?: number;
     /**
      * Login Idle Minutes
      *
-     * A sign-in that is not used ends after so long.
+     * Idle time after which a sign-in expires.
      */
     login_idle_minutes?: number;
     /**
      * Login Lifetime Hours
      *
-     * A sign-in ends after so long in any case.
+     * Maximum lifetime of a sign-in.
      */
     login_lifetime_hours?: number;
     /**
@@ -5350,47 +5350,47 @@ export type SiteUpdate = {
     /**
      * Mail Port
      *
-     * Its port.
+     * Port of the mail server.
      */
     mail_port?: number;
     /**
      * Mail Sender
      *
-     * The address that mail comes from.
+     * Sender address of mail.
      */
     mail_sender?: string | null;
     /**
-     * How the connection to it is encrypted.
+     * Encryption of the connection to the mail server.
      */
     mail_tls?: MailTls;
     /**
      * Mail User
      *
-     * Who signs in at it; empty: nobody.
+     * User name at the mail server; empty: none.
      */
     mail_user?: string;
     /**
      * Nodes Visible
      *
-     * Whether everybody sees the nodes of the resource groups that they may use.
+     * Whether users see the nodes of the resource groups that they can use.
      */
     nodes_visible?: boolean;
     /**
      * Password Classes
      *
-     * How many of these a password must have: small letters, capital letters, digits, other characters.
+     * Minimum number of character classes in a password: lowercase, uppercase, digits, others.
      */
     password_classes?: number;
     /**
      * Password History
      *
-     * How many of somebody's former passwords may not come back.
+     * Number of previous passwords that cannot be reused.
      */
     password_history?: number;
     /**
      * Password Min Length
      *
-     * Characters of a password, at least.
+     * Minimum length of a password.
      */
     password_min_length?: number;
     /**
@@ -5406,49 +5406,49 @@ export type SiteUpdate = {
     /**
      * Sign Up
      *
-     * Whether people may make accounts of their own.
+     * Whether people can create their own accounts.
      */
     sign_up?: boolean;
     /**
      * Sign Up Domain
      *
-     * The domain that they come into.
+     * The domain of new users.
      */
     sign_up_domain?: string | null;
     /**
      * Sign Up Email Domains
      *
-     * Whose e-mail ends in one of these may sign up; empty: anybody.
+     * E-mail domains that can sign up; empty: any.
      */
     sign_up_email_domains?: Array<string>;
     /**
      * Sign Up Keep Days
      *
-     * Days after which an account that somebody made and never verified is deleted; 0: never.
+     * Days after which an unverified account is deleted; 0: never.
      */
     sign_up_keep_days?: number;
     /**
      * Sign Up Project
      *
-     * The project that they come into.
+     * The project of new users.
      */
     sign_up_project?: string | null;
     /**
      * Sign Up Verification
      *
-     * Whether they must follow a link in a mail before they can sign in.
+     * Whether new users must verify their e-mail before they can sign in.
      */
     sign_up_verification?: boolean;
     /**
      * Trash Days
      *
-     * Days that folders stay in the trash before they are deleted for good; 0: until somebody does.
+     * Days until folders in the trash are deleted permanently; 0: never automatically.
      */
     trash_days?: number;
     /**
      * Upload Most Bytes
      *
-     * Most bytes that one uploaded file may have; 0: any number.
+     * Maximum size of an uploaded file; 0: unlimited.
      */
     upload_most_bytes?: number;
 };
@@ -5456,15 +5456,15 @@ export type SiteUpdate = {
 /**
  * SiteView
  *
- * mail_error: why mail could not be sent the last time; null when it could.
+ * mail_error: last error of sending mail; null after a success.
  *
- * mail_waiting: how many letters wait to be tried, or tried again.
+ * mail_waiting: number of queued mails.
  */
 export type SiteView = {
     /**
      * Announcement
      *
-     * Markdown that everybody sees on top of the page; empty: none.
+     * Markdown that everybody sees at the top of the page; empty: none.
      */
     announcement?: string;
     /**
@@ -5476,37 +5476,37 @@ export type SiteView = {
     /**
      * Audit Retention Days
      *
-     * How long the audit trail is kept; 0: for ever.
+     * Retention of the audit trail; 0: forever.
      */
     audit_retention_days?: number;
     /**
      * Lock Address Attempts
      *
-     * Failures after which an address is locked, whatever the account.
+     * Failures after which an address is locked, regardless of the account.
      */
     lock_address_attempts?: number;
     /**
      * Lock Attempts
      *
-     * Failures in a row after which an account is locked.
+     * Consecutive failures after which an account is locked.
      */
     lock_attempts?: number;
     /**
      * Lock Minutes
      *
-     * How long a lock lasts.
+     * Duration of a lock.
      */
     lock_minutes?: number;
     /**
      * Login Idle Minutes
      *
-     * A sign-in that is not used ends after so long.
+     * Idle time after which a sign-in expires.
      */
     login_idle_minutes?: number;
     /**
      * Login Lifetime Hours
      *
-     * A sign-in ends after so long in any case.
+     * Maximum lifetime of a sign-in.
      */
     login_lifetime_hours?: number;
     /**
@@ -5530,23 +5530,23 @@ export type SiteView = {
     /**
      * Mail Port
      *
-     * Its port.
+     * Port of the mail server.
      */
     mail_port?: number;
     /**
      * Mail Sender
      *
-     * The address that mail comes from.
+     * Sender address of mail.
      */
     mail_sender?: string | null;
     /**
-     * How the connection to it is encrypted.
+     * Encryption of the connection to the mail server.
      */
     mail_tls?: MailTls;
     /**
      * Mail User
      *
-     * Who signs in at it; empty: nobody.
+     * User name at the mail server; empty: none.
      */
     mail_user?: string;
     /**
@@ -5556,25 +5556,25 @@ export type SiteView = {
     /**
      * Nodes Visible
      *
-     * Whether everybody sees the nodes of the resource groups that they may use.
+     * Whether users see the nodes of the resource groups that they can use.
      */
     nodes_visible?: boolean;
     /**
      * Password Classes
      *
-     * How many of these a password must have: small letters, capital letters, digits, other characters.
+     * Minimum number of character classes in a password: lowercase, uppercase, digits, others.
      */
     password_classes?: number;
     /**
      * Password History
      *
-     * How many of somebody's former passwords may not come back.
+     * Number of previous passwords that cannot be reused.
      */
     password_history?: number;
     /**
      * Password Min Length
      *
-     * Characters of a password, at least.
+     * Minimum length of a password.
      */
     password_min_length?: number;
     /**
@@ -5590,49 +5590,49 @@ export type SiteView = {
     /**
      * Sign Up
      *
-     * Whether people may make accounts of their own.
+     * Whether people can create their own accounts.
      */
     sign_up?: boolean;
     /**
      * Sign Up Domain
      *
-     * The domain that they come into.
+     * The domain of new users.
      */
     sign_up_domain?: string | null;
     /**
      * Sign Up Email Domains
      *
-     * Whose e-mail ends in one of these may sign up; empty: anybody.
+     * E-mail domains that can sign up; empty: any.
      */
     sign_up_email_domains?: Array<string>;
     /**
      * Sign Up Keep Days
      *
-     * Days after which an account that somebody made and never verified is deleted; 0: never.
+     * Days after which an unverified account is deleted; 0: never.
      */
     sign_up_keep_days?: number;
     /**
      * Sign Up Project
      *
-     * The project that they come into.
+     * The project of new users.
      */
     sign_up_project?: string | null;
     /**
      * Sign Up Verification
      *
-     * Whether they must follow a link in a mail before they can sign in.
+     * Whether new users must verify their e-mail before they can sign in.
      */
     sign_up_verification?: boolean;
     /**
      * Trash Days
      *
-     * Days that folders stay in the trash before they are deleted for good; 0: until somebody does.
+     * Days until folders in the trash are deleted permanently; 0: never automatically.
      */
     trash_days?: number;
     /**
      * Upload Most Bytes
      *
-     * Most bytes that one uploaded file may have; 0: any number.
+     * Maximum size of an uploaded file; 0: unlimited.
      */
     upload_most_bytes?: number;
 };
@@ -5667,10 +5667,10 @@ export type SlotKindList = {
  * SlotKindView
  *
  * type: "count" is whole devices, "shares" thousandths of devices, "unique" whole devices of which a container has
- * one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family take from the
- * same devices, and a container has one of them; null for cpu and mem. scale: how much of it is one for people: 1000
- * for millis and shares. quantum: amounts are multiples of it. allowed: the only amounts; empty: any.
- * title, unit: for people; may be empty.
+ * one at most; cpu is in thousandths too ("millis"), mem in "bytes". family: slots of the same family are allocated
+ * from the same devices, and a container has one of them; null for cpu and mem. scale: base units per displayed unit:
+ * 1000 for millis and shares. quantum: amounts are multiples of it. allowed: the only valid amounts; empty: any.
+ * title, unit: for display; may be empty.
  */
 export type SlotKindView = {
     /**
@@ -6096,7 +6096,7 @@ export type StorageHostView = {
 /**
  * Strategy
  *
- * Which of the nodes with room to choose.
+ * The choice among nodes with sufficient capacity.
  */
 export type Strategy = 'dispersed' | 'concentrated' | 'round_robin';
 
@@ -6191,7 +6191,7 @@ export type TestMail = {
 /**
  * TestMailResult
  *
- * error: what the mail server said, or why it could not be reached; null when it took the mail.
+ * error: of the mail server or the connection to it; null if it accepted the mail.
  */
 export type TestMailResult = {
     /**
@@ -6766,7 +6766,7 @@ export type UserPurge = {
 /**
  * UserPurged
  *
- * user: as it was asked for. ended: sessions that were live and end now. folders: how many they had.
+ * user: as requested. ended: live sessions that end now. folders: number of folders they had.
  */
 export type UserPurged = {
     /**
@@ -7086,7 +7086,7 @@ export type VFolderClone = {
  * name: with a leading dot, the folder is mounted into every session of its owner automatically.
  *
  * host: id or name of a storage host; omitted: the one with the most free space that you may use. project: id or name;
- * omitted: the folder is yours. permission: most that members may do, and mode of its mounts at most.
+ * omitted: the folder is yours. permission: maximum permission of members and of mounts.
  */
 export type VFolderCreate = {
     /**
@@ -7407,31 +7407,31 @@ export type AuditListData = {
         /**
          * Id
          *
-         * this entry alone
+         * only this entry
          */
         id?: number | null;
         /**
          * From
          *
-         * not before this time
+         * start of the period, inclusive
          */
         from?: string | null;
         /**
          * To
          *
-         * before this time
+         * end of the period, exclusive
          */
         to?: string | null;
         /**
          * Actor
          *
-         * id or e-mail of who did it
+         * id or e-mail of the actor
          */
         actor?: string | null;
         /**
          * Action
          *
-         * an action, or a kind of them: session.*
+         * an action, or all of a kind: session.*
          */
         action?: string | null;
         /**
@@ -7449,7 +7449,7 @@ export type AuditListData = {
         /**
          * Address
          *
-         * where it came from
+         * source address
          */
         address?: string | null;
         /**
@@ -7461,7 +7461,7 @@ export type AuditListData = {
         /**
          * Owner
          *
-         * me: what you did, and what was done to what is yours
+         * me: your actions, and actions on your objects
          */
         owner?: 'me' | 'all';
         /**
@@ -7505,31 +7505,31 @@ export type AuditExportData = {
         /**
          * Id
          *
-         * this entry alone
+         * only this entry
          */
         id?: number | null;
         /**
          * From
          *
-         * not before this time
+         * start of the period, inclusive
          */
         from?: string | null;
         /**
          * To
          *
-         * before this time
+         * end of the period, exclusive
          */
         to?: string | null;
         /**
          * Actor
          *
-         * id or e-mail of who did it
+         * id or e-mail of the actor
          */
         actor?: string | null;
         /**
          * Action
          *
-         * an action, or a kind of them: session.*
+         * an action, or all of a kind: session.*
          */
         action?: string | null;
         /**
@@ -7547,7 +7547,7 @@ export type AuditExportData = {
         /**
          * Address
          *
-         * where it came from
+         * source address
          */
         address?: string | null;
         /**
@@ -7559,7 +7559,7 @@ export type AuditExportData = {
         /**
          * Owner
          *
-         * me: what you did, and what was done to what is yours
+         * me: your actions, and actions on your objects
          */
         owner?: 'me' | 'all';
         /**
@@ -7599,13 +7599,13 @@ export type AuditVerifyData = {
         /**
          * After
          *
-         * go on behind this position, `reached` of the last part
+         * continue after this position: `reached` of the previous part
          */
         after?: number;
         /**
          * Expect
          *
-         * POSITION:HASH of an earlier check, compared in the last part
+         * POSITION:HASH of an earlier check, compared with the last part
          */
         expect?: string | null;
     };
@@ -8026,7 +8026,7 @@ export type AuthProvidersCallbackError = AuthProvidersCallbackErrors[keyof AuthP
 
 export type AuthProvidersCallbackResponses = {
     /**
-     * A question, when a command line waits
+     * A confirmation page, if a command line waits
      */
     200: unknown;
 };
@@ -10586,7 +10586,7 @@ export type ProjectsListData = {
         /**
          * Archived
          *
-         * only archived ones, or none of them; else all
+         * true: only archived ones; false: none of them; omitted: all
          */
         archived?: boolean | null;
     };
@@ -11474,13 +11474,13 @@ export type SchedulerTraceData = {
         /**
          * Since
          *
-         * not before this time; 30 days ago when left out
+         * start of the period, inclusive; default: 30 days ago
          */
         since?: string | null;
         /**
          * Until
          *
-         * before this time; now when left out
+         * end of the period, exclusive; default: now
          */
         until?: string | null;
     };
@@ -11571,13 +11571,13 @@ export type SessionsListData = {
         /**
          * Owner
          *
-         * me, all, or the id or e-mail of one person
+         * me, all, or the id or e-mail of a user
          */
         owner?: string;
         /**
          * Project
          *
-         * name or id of one project
+         * id or name of a project
          */
         project?: string | null;
     };
@@ -12057,25 +12057,25 @@ export type SessionsLogsData = {
         /**
          * Follow
          *
-         * Go on until the session ends.
+         * Follow the log until the session ends.
          */
         follow?: boolean;
         /**
          * Tail
          *
-         * Only the last lines.
+         * Number of lines from the end.
          */
         tail?: number | null;
         /**
          * Download
          *
-         * Have browsers save it.
+         * Make browsers save the log as a file.
          */
         download?: boolean;
         /**
          * Container
          *
-         * A container of the session, such as main or sub1; the main one when left out.
+         * A container of the session, such as main or sub1; default: main.
          */
         container?: string | null;
     };
@@ -13394,7 +13394,7 @@ export type VfoldersRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13402,7 +13402,7 @@ export type VfoldersRemoveData = {
         /**
          * Name
          *
-         * the folder's name, once more
+         * confirmation: the name of the folder
          */
         name: string;
     };
@@ -13437,7 +13437,7 @@ export type VfoldersShowData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13473,7 +13473,7 @@ export type VfoldersUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13509,7 +13509,7 @@ export type VfoldersAccessData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13545,7 +13545,7 @@ export type FilesArchiveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13553,7 +13553,7 @@ export type FilesArchiveData = {
         /**
          * Path
          *
-         * relative to the folder; once for each
+         * relative to the folder; repeatable
          */
         path: Array<string>;
     };
@@ -13588,7 +13588,7 @@ export type VfoldersCloneData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13624,7 +13624,7 @@ export type FilesDownloadData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13685,7 +13685,7 @@ export type FilesWriteData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13728,7 +13728,7 @@ export type FilesListData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13785,7 +13785,7 @@ export type FilesCopyData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13821,7 +13821,7 @@ export type FilesMakeDirectoryData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13857,7 +13857,7 @@ export type FilesShowData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13900,7 +13900,7 @@ export type FilesMoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13940,7 +13940,7 @@ export type FilesPackData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -13976,7 +13976,7 @@ export type FilesRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14016,7 +14016,7 @@ export type FilesSearchData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14069,7 +14069,7 @@ export type FilesUnpackData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14113,7 +14113,7 @@ export type VfoldersHandOverData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14149,7 +14149,7 @@ export type SharesLeaveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14185,7 +14185,7 @@ export type FilesLinkData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14257,7 +14257,7 @@ export type VfoldersMoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14293,7 +14293,7 @@ export type VfoldersRestoreData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14329,7 +14329,7 @@ export type SharesListData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14365,7 +14365,7 @@ export type SharesCreateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14401,7 +14401,7 @@ export type SharesRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
         /**
@@ -14443,7 +14443,7 @@ export type SharesUpdateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
         /**
@@ -14485,7 +14485,7 @@ export type VfoldersTrashData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14521,7 +14521,7 @@ export type UploadsListData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14557,7 +14557,7 @@ export type UploadsOptionsData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14611,7 +14611,7 @@ export type UploadsCreateData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
     };
@@ -14634,7 +14634,7 @@ export type UploadsCreateError = UploadsCreateErrors[keyof UploadsCreateErrors];
 
 export type UploadsCreateResponses = {
     /**
-     * Location says where to send the bytes.
+     * Location is the URL of the upload.
      */
     201: unknown;
 };
@@ -14645,7 +14645,7 @@ export type UploadsRemoveData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
         /**
@@ -14687,7 +14687,7 @@ export type UploadsShowData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
         /**
@@ -14741,7 +14741,7 @@ export type UploadsAppendData = {
         /**
          * Ref
          *
-         * An id, or a name when only one of yours has it.
+         * An id, or an unambiguous name.
          */
         ref: string;
         /**
