@@ -22,6 +22,7 @@ from simulation.virtual_time import LoopClock, simulate
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.controllers.folder_tasks import FolderTasks
+from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.loop import Tools
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.db.database import Database
@@ -84,6 +85,13 @@ class Hands:
         return ticked
 
 
+class TrashKeeping(Housekeeping):
+    """The part of housekeeping that deletes folders."""
+
+    async def step(self) -> None:
+        await self._empty_trash()
+
+
 class FolderPlane(ControlPlane):
     """A process that looks after folders and nothing else."""
 
@@ -94,7 +102,7 @@ class FolderPlane(ControlPlane):
         self.hands = Hands(fate)
         tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
         self.folders = FolderTasks(tools)
-        self.controllers = [self.folders]
+        self.controllers = [TrashKeeping(tools), self.folders]
 
     async def of(self, host: StorageHostId) -> HostStorage:
         """As `Storages` has it."""

@@ -1,4 +1,4 @@
-"""Run long folder operations, finish interrupted ones, and empty the trash.
+"""Run long folder operations, and finish interrupted ones.
 
 A task is a row. A thread of its storage host works on it, reports progress and can be cancelled. A task keeps no
 intermediate state, so after a crash it starts again. Its outcome is decided in one transaction (`folders.outcomes`),
@@ -23,7 +23,6 @@ from carrel.db.leader import LeadershipLost
 from carrel.folders import outcomes, quotas, service
 from carrel.folders.hosts.storages import HostStorage
 from carrel.folders.service import place_of
-from carrel.site import service as site
 from carrel.storage import tree, whole_folders
 from carrel.storage.port import Advance, FolderLocation
 from carrel.tables.folder_states import FolderState
@@ -76,11 +75,8 @@ class FolderTasks:
 
     async def step(self) -> None:
         """Start every due task that is not running."""
-        clock = self._tools.clock
         async with self._tools.transaction() as tx:
-            if days := (await site.settings(tx)).trash_days:
-                await outcomes.expire(tx, clock, days=days)
-            half_made = await outcomes.half_made(tx, clock.now())
+            half_made = await outcomes.half_made(tx, self._tools.clock.now())
             tasks = await outcomes.to_do(tx)
         for folder in half_made:
             self._take_up(folder.id, partial(self._finish, folder))

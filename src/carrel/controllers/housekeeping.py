@@ -7,6 +7,7 @@ from carrel.apps import service as apps
 from carrel.audit import retention
 from carrel.controllers.loop import Tools
 from carrel.events import service as events
+from carrel.folders import outcomes
 from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
 from carrel.signin.logins import service as logins
@@ -31,8 +32,8 @@ class Housekeeping:
         """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Delete old events and samples, ended sign-ins and tasks, unverified accounts, used tickets, expired audit
-        entries and abandoned uploads. Write missing audit entries of file changes.
+        """Delete old events and samples, ended sign-ins and tasks, unverified accounts, used tickets, expired
+        folders in the trash and audit entries, and abandoned uploads. Write missing audit entries of file changes.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -42,6 +43,7 @@ class Housekeeping:
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)
             await folder_tasks.prune(tx, now)
+        await self._empty_trash()
         await self._cut_audit(now)
         await interrupted.write_down_all(self._tools.transaction, self._tools.storages, self._tools.clock)
         # Last, because storage fails most often; it must complete before the step counts as done.
@@ -49,6 +51,14 @@ class Housekeeping:
         if self._swept_at is None or now - self._swept_at >= SWEPT_EVERY:
             await leftovers.sweep(self._tools.transaction, self._tools.storages, now)
             self._swept_at = now
+
+    async def _empty_trash(self) -> None:
+        """Begin to delete expired folders, in batches."""
+        more = True
+        while more:
+            async with self._tools.transaction() as tx:
+                days = (await site.settings(tx)).trash_days
+                more = days > 0 and await outcomes.expire(tx, self._tools.clock, days=days)
 
     async def _cut_audit(self, now: datetime) -> None:
         """Delete entries past their retention, in batches."""

@@ -53,8 +53,10 @@ class Reap:
         """Start a task for every terminating session without one; restart those that are now forced."""
         async with self._tools.database.transaction() as tx:
             sessions = await queries.in_states(tx, SessionState.TERMINATING)
+            if not sessions:
+                return
             own = await containers.in_states(tx, SessionState.TERMINATING)
-            places = await nodes.addresses(tx) if sessions else {}
+            places = await nodes.addresses(tx)
         for session in sessions:
             key = session.id
             if session.force and self._in_hand.about(key) == _PATIENT:

@@ -18,6 +18,7 @@ from carrel.storage.port import Advance, FolderLocation
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import TOPIC, FolderMount, FolderTask, TaskKind, TaskState, VFolder
 
+_AT_ONCE = 100
 _TAKES_AWAY = (TaskKind.MOVE, TaskKind.REMOVE)
 
 
@@ -201,11 +202,12 @@ async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None,
     await tx.flush()
 
 
-async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
-    """Permanently delete folders that have been in the trash for this many days."""
+async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> bool:
+    """Permanently delete some folders that have been in the trash for this many days. True: there may be more."""
     old = VFolder.trashed_at < clock.now() - timedelta(days=days)
-    statement = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(100)
-    for folder in (await tx.execute(statement.with_for_update(skip_locked=True))).scalars().all():
+    statement = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(_AT_ONCE)
+    found = (await tx.execute(statement.with_for_update(skip_locked=True))).scalars().all()
+    for folder in found:
         audit.record_own(
             tx,
             "vfolder.remove",
@@ -215,6 +217,7 @@ async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> None:
             details={"reason": f"It was in the trash for {days} days.", "used_bytes": folder.used_bytes},
         )
         await begin_removal(tx, clock, None, folder)
+    return len(found) == _AT_ONCE
 
 
 async def _clear(

@@ -130,8 +130,8 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, lack storage they need, or have
     lost access to the group.
     """
-    kept_back = await mounting.kept_back(tx)
-    rows = await tx.execute(_WAITING, {"now": now, "kind": admission.KIND})
+    rows = (await tx.execute(_WAITING, {"now": now, "kind": admission.KIND})).all()
+    kept_back = await mounting.kept_back(tx) if rows else {}
     return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
 
 

@@ -9,6 +9,7 @@ from installation import Api
 from people import eventually
 from people_kit import domain_admin, project_admin, said
 
+from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.errors import Unavailable
 
 
@@ -212,7 +213,14 @@ async def test_of_sessions_that_one_may_not_know_of_only_a_folders_owner_learns_
     assert (theirs["session_name"], theirs["owner"]) == (None, None)
 
 
-async def test_the_trash_empties_itself_after_the_days_that_the_site_says(living: Api):
+@pytest.fixture
+def housekeeping_is_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Housekeeping, "tick_s", 0.1)
+
+
+async def test_the_trash_empties_itself_after_the_days_that_the_site_says(
+    housekeeping_is_frequent: None, living: Api
+):
     user, admin = await living.as_("user"), await living.as_("superadmin")
     old, young = await folder(user, "old"), await folder(user, "young")
     await user.post("/vfolders/young/trash")

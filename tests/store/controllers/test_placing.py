@@ -1,4 +1,4 @@
-"""What it takes to place a session, and to look after nodes, in statements and in rows."""
+"""What it takes to place a session, to look after nodes, and to do nothing, in statements and in rows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +11,9 @@ from node_kit import GIB, join, machine
 from session_kit import SMALL, enqueue
 from sqlalchemy import event, text
 
+from carrel.controllers.folder_tasks import FolderTasks
+from carrel.controllers.launch import Launch
+from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
 from carrel.core.ids import SessionId
@@ -135,3 +138,16 @@ async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, pe
     [refusal] = decided.refusals
     assert (refusal.session, refusal.cause) == ("of-2", Cause.LIMIT)
     assert refusal.reason.endswith("may have 1 container in a session; this needs 2.")
+
+
+async def test_controllers_that_have_nothing_to_do_ask_little(database, people):
+    leader = await lead(database.url)
+    own = tools(database, leader)
+    launch = Launch(own)
+    costs = {}
+    for controller in (Schedule(own), launch, Reap(own, launch), FolderTasks(own)):
+        with statements(database) as taken:
+            await controller.step()
+        costs[controller.name] = len(taken)
+    await leader.resign()
+    assert costs == {"schedule": 2, "launch": 1, "reap": 1, "folders": 3}
