@@ -19,6 +19,17 @@ export default defineConfig({
     // One stylesheet: a part that is downloaded later could arrive without its own.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // A request costs more than its bytes: one file for the first page, and one for what many others share.
+          groups: [
+            { name: "first", tags: ["$initial"], priority: 1 },
+            { name: "shared", minShareCount: 4 },
+          ],
+        },
+      },
+    },
   },
   server: {
     // The server checks Origin on cookies and WebSockets: keep the browser's Host header.

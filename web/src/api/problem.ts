@@ -33,6 +33,11 @@ export class Problem extends Error {
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
+
+  /** The same request may succeed later. */
+  get temporary(): boolean {
+    return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
+  }
 }
 
 /** The problem in whatever a request threw; `response` is absent when the request never got one. */

@@ -1,6 +1,8 @@
 import { QueryClient } from "@tanstack/react-query";
 import { Problem } from "@/api/problem";
 
+const HEALS_MS = 3_000;
+
 /** The one home of server state. Events keep it fresh, so nothing is asked again on a timer or on focus. */
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -14,6 +16,9 @@ export const queryClient = new QueryClient({
       // A "no" is an answer; only a server that did not answer is asked again.
       retry: (failures, error) => failures < 4 && error instanceof Problem && error.unreachable,
       retryDelay: (failures) => 150 * 3 ** failures,
+      // An error goes away by itself when the server is well again.
+      refetchInterval: ({ state }) =>
+        state.error instanceof Problem && state.error.temporary ? HEALS_MS : false,
     },
   },
 });

@@ -1,3 +1,4 @@
+import { queryOptions } from "@tanstack/react-query";
 import {
   createRootRoute,
   createRoute,
@@ -8,6 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { whenSignedOut } from "@/api/client";
 import { Problem } from "@/api/problem";
+import { StartPage } from "@/features/start/StartPage";
 import { authMeQuery } from "@/queries/auth";
 import { loadAgain } from "@/routing/part";
 import {
@@ -30,6 +32,8 @@ import {
   signInSearch,
   usersSearch,
 } from "@/routing/search";
+import { Shell } from "@/shell/Shell";
+import { ConnectingPage } from "./ConnectingPage";
 import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { queryClient } from "./query-client";
@@ -89,11 +93,18 @@ const PUBLIC_PATHS: readonly string[] = [
   "/verify-email",
 ];
 
+/** While no server answers, the frame of the page says so and asks on. */
+const untilReached = queryOptions({
+  ...authMeQuery,
+  retry: (_failures, error) => error instanceof Problem && error.temporary,
+  retryDelay: (failures) => Math.min(150 * 3 ** failures, 2000),
+});
+
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
   beforeLoad: async ({ location }) => {
-    const me = await queryClient.ensureQueryData(authMeQuery).catch((error) => {
+    const me = await queryClient.ensureQueryData(untilReached).catch((error) => {
       if (error instanceof Problem && error.status === 401) return null;
       throw error;
     });
@@ -101,13 +112,14 @@ const shellRoute = createRoute({
       throw redirect({ to: "/signin", search: { next: location.href }, replace: true });
     }
   },
-  component: page(() => import("@/shell/Shell"), "Shell"),
+  pendingComponent: ConnectingPage,
+  component: Shell,
 });
 
 const startRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/",
-  component: page(() => import("@/features/start/StartPage"), "StartPage"),
+  component: StartPage,
 });
 
 export const sessionsRoute = createRoute({

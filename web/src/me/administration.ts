@@ -12,11 +12,10 @@ import {
 import { may, mayBeyondOwn } from "./may";
 import { useMe } from "./use-me";
 
-/** The pages of administration that the person may see. */
-export function useAdministration() {
+function usePages() {
   const { t } = useLingui();
   const me = useMe();
-  const pages = [
+  return [
     { to: "/users", label: t`Users`, icon: IconUsers, shown: mayBeyondOwn(me, "user.read") },
     { to: "/scheduler", label: t`Scheduler`, icon: IconListNumbers, shown: mayBeyondOwn(me, "share.read") },
     { to: "/resources", label: t`Resources`, icon: IconServer2, shown: may(me, "node.update") },
@@ -36,5 +35,14 @@ export function useAdministration() {
       shown: may(me, "provider.read"),
     },
   ] as const;
-  return pages.filter(({ shown }) => shown);
+}
+
+/** The pages of administration that the person may see. */
+export function useAdministration() {
+  return usePages().filter(({ shown }) => shown);
+}
+
+/** Whether the path belongs to a page of administration that the person may not see. */
+export function useForbidden(path: string): boolean {
+  return usePages().some(({ to, shown }) => !shown && (path === to || path.startsWith(`${to}/`)));
 }

@@ -1,6 +1,7 @@
 import { type ComponentType, lazy } from "react";
 
 const PAUSES_MS = [150, 600, 2000];
+const LONGEST_PAUSE_MS = 2000;
 const AT_REST_MS = 1500;
 
 /**
@@ -24,14 +25,24 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   return lazy(bring);
 }
 
-/** What `load` brings, asked for again when the download got lost. */
+/**
+ * What `load` brings, asked for again when the download got lost.
+ *
+ * While no server answers it waits, so that a page opens as soon as there is one. Rejects when a server answers but does
+ * not have the file, as after an upgrade: then only a reload helps.
+ */
 export async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
-  for (const pause of PAUSES_MS) {
+  for (let failures = 0; ; failures += 1) {
     try {
       return await load();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, pause));
+    } catch (problem) {
+      if (failures >= PAUSES_MS.length && (await serverAnswers())) throw problem;
+      await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[failures] ?? LONGEST_PAUSE_MS));
     }
   }
-  return load();
+}
+
+async function serverAnswers(): Promise<boolean> {
+  const answer = await fetch("/", { method: "HEAD", cache: "no-store" }).catch(() => null);
+  return answer?.ok ?? false;
 }

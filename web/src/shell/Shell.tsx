@@ -8,9 +8,11 @@ import { Announcement } from "@/features/site/Announcement";
 import { ClashDesk } from "@/features/uploads/ClashDesk";
 import { useUploading } from "@/features/uploads/use-uploads";
 import { useLive } from "@/live/use-live";
+import { useForbidden } from "@/me/administration";
 import { useOwnPreferences } from "@/me/preferences";
 import { useMe } from "@/me/use-me";
 import { Logo } from "@/ui/Logo";
+import { ForbiddenPage } from "./ForbiddenPage";
 import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
 import { Palette, palette } from "./Palette";
@@ -30,6 +32,7 @@ export function Shell() {
   const [narrow, setNarrow] = useLocalStorage({ key: "carrel.rail", defaultValue: false });
   const phone = useMediaQuery("(max-width: 47.99em)") ?? false;
   const path = useRouterState({ select: (state) => state.location.pathname });
+  const forbidden = useForbidden(path);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the phone's menu
   useEffect(() => menu.close(), [path]);
 
@@ -74,9 +77,7 @@ export function Shell() {
           </output>
         )}
         <Announcement />
-        <div className={styles.page}>
-          <Outlet />
-        </div>
+        <div className={styles.page}>{forbidden ? <ForbiddenPage /> : <Outlet />}</div>
       </AppShell.Main>
       <Palette me={me} />
       <ClashDesk />

@@ -6,6 +6,7 @@ import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {
   problem: unknown;
+  /** Offered as "Try again" where that may help. */
   onRetry?: () => void;
   /** Its sentences are in the page's language already. */
   spoken?: boolean;
@@ -37,7 +38,7 @@ export function ProblemAlert({ problem: thrown, onRetry, spoken = false }: Props
             </Text>
           )}
         </Group>
-        {onRetry && (
+        {onRetry && problem.temporary && (
           <Button size="xs" variant="default" mt={4} onClick={onRetry}>
             <Trans>Try again</Trans>
           </Button>

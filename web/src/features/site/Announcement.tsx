@@ -1,11 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense } from "react";
+import { lazy, Suspense } from "react";
 import { greetingQuery } from "@/queries/auth";
-import { part } from "@/routing/part";
+import { loadAgain } from "@/routing/part";
 
-const Announced = part(() => import("./Announced").then((m) => m.Announced));
+// Few installations announce anything, and Markdown is large.
+const Announced = lazy(() => loadAgain(() => import("./Announced")).then((m) => ({ default: m.Announced })));
 
 /** What the administrators announce, until this person dismisses it on this browser; another text comes back. */
 export function Announcement() {
