@@ -66,7 +66,9 @@ def test_pages_open_offline_once_the_first_one_is_at_rest(desk: Desk) -> None:
     navigation = page.get_by_role("navigation", name="Pages")
     for name in ("Sessions", "Data", "Your settings", "Users", "Audit", "Configuration"):
         navigation.get_by_role("link", name=name, exact=True).click()
-        expect(navigation.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
+        expect(navigation.get_by_role("link", name=name, exact=True)).to_have_attribute(
+            "aria-current", "page"
+        )
         expect(page.get_by_role("heading", level=1)).not_to_have_text(WELCOME)
     page.context.set_offline(False)
 
@@ -97,7 +99,9 @@ def test_without_the_permission_a_page_says_so(carrel: Running, open_desk: Opene
     desk = open_desk(stranger=True)
     desk.go(path)
     desk.sign_in(PASSWORD, email=person.email)
-    expect(desk.page.get_by_role("heading", level=1)).to_have_text("You do not have permission to see this page")
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(
+        "You do not have permission to see this page"
+    )
     expect(desk.page.get_by_role("main").get_by_role("table")).to_be_hidden()
 
 
