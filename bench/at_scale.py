@@ -72,7 +72,7 @@ _ENTRIES = f"""
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Query:
     """One request. who: superadmin, domain admin or user."""
 
     name: str
@@ -80,7 +80,7 @@ class _Asked:
     path: str
 
 
-def _asked() -> Sequence[_Asked]:
+def _queries() -> Sequence[_Query]:
     begin = datetime.now(UTC) - timedelta(days=200)
     month = f"from={begin:%Y-%m-%d}&to={begin + timedelta(days=30):%Y-%m-%d}"
     lists = (
@@ -102,7 +102,7 @@ def _asked() -> Sequence[_Asked]:
         ("audit, refused in a domain", "domain admin", "/audit?limit=20&outcome=refused"),
         ("audit, a month of last year", "superadmin", f"/audit?limit=20&{month}"),
     )
-    return [_Asked(*each) for each in lists]
+    return [_Query(*each) for each in lists]
 
 
 async def measure() -> list[Line]:
@@ -114,25 +114,25 @@ async def measure() -> list[Line]:
         _fill(large, _LARGE)
         sys.stderr.write(f"filled in {time.perf_counter() - began:.0f} s\n")
         ask_small, ask_large = await _asking(small), await _asking(large)
-        return [await _compared(asked, ask_small, ask_large) for asked in _asked()]
+        return [await _compared(query, ask_small, ask_large) for query in _queries()]
 
 
-_Ask = Callable[[_Asked], bytes]
+_Ask = Callable[[_Query], bytes]
 
 
 async def _compared(
-    asked: _Asked, small: tuple[ControlPlane, _Ask], large: tuple[ControlPlane, _Ask]
+    query: _Query, small: tuple[ControlPlane, _Ask], large: tuple[ControlPlane, _Ask]
 ) -> Line:
     times: dict[str, list[float]] = {"small": [], "large": []}
     for _ in range(_ROUNDS):
         for name, (own, ask) in (("small", small), ("large", large)):
-            found = await load(ask(asked), own.port, seconds=_SECONDS, connections=1)
+            found = await load(ask(query), own.port, seconds=_SECONDS, connections=1)
             times[name].append(found.percentile(50))
     ours, floor = median(times["large"]), median(times["small"])
     return Line(
-        f"{asked.name}, 100,000 users, 5,000,000 entries",
+        f"{query.name}, 100,000 users, 5,000,000 entries",
         f"{ours:.1f} ms",
-        f"GET {asked.path.split('?')[0]} as {asked.who}; floor: 100 users, 4,000 entries",
+        f"GET {query.path.split('?')[0]} as {query.who}; floor: 100 users, 4,000 entries",
         ratio=ours / floor,
         floor=f"{floor:.1f} ms",
         goal=_GOAL,
@@ -150,14 +150,14 @@ async def _asking(own: ControlPlane) -> tuple[ControlPlane, _Ask]:
             pair = await keypairs.create(tx, SystemClock(), actor)
         basic[who] = str(httpx2.BasicAuth(pair.access_key, pair.secret_key)._auth_header)
 
-    def ask(asked: _Asked) -> bytes:
-        return request(f"{own.url}/api/v1{asked.path}", Authorization=basic[asked.who])
+    def ask(query: _Query) -> bytes:
+        return request(f"{own.url}/api/v1{query.path}", Authorization=basic[query.who])
 
     async with httpx2.AsyncClient(base_url=f"{own.url}/api/v1", timeout=60) as client:
-        for asked in _asked():
-            answer = await client.get(asked.path, headers={"Authorization": basic[asked.who]})
-            count, expected = len(answer.json()["items"]), int(asked.path.split("limit=")[1].split("&")[0])
-            assert count == expected, f"{asked.name}: {count} rows instead of {expected}: {answer.text[:300]}"
+        for query in _queries():
+            answer = await client.get(query.path, headers={"Authorization": basic[query.who]})
+            count, expected = len(answer.json()["items"]), int(query.path.split("limit=")[1].split("&")[0])
+            assert count == expected, f"{query.name}: {count} rows instead of {expected}: {answer.text[:300]}"
     return own, ask
 
 

@@ -291,13 +291,13 @@ def _count(directory: Path) -> int:
 
 
 def _upload(setup: Setup) -> str:
-    said = ",".join(
+    metadata = ",".join(
         f"{k} {base64.b64encode(v).decode()}" for k, v in (("path", b"big"), ("clash", b"replace"))
     )
     headers = (
         "Tus-Resumable: 1.0.0",
         f"Upload-Length: {_BIG}",
-        f"Upload-Metadata: {said}",
+        f"Upload-Metadata: {metadata}",
         "Content-Type: application/offset+octet-stream",
         "Expect:",
     )

@@ -57,7 +57,7 @@ async def _cpu_of_a_request(port: int) -> float:
     url = f"http://127.0.0.1:{port}"
     async with httpx2.AsyncClient(base_url=url) as client:
         before = float((await client.get("/cpu")).text)
-        asked = request(f"{url}/sessions", **_HEADERS)
-        found = await load(asked, port, seconds=_SECONDS, connections=_CONNECTIONS)
+        payload = request(f"{url}/sessions", **_HEADERS)
+        found = await load(payload, port, seconds=_SECONDS, connections=_CONNECTIONS)
         after = float((await client.get("/cpu")).text)
     return (after - before) / len(found.latencies)

@@ -15,10 +15,10 @@ async def measure() -> list[Line]:
     rest: list[float] = []
     busy: list[float] = []
     async with control_plane(controllers=False) as own, app(own) as upstream:
-        asked = request(own.url + "/api/v1/sessions?limit=20", Authorization=own.basic)
+        payload = request(own.url + "/api/v1/sessions?limit=20", Authorization=own.basic)
 
         async def p99() -> float:
-            found = await load(asked, own.port, seconds=_SECONDS, connections=2, pause_s=_PAUSE_S)
+            found = await load(payload, own.port, seconds=_SECONDS, connections=2, pause_s=_PAUSE_S)
             return found.percentile(99)
 
         await p99()

@@ -36,8 +36,8 @@ def request(url: str, **headers: str) -> bytes:
 class _Asker(asyncio.Protocol):
     """Sends a request, and repeats it when the response is complete. Responses need a Content-Length and a 200."""
 
-    def __init__(self, asked: bytes, until: float, latencies: list[float], pause_s: float) -> None:
-        self._asked = asked
+    def __init__(self, payload: bytes, until: float, latencies: list[float], pause_s: float) -> None:
+        self._payload = payload
         self._until = until
         self._latencies = latencies
         self._pause_s = pause_s
@@ -52,7 +52,7 @@ class _Asker(asyncio.Protocol):
 
     def _ask(self) -> None:
         self._began = time.perf_counter()
-        self._transport.write(self._asked)
+        self._transport.write(self._payload)
 
     def data_received(self, data: bytes) -> None:
         if self._left == 0:
@@ -85,7 +85,7 @@ class _Asker(asyncio.Protocol):
             self.done.set_exception(error or ConnectionError("the server hung up"))
 
 
-async def load(asked: bytes, port: int, *, seconds: float, connections: int, pause_s: float = 0.0) -> Load:
+async def load(payload: bytes, port: int, *, seconds: float, connections: int, pause_s: float = 0.0) -> Load:
     """Send requests over several connections for a while; each waits for its response, and then pauses."""
     loop = asyncio.get_running_loop()
     latencies: list[float] = []
@@ -93,7 +93,7 @@ async def load(asked: bytes, port: int, *, seconds: float, connections: int, pau
     askers = []
     for _ in range(connections):
         _, asker = await loop.create_connection(
-            lambda: _Asker(asked, began + seconds, latencies, pause_s), "127.0.0.1", port
+            lambda: _Asker(payload, began + seconds, latencies, pause_s), "127.0.0.1", port
         )
         askers.append(asker)
     await asyncio.gather(*(asker.done for asker in askers))

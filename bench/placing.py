@@ -119,8 +119,8 @@ async def _alone(place: _Place) -> list[float]:
             request = SessionSpec(image="debian:12", slots=_ASKED, name=f"bench-{number:04}")
             await service.enqueue(place.database, SystemClock(), place.actor, request)
             committed = time.perf_counter()
-            async for told in listening.notifies(timeout=10):
-                if told.payload == "sessions.SCHEDULED":
+            async for notification in listening.notifies(timeout=10):
+                if notification.payload == "sessions.SCHEDULED":
                     break
             took.append(time.perf_counter() - committed)
             # Wait for its launch to end, so that the next one starts on an idle system.

@@ -130,9 +130,9 @@ def _looked() -> Iterator[list[ranking.Asked]]:
     looked: list[ranking.Asked] = []
 
     def counting(best: Callable[..., int | None]) -> Callable[..., int | None]:
-        def counted(self: ranking.Choice, asked: ranking.Asked) -> int | None:
-            looked.append(asked)
-            return best(self, asked)
+        def counted(self: ranking.Choice, requirements: ranking.Asked) -> int | None:
+            looked.append(requirements)
+            return best(self, requirements)
 
         return counted
 

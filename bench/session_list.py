@@ -48,14 +48,14 @@ _FILL = """
 async def measure() -> list[Line]:
     async with control_plane(controllers=False) as own:
         await _fill(own, 1, 20)
-        asked = request(own.url + _PATH, Authorization=own.basic)
+        payload = request(own.url + _PATH, Authorization=own.basic)
         async with own.client() as client:
             body = (await client.get("/sessions?limit=20")).content
         async with _bare(body) as bare_port:
-            rates = await _by_turns(own, asked, bare_port)
+            rates = await _by_turns(own, payload, bare_port)
             small = rates
             await _fill(own, 21, _HISTORY)
-            large = await _by_turns(own, asked, bare_port)
+            large = await _by_turns(own, payload, bare_port)
     ours, bare = median(small["ours"]), median(small["bare"])
     full = median(large["ours"])
     # The machine's speed may have changed between the two runs: the minimal endpoint shows it.
@@ -82,11 +82,11 @@ async def measure() -> list[Line]:
     ]
 
 
-async def _by_turns(own: ControlPlane, asked: bytes, bare_port: int) -> dict[str, list[float]]:
+async def _by_turns(own: ControlPlane, payload: bytes, bare_port: int) -> dict[str, list[float]]:
     rates: dict[str, list[float]] = {"ours": [], "bare": []}
     plain = request(f"http://127.0.0.1:{bare_port}/sessions?limit=20", Authorization=own.basic)
     for _ in range(_ROUNDS):
-        for name, what, port in (("ours", asked, own.port), ("bare", plain, bare_port)):
+        for name, what, port in (("ours", payload, own.port), ("bare", plain, bare_port)):
             rates[name].append((await load(what, port, seconds=_SECONDS, connections=_CONNECTIONS)).rate)
     return rates
 

@@ -113,25 +113,25 @@ def method(owner: str, node: ast.FunctionDef) -> str:
         made = f"{wrapped}({value})" if gives in OBJECTS else value
         return f"    @property\n    def {node.name}(self) -> {wrapped}:\n{about}        return {made}\n"
     head = f"def {node.name}({ast.unparse(node.args)}) ->"
-    asked = f"self._sync.{node.name}({passed(node.args)})"
+    call = f"self._sync.{node.name}({passed(node.args)})"
     if (owner, node.name) in WITHOUT_REQUEST:
-        return f"    {head} {wrapped}:\n{about}        return {wrapped}({asked})\n"
+        return f"    {head} {wrapped}:\n{about}        return {wrapped}({call})\n"
     if gives.startswith("Iterator["):
         item = gives.removeprefix("Iterator[").removesuffix("]")
         wrap = f"Async{item}" if item in OBJECTS else "lambda item: item"
         result = f"Async{item}" if item in OBJECTS else item
         return (
             f"    {head} AsyncIterator[{result}]:\n{about}"
-            f"        return threads.iterate(lambda: {asked}, {wrap})\n"
+            f"        return threads.iterate(lambda: {call}, {wrap})\n"
         )
     if node.name == "wait":
         body = "        return await threads.wait(self, until, timeout_s)\n"
     elif gives == owner:
-        body = f"        await threads.call(lambda: {asked})\n        return self\n"
+        body = f"        await threads.call(lambda: {call})\n        return self\n"
     elif gives in OBJECTS:
-        body = f"        return {wrapped}(await threads.call(lambda: {asked}))\n"
+        body = f"        return {wrapped}(await threads.call(lambda: {call}))\n"
     else:
-        body = f"        return await threads.call(lambda: {asked})\n"
+        body = f"        return await threads.call(lambda: {call})\n"
     return f"    async {head} {wrapped}:\n{about}{body}"
 
 

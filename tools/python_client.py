@@ -290,13 +290,13 @@ def _bodies(document: Schema) -> set[str]:
 
 
 def _reachable(schemas: Mapping[str, Schema], names: set[str]) -> set[str]:
-    reached: set[str] = set()
+    reachable: set[str] = set()
     waiting = set(names)
     while waiting:
         name = waiting.pop()
-        reached.add(name)
-        waiting |= set(_references(schemas[name])) - reached
-    return reached
+        reachable.add(name)
+        waiting |= set(_references(schemas[name])) - reachable
+    return reachable
 
 
 def _references(value: object) -> Iterator[str]:

@@ -175,10 +175,10 @@ export type ActionName = keyof typeof ACTIONS;
 
 
 def _line(action: Action) -> str:
-    reach = [action.scope(role).name.lower() for role in _ROLES]
+    scopes = [action.scope(role).name.lower() for role in _ROLES]
     return (
-        f'  "{action.name}": {{\n    sentence: {json.dumps(action.sentence)},\n    user: "{reach[0]}",\n'
-        f'    projectAdmin: "{reach[1]}",\n    domainAdmin: "{reach[2]}",\n    superadmin: "{reach[3]}",\n  }},\n'
+        f'  "{action.name}": {{\n    sentence: {json.dumps(action.sentence)},\n    user: "{scopes[0]}",\n'
+        f'    projectAdmin: "{scopes[1]}",\n    domainAdmin: "{scopes[2]}",\n    superadmin: "{scopes[3]}",\n  }},\n'
     )
 
 

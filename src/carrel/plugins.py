@@ -72,9 +72,9 @@ class Plugin(Generic[Settings, Backend]):
 
 def settings_schema(settings: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a settings model; see `Plugin.schema`."""
-    whole = settings.model_json_schema()
-    definitions = whole.pop("$defs", {})
-    schema: dict[str, Any] = _without_references(whole, definitions)
+    document = settings.model_json_schema()
+    definitions = document.pop("$defs", {})
+    schema: dict[str, Any] = _without_references(document, definitions)
     schema.pop("title", None)
     schema.setdefault("properties", {})
     schema.setdefault("required", [])

@@ -63,7 +63,7 @@ async def single_sign_on(api: Api, folder: Path) -> AsyncIterator[Sso]:
     """ "corp" is set up and runs; ends with the block."""
     api.services.settings.public_url = api.url
     elsewhere = api.services.elsewhere
-    elsewhere.ground = replace(elsewhere.ground, public_url=api.url)
+    elsewhere.services = replace(elsewhere.services, public_url=api.url)
     with open_id_provider(folder / "provider", redirect_uris=[api.url + CALLBACK]) as there:
         there.accounts["ada"] = dict(ADA)
         there.write()

@@ -144,7 +144,7 @@ class _Engine(FakeEngine):
         await self.world.turn()
         await asyncio.sleep(START_S if name == "ensure.start" else CALL_S)
         await self._fate.gate(name)
-        self.world.reach(name)
+        self.world.require_answer(name)
         result = act()
         self._fate.point(f"after {name}")
         return result

@@ -84,9 +84,9 @@ def agree(missing: Sequence[Part], arguments: Sequence[str]) -> None:
     if not missing:
         return
     lines = "\n".join(f"  - {part.sentence}" for part in missing)
-    asked = any(part.is_new() for part in missing) and "--yes" not in arguments
-    say(f"{'the following will be installed' if asked else 'setting up'}:\n{lines}")
-    if not asked:
+    needs_consent = any(part.is_new() for part in missing) and "--yes" not in arguments
+    say(f"{'the following will be installed' if needs_consent else 'setting up'}:\n{lines}")
+    if not needs_consent:
         return
     if not has_terminal():
         words = " ".join(arguments)

@@ -143,8 +143,8 @@ def step(tally: Tally, name: str, command: Sequence[str], *, folder: Path = ROOT
         errors="replace",
         check=False,
     )
-    said = "ok" if done.returncode == 0 else "FAILED"
-    print(f"\n== {name}\n{done.stdout}== {name}: {said} in {time.monotonic() - began:.1f} s", flush=True)
+    result = "ok" if done.returncode == 0 else "FAILED"
+    print(f"\n== {name}\n{done.stdout}== {name}: {result} in {time.monotonic() - began:.1f} s", flush=True)
     if done.returncode == 0:
         tally.passed += 1
     else:

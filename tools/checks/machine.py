@@ -74,7 +74,7 @@ def prepare(folders: Collection[str], *, consent: Asker, state: Path) -> dict[st
 def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
     """Ask for consent; during the installation, the packages' own servers are prevented from starting."""
 
-    def asked(question: str) -> bool:
+    def confirm(question: str) -> bool:
         agreed = consent(question)
         if agreed and _POSTGRESQL[1] in missing:
             _keep_postgresql_from_starting()
@@ -84,7 +84,7 @@ def _preparing(consent: Consent, missing: Collection[str]) -> Consent:
             _run_as_root(f"mkdir -p {_UNITS} && ln -sfn /dev/null {_UNITS}/{server}.service")
         return agreed
 
-    return asked
+    return confirm
 
 
 def _keep_postgresql_from_starting() -> None:

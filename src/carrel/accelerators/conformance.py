@@ -80,11 +80,11 @@ class AcceleratorConformance:
     def test_it_stays_the_same_and_changes_nothing(self, make: Make) -> None:
         accelerators = make()
         for held in _combinations(accelerators):
-            asked = dict(held)
-            first = accelerators.attach(asked)
-            assert accelerators.attach(asked) == first
+            requested = dict(held)
+            first = accelerators.attach(requested)
+            assert accelerators.attach(requested) == first
             assert make().attach(dict(reversed(held.items()))) == first
-            assert asked == held
+            assert requested == held
 
     def test_devices_of_others_are_passed_over(self, make: Make) -> None:
         accelerators = make()

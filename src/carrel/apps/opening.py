@@ -73,12 +73,12 @@ def app_url(apps_url: str, session: SessionId, app: str) -> str:
     return f"{parts.scheme}://{app}-{session}.{parts.netloc}/"
 
 
-def page_without_names(settings: AppsSettings, asked: str) -> str | None:
+def page_without_names(settings: AppsSettings, request_url: str) -> str | None:
     """The page's URL for this client, if apps must use ports of that host; otherwise None.
 
     asked: URL of the request. For clients of localhost, app host names resolve to their own machine.
     """
-    page = settings.public_url or asked
+    page = settings.public_url or request_url
     host = urlsplit(page).hostname
     return page if settings.effective_app_ports and host and not is_this_machine(host) else None
 
@@ -126,8 +126,8 @@ class AppStarter:
     async def _start(self, place: AppServer, app: AppTemplate) -> int | None:
         """Start it; returns its process id in the container."""
         command = ("sh", "-c", _IN_BACKGROUND, app.name, *app.command)
-        code, said = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
-        return int(said) if code == 0 and said.strip().isdigit() else None
+        code, output = await self._run(place.container, command, {SECRET_VARIABLE: place.secret})
+        return int(output) if code == 0 and output.strip().isdigit() else None
 
     async def _comes_up(
         self, client: aiohttp.ClientSession, place: AppServer, app: AppTemplate, pid: int | None
@@ -156,8 +156,8 @@ class AppStarter:
         """Exit code and output of a short command."""
         engine = await self._engines.of(container)
         async with engine.exec(container, command, env=env, terminal=None) as stream:
-            said = b"".join([chunk async for number, chunk in stream.output() if number == 1])
-            return await stream.exit_code(), said
+            output = b"".join([chunk async for number, chunk in stream.output() if number == 1])
+            return await stream.exit_code(), output
 
     async def _end_of_log(self, container: ContainerId) -> str:
         chunks: list[bytes] = []

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import chain
 from carrel.audit.schemas import AuditFilter
 from carrel.db.database import Database
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import has_part
 from carrel.http.paging import Sort
 from carrel.permissions.decide import Actor, sight
@@ -115,11 +115,11 @@ def _places(actor: Actor, action: str, filters: AuditFilter) -> list[ColumnEleme
     """Visibility conditions, each with its own index: on the actor's objects, by the actor, and in their scope."""
     by, of = AuditEntry.actor_id, AuditEntry.owner_id
     if filters.owner == "me":
-        return [and_(mine == actor.user_id, reaches(actor, action, owner=mine)) for mine in (of, by)]
+        return [and_(mine == actor.user_id, permitted(actor, action, owner=mine)) for mine in (of, by)]
     if sight(actor, action).everything:
-        return [reaches(actor, action)]
-    own = [reaches(actor, action, owner=mine) for mine in (of, by)]
-    return [*own, reaches(actor, action, domain=AuditEntry.domain_id)]
+        return [permitted(actor, action)]
+    own = [permitted(actor, action, owner=mine) for mine in (of, by)]
+    return [*own, permitted(actor, action, domain=AuditEntry.domain_id)]
 
 
 def _conditions(filters: AuditFilter) -> list[ColumnElement[bool] | TextClause]:

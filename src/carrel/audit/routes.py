@@ -57,9 +57,9 @@ async def export_entries(
     services: ServicesOf[Services], actor: CurrentActor, query: Annotated[AuditExportQuery, Query()]
 ) -> StreamingResponse:
     """All matching entries as a file: CSV for spreadsheets, or JSON lines that `carrel audit verify` can check."""
-    asked = query.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    parameters = query.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     async with services.database.transaction() as tx:
-        service.record(tx, actor, "audit.export", "", details={**asked, "format": query.format})
+        service.record(tx, actor, "audit.export", "", details={**parameters, "format": query.format})
     write = export.as_csv if query.format == "csv" else export.as_json_lines
     name = f"audit-{services.clock.now():%Y-%m-%d}.{query.format}"
     return StreamingResponse(

@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from carrel.controllers.loop import Tools
 from carrel.nodes import service as nodes
-from carrel.nodes.administration import leaving
+from carrel.nodes.administration import drain_outcome
 from carrel.nodes.schemas import DrainOutcome
 from carrel.sessions import transitions
 from carrel.tables.nodes import Node
@@ -58,7 +58,7 @@ def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, Dra
     """The sessions to end or move, with the reason for their history. found: each with its draining node."""
     for session, node in found:
         assert node.draining is not None
-        match leaving(session, node.draining):
+        match drain_outcome(session, node.draining):
             case DrainOutcome.ENDS:
                 yield session, DrainOutcome.ENDS, f"Its node {node.name} is being emptied."
             case DrainOutcome.MOVES:

@@ -30,7 +30,7 @@ from carrel.tables.folders import TASKS, FolderTask, TaskKind, TaskState, VFolde
 
 log = structlog.get_logger()
 
-_TELL_EVERY_S = 0.5
+_STORE_EVERY_S = 0.5
 _PAUSE_S = 5.0
 _CERTAIN_FOR = timedelta(seconds=5)
 _AT_ONCE = 2
@@ -261,20 +261,20 @@ class _Work:
 
     async def _hindered(self, folder: VFolder, error: CarrelError | OSError) -> None:
         """Schedule another attempt, or end a task that would fail again."""
-        said = error.message if isinstance(error, CarrelError) else error.strerror or str(error)
+        message = error.message if isinstance(error, CarrelError) else error.strerror or str(error)
         arguments = self._task.arguments
         must_happen = (
             self._task.kind in (TaskKind.REMOVE, TaskKind.CLEAN)
             or "clear" in arguments
             or (self._task.kind == TaskKind.MOVE and arguments["host"] == folder.host_id)
         )
-        log.warning("folders.hindered", task=self._task.id, kind=self._task.kind, error=said)
+        log.warning("folders.hindered", task=self._task.id, kind=self._task.kind, error=message)
         if must_happen or isinstance(error, Unavailable):
             async with self._tools.transaction() as tx:
-                await outcomes.hindered(tx, self._task.id, said)
+                await outcomes.hindered(tx, self._task.id, message)
             await asyncio.sleep(_PAUSE_S)
         else:
-            await self._give_up(TaskState.FAILED, said)
+            await self._give_up(TaskState.FAILED, message)
 
     async def _give_up(self, state: TaskState, problem: str | None) -> None:
         task, clock = self._task, self._tools.clock
@@ -313,29 +313,29 @@ class _Work:
             return work(*given)
 
         gauge = _Gauge()
-        telling = asyncio.Lock()
-        teller = asyncio.create_task(self._tell(gauge, telling, shown=shown))
+        storing = asyncio.Lock()
+        reporter = asyncio.create_task(self._store_progress(gauge, storing, shown=shown))
         try:
             await storage.call(soon, *arguments, gauge.tick, deadline_s=None)
         finally:
             gauge.ended = gauge.ended or _Dropped
-            await end(teller, telling)
+            await end(reporter, storing)
         if shown:
             self._advance = gauge.latest
 
-    async def _tell(self, gauge: _Gauge, telling: asyncio.Lock, *, shown: bool) -> None:
+    async def _store_progress(self, gauge: _Gauge, storing: asyncio.Lock, *, shown: bool) -> None:
         """Store the progress twice a second. An error here stops the work."""
-        told: Advance | None = None
+        published: Advance | None = None
         try:
             while True:
                 latest = gauge.latest if shown else None
-                async with telling, self._tools.transaction() as tx:
-                    news = latest if latest != told else None
+                async with storing, self._tools.transaction() as tx:
+                    news = latest if latest != published else None
                     unwanted = await outcomes.advanced(tx, self._task.id, news)
-                told = latest
+                published = latest
                 if unwanted and shown:
                     gauge.ended = _Cancelled
-                await asyncio.sleep(_TELL_EVERY_S)
+                await asyncio.sleep(_STORE_EVERY_S)
         except (Unavailable, LeadershipLost) as error:
             log.warning("folders.not_told", task=self._task.id, error=str(error))
         finally:

@@ -107,11 +107,11 @@ class Launch:
                 PlacedContainer(one, places.get(one.node_id or NodeId(""), _NOWHERE), devices.get(one.id, {}))
                 for one in own.get(key, ())
             ]
-            leaving = next((one for one in members if one.row.node_id in left), None)
-            if leaving and not session.started_at:
+            displaced = next((one for one in members if one.row.node_id in left), None)
+            if displaced and not session.started_at:
                 if self._in_hand.about(key) != _SENT_BACK:
                     await self.abandon(key)
-                    self._begin_task(key, partial(self._send_back, session, members, leaving), _SENT_BACK)
+                    self._begin_task(key, partial(self._send_back, session, members, displaced), _SENT_BACK)
             else:
                 self._begin_task(key, partial(self._launch, session, members, held.get(key, ())), _LAUNCHED)
 
@@ -194,12 +194,12 @@ class Launch:
             )
 
     async def _send_back(
-        self, session: Session, members: Sequence[PlacedContainer], leaving: PlacedContainer
+        self, session: Session, members: Sequence[PlacedContainer], displaced: PlacedContainer
     ) -> None:
         """Remove it from its nodes and requeue it."""
-        reason = f"Its node {leaving.node.name} is lost or is being emptied before it ran there."
+        reason = f"Its node {displaced.node.name} is lost or is being emptied before it ran there."
         await self._take_back(
-            session, members, cause="node_closed", reason=reason, blamed=leaving.row.node_id
+            session, members, cause="node_closed", reason=reason, blamed=displaced.row.node_id
         )
 
     async def _begin(self, session: Session, members: Sequence[PlacedContainer]) -> bool:

@@ -46,8 +46,8 @@ async def _mount(storage: HostStorage, mounted: MountedFolder) -> Mount:
             mounted.host, f"{unreached} Its directory is not there: an administrator has to look for it."
         ) from error
     except (Unavailable, OSError) as error:
-        said = error.message if isinstance(error, Unavailable) else f"{os.strerror(error.errno or 0)}."
-        raise Unavailable("storage.unavailable", f"{unreached} {said}") from error
+        detail = error.message if isinstance(error, Unavailable) else f"{os.strerror(error.errno or 0)}."
+        raise Unavailable("storage.unavailable", f"{unreached} {detail}") from error
     except CarrelError as error:
         # We cannot read a directory that a session made private to its user, but it can be mounted.
         if error.code != "file.inaccessible":

@@ -68,14 +68,16 @@ class Schedule:
             moved = await transitions.move(tx, placed, SessionState.SCHEDULED, cause="scheduled", now=now)
         if decided.refusals:
             shown = {one.session: one.position for one in decided.refusals if one.position <= _PLACES_SHOWN}
-            await self._tell(
+            await self._store_refusals(
                 tx, [(one.session, one.reason, shown.get(one.session)) for one in decided.refusals]
             )
         return len(moved)
 
-    async def _tell(self, tx: AsyncSession, told: Sequence[tuple[SessionId, str, int | None]]) -> None:
+    async def _store_refusals(
+        self, tx: AsyncSession, refusals: Sequence[tuple[SessionId, str, int | None]]
+    ) -> None:
         """Store changed reasons and positions; a long queue moves with every session that ends."""
-        if not told:
+        if not refusals:
             return
-        said = await queries.said_of_waiting(tx)
-        await transitions.refuse(tx, [one for one in told if said.get(one[0]) != one[1:]])
+        stored = await queries.reasons_of_pending(tx)
+        await transitions.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])

@@ -5,9 +5,9 @@ import ipaddress
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64", "arm": "armv7l"}
 
 
-def architecture(said: str | None) -> str:
+def architecture(reported: str | None) -> str:
     """The normalized architecture: machines report x86_64, images amd64. "" if unknown."""
-    return _ARCHITECTURES.get(said or "", said or "")
+    return _ARCHITECTURES.get(reported or "", reported or "")
 
 
 def is_this_machine(host: str) -> bool:

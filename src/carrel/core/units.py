@@ -37,13 +37,13 @@ def parse_cpu(text: str) -> int:
         raise ValueError(f"{text!r} is not a number of CPUs; write for example 0.5, 2 or 250m") from None
 
 
-def parse_slots(said: Mapping[str, int | str]) -> dict[str, int]:
+def parse_slots(amounts: Mapping[str, int | str]) -> dict[str, int]:
     """Slots in base units. Numbers are in base units already; text is in units for people: {"cpu": "2", "mem": "4g",
     "cuda.shares": "0.5"}.
 
     Raises: ValueError naming the invalid amount.
     """
-    slots = {slot: _parse_amount(slot, amount) for slot, amount in said.items()}
+    slots = {slot: _parse_amount(slot, amount) for slot, amount in amounts.items()}
     if slot := next((slot for slot, amount in slots.items() if amount < 0), None):
         raise ValueError(f"{slot} is less than nothing")
     return slots

@@ -45,17 +45,17 @@ class StatementReader:
 
         Raises: Unavailable.
         """
-        return await self._asked(_prepared, statement, bound)
+        return await self._timed(_prepared, statement, bound)
 
     async def search(self, statement: str, bound: Mapping[str, object]) -> list[str]:
         """As `texts`, planned for the bound values. Raises: Unavailable."""
-        return await self._asked(_planned, statement, bound)
+        return await self._timed(_planned, statement, bound)
 
     @property
     def idle(self) -> int:
         return len(self._idle)
 
-    async def _asked(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
+    async def _timed(self, ask: _Ask, statement: str, bound: Mapping[str, object]) -> list[str]:
         began = time.perf_counter()
         try:
             async with self._place():

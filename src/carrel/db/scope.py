@@ -10,7 +10,7 @@ from carrel.permissions.decide import Actor, sight
 Column = ColumnElement[Any] | InstrumentedAttribute[Any] | None
 
 
-def reaches(
+def permitted(
     actor: Actor,
     action: str,
     *,

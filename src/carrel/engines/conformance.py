@@ -285,8 +285,8 @@ class EngineConformance:
         container = await running(harness)
         command, size = ("no-such-command",), TerminalSize()
         async with harness.engine.exec(container, command, env={}, terminal=size) as process:
-            said = b"".join([chunk async for fd, chunk in process.output() if fd == 1])
-            assert said == b"There is no command no-such-command in this session.\r\n"
+            output = b"".join([chunk async for fd, chunk in process.output() if fd == 1])
+            assert output == b"There is no command no-such-command in this session.\r\n"
             assert await process.exit_code() == 127
 
     async def test_a_terminal_has_its_size_and_can_be_resized(self, harness: EngineHarness) -> None:

@@ -49,7 +49,7 @@ class FakeEngine(FakeAdjusting):
         world = self.world
         world.before("ensure")
         await self.world.turn()
-        world.reach("ensure")
+        world.require_answer("ensure")
         # 1. Node and image.
         if not world.on_a_node(FakeContainer(spec)):
             raise EngineError(f"The node {spec.node} is gone.", retriable=True)
@@ -72,13 +72,13 @@ class FakeEngine(FakeAdjusting):
     async def remove(self, container: str, *, grace_s: float) -> None:
         self.world.before("remove")
         await self.world.turn()
-        self.world.reach("remove")
+        self.world.require_answer("remove")
         await self.step("remove.stop", lambda: self._stop(container))
         await self.step("remove.delete", lambda: self._delete(container))
         self.world.after("remove")
 
     async def list(self) -> Sequence[Observed]:
-        return await self.step("list", lambda: tuple(map(self._observed, self._within_reach())))
+        return await self.step("list", lambda: tuple(map(self._observed, self._reachable())))
 
     def watch(self) -> AsyncIterator[str]:
         queue: asyncio.Queue[str | None] = asyncio.Queue()
@@ -133,15 +133,13 @@ class FakeEngine(FakeAdjusting):
             for chunk in found.output[sent:]:
                 yield chunk
             sent = len(found.output)
-            self.world.reach("logs")
+            self.world.require_answer("logs")
             if not found.running:
                 return
             await found.changed.wait()
 
     async def usage(self) -> Sequence[ContainerUsage]:
-        return await self.step(
-            "usage", lambda: tuple(self._usage(c) for c in self._within_reach() if c.running)
-        )
+        return await self.step("usage", lambda: tuple(self._usage(c) for c in self._reachable() if c.running))
 
     async def _hints(self, queue: "asyncio.Queue[str | None]") -> AsyncIterator[str]:
         try:
@@ -171,7 +169,7 @@ class FakeEngine(FakeAdjusting):
         if found is not None and self.world.on_a_node(found):
             self.world.vanish(container)
 
-    def _within_reach(self) -> Iterator[FakeContainer]:
+    def _reachable(self) -> Iterator[FakeContainer]:
         return filter(self.world.on_a_node, self.world.containers.values())
 
     def _observed(self, container: FakeContainer) -> Observed:

@@ -80,7 +80,7 @@ class FakeAdjusting:
         """Perform one step between its hooks; yields to other tasks first, like a real engine."""
         self.world.before(name)
         await self.world.turn()
-        self.world.reach(name)
+        self.world.require_answer(name)
         result = act()
         self.world.after(name)
         return result

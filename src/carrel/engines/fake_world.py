@@ -235,7 +235,7 @@ class FakeWorld:
         while self._hung:
             await self._answers.wait()
 
-    def reach(self, step: str) -> None:
+    def require_answer(self, step: str) -> None:
         """Raise the fault scripted for this step, or EngineUnavailable while the engine is unavailable."""
         if self._away:
             raise EngineUnavailable("The fake engine does not answer.")

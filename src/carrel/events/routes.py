@@ -63,20 +63,18 @@ async def list_events(
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
     async with services.database.transaction() as tx:
-        happenings = await service.latest(tx, actor, before=cursor, limit=limit)
-    full = len(happenings) == limit
-    return EventList(
-        items=[_view(h) for h in happenings], next_cursor=happenings[-1].position if full else None
-    )
+        events = await service.latest(tx, actor, before=cursor, limit=limit)
+    full = len(events) == limit
+    return EventList(items=[_view(h) for h in events], next_cursor=events[-1].position if full else None)
 
 
 async def _frames(
     request: Request, services: EventServices, actor: Actor, position: str | None
 ) -> AsyncIterator[bytes]:
     """Frames of text/event-stream; a comment every 15 s keeps proxies from closing an idle line."""
-    with _STREAMS.track_inprogress(), services.events.following(actor, position) as happenings:
+    with _STREAMS.track_inprogress(), services.events.following(actor, position) as events:
         yield b"event: hello\ndata: {}\n\n"
-        upcoming = asyncio.ensure_future(anext(happenings, None))
+        upcoming = asyncio.ensure_future(anext(events, None))
         looked = asyncio.get_running_loop().time()
         try:
             while True:
@@ -88,11 +86,11 @@ async def _frames(
                 if not done:
                     yield b": ping\n\n"
                     continue
-                happening = upcoming.result()
-                if happening is None:
+                event = upcoming.result()
+                if event is None:
                     return
-                yield _frame(happening)
-                upcoming = asyncio.ensure_future(anext(happenings, None))
+                yield _frame(event)
+                upcoming = asyncio.ensure_future(anext(events, None))
         finally:
             upcoming.cancel()
 
@@ -110,17 +108,17 @@ async def _still_known(request: Request) -> bool:
     return True
 
 
-def _frame(happening: PublishedEvent) -> bytes:
-    head = f"id: {happening.position}\n".encode() if happening.position else b""
-    body = orjson.dumps(happening.data if happening.position is None else _view(happening).model_dump())
-    return head + b"event: " + happening.kind.encode() + b"\ndata: " + body + b"\n\n"
+def _frame(event: PublishedEvent) -> bytes:
+    head = f"id: {event.position}\n".encode() if event.position else b""
+    body = orjson.dumps(event.data if event.position is None else _view(event).model_dump())
+    return head + b"event: " + event.kind.encode() + b"\ndata: " + body + b"\n\n"
 
 
-def _view(happening: PublishedEvent) -> EventView:
+def _view(event: PublishedEvent) -> EventView:
     return EventView(
-        id=happening.position,
-        at=happening.at,
-        kind=happening.kind,
-        object=EventObject(kind=happening.object_kind, id=happening.object_id),
-        data=dict(happening.data),
+        id=event.position,
+        at=event.at,
+        kind=event.kind,
+        object=EventObject(kind=event.object_kind, id=event.object_id),
+        data=dict(event.data),
     )

@@ -46,7 +46,7 @@ class PublishedEvent:
     data: Mapping[str, Any]
     audience: Audience = ()
 
-    def reaches(self, actor: Actor) -> bool:
+    def is_visible_to(self, actor: Actor) -> bool:
         """True if the actor may see it."""
         if allows(actor, "event.read", self.target):
             return True
@@ -72,7 +72,7 @@ _LATEST = text("""
 """)
 
 _RECORD = text("""
-    WITH told AS (
+    WITH published AS (
         INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, audience, data)
         VALUES (:kind, :object_kind, :object_id, :owner, :project, :domain, CAST(:audience AS text[]),
             CAST(:data AS jsonb))
@@ -80,7 +80,7 @@ _RECORD = text("""
 """)
 
 _TELL = text("""
-    WITH told AS (
+    WITH published AS (
         INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
         SELECT :kind, :object_kind, :object_id, person, '', '', CAST(:data AS jsonb)
         FROM unnest(CAST(:people AS text[])) AS person
@@ -94,12 +94,12 @@ _END = str(2**63 - 1)
 class Batch:
     """held: more is committed, but held back because an older transaction is still running."""
 
-    happenings: Sequence[PublishedEvent]
+    events: Sequence[PublishedEvent]
     held: bool
 
     @property
     def full(self) -> bool:
-        return len(self.happenings) == _BATCH
+        return len(self.events) == _BATCH
 
 
 async def record(
@@ -128,16 +128,16 @@ async def record(
     await tx.execute(_RECORD, bound)
 
 
-async def tell(
-    tx: AsyncSession, kind: str, object_id: str, *, people: Sequence[UserId], data: Mapping[str, object]
+async def publish(
+    tx: AsyncSession, kind: str, object_id: str, *, recipients: Sequence[UserId], data: Mapping[str, object]
 ) -> None:
     """Add an event for each of these users to this transaction, besides the one for those who see the target."""
-    if people:
+    if recipients:
         bound = {
             "kind": kind,
             "object_kind": kind.split(".")[0],
             "object_id": object_id,
-            "people": list(people),
+            "people": list(recipients),
             "data": orjson.dumps(data).decode(),
         }
         await tx.execute(_TELL, bound)
@@ -147,7 +147,7 @@ async def after(tx: AsyncSession, position: str) -> Batch:
     """Events committed after the position, oldest first, at most 500; without gaps."""
     xid, event_id = parse(position)
     rows = (await tx.execute(_AFTER, {"xid": xid, "id": event_id, "limit": _BATCH})).all()
-    settled = [_happening(row) for row in rows if row.settled]
+    settled = [_event(row) for row in rows if row.settled]
     return Batch(settled, held=len(settled) < len(rows))
 
 
@@ -155,7 +155,7 @@ async def latest(tx: AsyncSession, actor: Actor, *, before: str | None, limit: i
     """The latest events about the actor's own sessions, newest first."""
     xid, event_id = parse(before) if before else (_END, 2**62)
     rows = await tx.execute(_LATEST, {"xid": xid, "id": event_id, "limit": limit, "owner": actor.user_id})
-    return [_happening(row) for row in rows]
+    return [_event(row) for row in rows]
 
 
 async def end_of_log(tx: AsyncSession) -> str:
@@ -177,7 +177,7 @@ def parse(position: str) -> tuple[str, int]:
     return xid, int(event_id)
 
 
-def _happening(row: Any) -> PublishedEvent:
+def _event(row: Any) -> PublishedEvent:
     return PublishedEvent(
         position=f"{row.xid}.{row.id}",
         at=row.at,
@@ -222,17 +222,17 @@ class EventStream:
                 log.warning("events.database_unavailable")
                 pause = 1.0
 
-    def announce(self, happening: PublishedEvent) -> None:
+    def announce(self, event: PublishedEvent) -> None:
         """Deliver an event to the followers who may see it."""
         for queue, actor in list(self._followers.items()):
-            if not happening.reaches(actor):
+            if not event.is_visible_to(actor):
                 continue
             if queue.qsize() >= _QUEUE:
                 # The reader is too slow: end its stream; it resumes from its last position.
                 del self._followers[queue]
                 queue.put_nowait(None)
             else:
-                queue.put_nowait(happening)
+                queue.put_nowait(event)
 
     @contextmanager
     def following(self, actor: Actor, position: str | None) -> Iterator[AsyncIterator[PublishedEvent]]:
@@ -245,31 +245,31 @@ class EventStream:
         queue: asyncio.Queue[PublishedEvent | None] = asyncio.Queue()
         self._followers[queue] = actor
         try:
-            yield self._happenings(actor, position, queue)
+            yield self._events(actor, position, queue)
         finally:
             self._followers.pop(queue, None)
 
-    async def _happenings(
+    async def _events(
         self, actor: Actor, position: str | None, queue: "asyncio.Queue[PublishedEvent | None]"
     ) -> AsyncIterator[PublishedEvent]:
         # The queue fills while past events are read, so that none is missed; duplicates are skipped.
-        told = (0, 0)
+        last = (0, 0)
         if position:
-            async for happening in self._replay(position):
-                told = _order(happening)
-                if happening.reaches(actor):
-                    yield happening
-        while (happening_or_end := await queue.get()) is not None:
-            if happening_or_end.position is None or _order(happening_or_end) > told:
-                yield happening_or_end
+            async for event in self._replay(position):
+                last = _order(event)
+                if event.is_visible_to(actor):
+                    yield event
+        while (event_or_end := await queue.get()) is not None:
+            if event_or_end.position is None or _order(event_or_end) > last:
+                yield event_or_end
 
     async def _replay(self, position: str) -> AsyncIterator[PublishedEvent]:
         while True:
             async with self._database.transaction() as tx:
                 batch = await after(tx, position)
-            for happening in batch.happenings:
-                yield happening
-                position = happening.position or position
+            for event in batch.events:
+                yield event
+                position = event.position or position
             if not batch.full:
                 return
 
@@ -277,14 +277,14 @@ class EventStream:
         """True if events are held back."""
         async with self._database.transaction() as tx:
             batch = await after(tx, self._position)
-        for happening in batch.happenings:
-            self.announce(happening)
-            self._position = happening.position or self._position
+        for event in batch.events:
+            self.announce(event)
+            self._position = event.position or self._position
         if batch.full:
             self._wake.set()
         return batch.held
 
 
-def _order(happening: PublishedEvent) -> tuple[int, int]:
-    xid, event_id = parse(happening.position or "")
+def _order(event: PublishedEvent) -> tuple[int, int]:
+    xid, event_id = parse(event.position or "")
     return int(xid), event_id

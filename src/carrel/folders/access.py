@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 
 from carrel.core.errors import Conflict, Forbidden, NotFound
 from carrel.core.ids import FolderId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.permissions.decide import Actor, Target, allows, refusal, within
 from carrel.tables.folder_states import FolderState, remedy
 from carrel.tables.folders import FolderShare, Permission, ShareState, VFolder
@@ -96,7 +96,7 @@ def held_by(actor: Actor) -> ColumnElement[bool]:
 
 def seen_by(actor: Actor) -> ColumnElement[bool]:
     """A condition for folders that the actor may see: accessible or administered ones."""
-    administered = reaches(
+    administered = permitted(
         actor, "vfolder.read", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id
     )
     return or_(administered, held_by(actor)) if within(actor.scopes, "vfolder.read") else administered

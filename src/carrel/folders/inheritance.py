@@ -42,7 +42,7 @@ async def require_choice(tx: AsyncSession, person: User) -> None:
         )
 
 
-async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, heir: User) -> int:
+async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, new_owner: User) -> int:
     """Transfer the user's folders; those in the trash or never completed are deleted. Returns the number of folders.
 
     A name that the new owner already uses gets a number; a leading dot is removed, so that no folder is mounted
@@ -53,7 +53,9 @@ async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, he
     taken = set(
         (
             await tx.execute(
-                select(VFolder.name).where(VFolder.owner_id == heir.id, VFolder.state.in_(sorted(IN_USE)))
+                select(VFolder.name).where(
+                    VFolder.owner_id == new_owner.id, VFolder.state.in_(sorted(IN_USE))
+                )
             )
         ).scalars()
     )
@@ -64,7 +66,7 @@ async def inherit(tx: AsyncSession, clock: Clock, actor: Actor, person: User, he
         await _require_free(tx, actor, person, folder)
         folder.name = _free_name(folder.name.removeprefix("."), taken)
         taken.add(folder.name)
-        await give(tx, clock, actor, folder, heir)
+        await give(tx, clock, actor, folder, new_owner)
     await _forget_shares(tx, person)
     return len(folders)
 

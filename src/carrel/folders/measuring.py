@@ -54,8 +54,8 @@ async def due(
 
 async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
     """A few folders of the host, the oldest; empty if it has none."""
-    whole = (FolderState.READY, FolderState.TRASHED)
-    there = select(VFolder).where(VFolder.host_id == host, VFolder.state.in_(whole))
+    states = (FolderState.READY, FolderState.TRASHED)
+    there = select(VFolder).where(VFolder.host_id == host, VFolder.state.in_(states))
     return (await tx.execute(there.order_by(VFolder.created_at, VFolder.id).limit(_SOME))).scalars().all()
 
 
@@ -89,10 +89,10 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: da
         estimated = last.measured_at is None or (last.touched_at or last.measured_at) > last.measured_at
         if estimated or (now.used_bytes, now.files) != (last.used_bytes, last.files):
             await recipients.folder_changed(tx, "vfolder.updated", now)
-        await _tell(tx, folder.scope, before.bytes)
+        await _publish(tx, folder.scope, before.bytes)
 
 
-async def _tell(tx: AsyncSession, scope: str, before: int) -> None:
+async def _publish(tx: AsyncSession, scope: str, before: int) -> None:
     """Notify the owner once per crossing of 80 % and 100 % of their limit, in both directions."""
     most = await quotas.limit_of(tx, scope)
     used = (await quotas.usage_of(tx, scope)).bytes

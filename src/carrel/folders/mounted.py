@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Conflict
 from carrel.core.ids import UserId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.folders.access import administers
 from carrel.folders.schemas import MountedIn
 from carrel.permissions.decide import Actor
@@ -51,7 +51,7 @@ async def _mounts(
 ) -> Sequence[tuple[FolderMount, MountedIn]]:
     """known: a user whose ownership of sessions the actor may see."""
     whose = administers(actor, folder)
-    seen = reaches(
+    seen = permitted(
         actor,
         "session.read",
         owner=FolderMount.owner_id,
@@ -100,13 +100,13 @@ async def require_unmounted(
     names = sorted({mount.session_name for mount in mounts if mount.session_name})
     owners = sorted({mount.owner.email for mount in mounts if mount.owner})
     sessions = len({mount.session_id for mount in mounts})
-    asked = ", ".join(owners[:3]) or "their owners"
+    contacts = ", ".join(owners[:3]) or "their owners"
     them = "them" if sessions > 1 else "it"
     named = f": {', '.join(names[:3])}{', ...' if sessions > len(names[:3]) else ''}" if names else ""
     raise Conflict(
         "vfolder.mounted",
         f"{folder.name} is mounted in {sessions} live session{'s' if sessions > 1 else ''}{named}.",
-        hint=f"End {them} first." if names else f"Ask {asked} to end {them} first.",
+        hint=f"End {them} first." if names else f"Ask {contacts} to end {them} first.",
         details={
             "sessions": [
                 {

@@ -59,7 +59,7 @@ async def hand_over(
     name; Refused by a limit.
     """
     folder = (await access.find(tx, actor, ref, "vfolder.hand_over", lock=True)).folder
-    heir = await _heir(tx, actor, folder, request)
+    new_owner = await _new_owner(tx, actor, folder, request)
     require_state(folder, FolderState.READY)
     if folder.name.startswith("."):
         raise Invalid(
@@ -69,17 +69,19 @@ async def hand_over(
         )
     await tasks.require_idle(tx, folder)
     await require_unmounted(tx, actor, folder)
-    await give(tx, clock, actor, folder, heir)
+    await give(tx, clock, actor, folder, new_owner)
     return folder.id
 
 
-async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, heir: User | Project) -> None:
+async def give(
+    tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, new_owner: User | Project
+) -> None:
     """Transfer an unblocked folder to its new owner.
 
     Raises: Conflict when they have a folder with its name; Refused.
     """
     # 1. name and quota of the new owner
-    belonging = _belonging(heir)
+    belonging = _belonging(new_owner)
     before = {"owner": folder.owner_id, "project": folder.project_id, "name": folder.name}
     former = folder.owner_id
     await quotas.require_folder(tx, belonging.scope)
@@ -111,7 +113,9 @@ async def give(tx: AsyncSession, clock: Clock, actor: Actor, folder: VFolder, he
         await person_concerned(tx, "vfolder.updated", folder, former)
 
 
-async def _heir(tx: AsyncSession, actor: Actor, folder: VFolder, request: VFolderHandOver) -> User | Project:
+async def _new_owner(
+    tx: AsyncSession, actor: Actor, folder: VFolder, request: VFolderHandOver
+) -> User | Project:
     if (request.user is None) == (request.project is None):
         raise Invalid(
             "vfolder.heir", "Say either which user or which project shall have it.", hint="Name one of them."
@@ -146,7 +150,7 @@ def _require_change(same: bool, folder: VFolder, field: str) -> None:
         )
 
 
-def _belonging(heir: User | Project) -> NewOwner:
-    if isinstance(heir, User):
-        return NewOwner(heir.id, None, heir.domain_id)
-    return NewOwner(None, heir.id, heir.domain_id)
+def _belonging(new_owner: User | Project) -> NewOwner:
+    if isinstance(new_owner, User):
+        return NewOwner(new_owner.id, None, new_owner.domain_id)
+    return NewOwner(None, new_owner.id, new_owner.domain_id)

@@ -48,7 +48,7 @@ async def begin(tx: AsyncSession, task: FolderTaskId, now: datetime) -> FolderTa
     found.state, found.started_at = TaskState.RUNNING, found.started_at or now
     found.done_bytes, found.done_files, found.total_bytes, found.total_files = 0, 0, None, None
     await tx.flush()
-    await _tell(tx, found)
+    await _publish(tx, found)
     return found
 
 
@@ -60,7 +60,7 @@ async def advanced(tx: AsyncSession, task: FolderTaskId, advance: Advance | None
     if advance is not None:
         _measure(found, advance)
         await tx.flush()
-        await _tell(tx, found)
+        await _publish(tx, found)
     return found.cancel
 
 
@@ -70,7 +70,7 @@ async def hindered(tx: AsyncSession, task: FolderTaskId, problem: str) -> None:
     if found is not None and found.problem != problem:
         found.problem = problem
         await tx.flush()
-        await _tell(tx, found)
+        await _publish(tx, found)
 
 
 async def done(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
@@ -226,7 +226,7 @@ async def _clear(
     task.arguments = {**task.arguments, "clear": dict(left), "outcome": outcome.value}
     task.problem = problem
     await tx.flush()
-    await _tell(tx, task)
+    await _publish(tx, task)
 
 
 def _measure(task: FolderTask, advance: Advance) -> None:
@@ -240,5 +240,5 @@ async def _locked(tx: AsyncSession, task: FolderTaskId) -> FolderTask | None:
     return (await tx.execute(statement.with_for_update())).scalar()
 
 
-async def _tell(tx: AsyncSession, task: FolderTask) -> None:
+async def _publish(tx: AsyncSession, task: FolderTask) -> None:
     await task_changed(tx, task, await tx.get(VFolder, task.folder_id) if task.folder_id else None)

@@ -25,7 +25,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from carrel.core.errors import NotFound, Refused
 from carrel.core.ids import PolicyId, ProjectId, StorageHostId, UserId
 from carrel.core.units import format_size
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.folders.schemas import QuotaList, QuotaQuery, QuotaView
 from carrel.http import paging
@@ -96,8 +96,8 @@ async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
         places = select(policy, Project.name, Project.domain_id).where(Project.id == id_)
         chosen = places.join(ResourcePolicy, ResourcePolicy.id == Project.policy_id)
     else:
-        people = select(policy, User.email, User.domain_id).where(User.id == id_)
-        chosen = people.join(ResourcePolicy, ResourcePolicy.id == User.policy_id)
+        statement = select(policy, User.email, User.domain_id).where(User.id == id_)
+        chosen = statement.join(ResourcePolicy, ResourcePolicy.id == User.policy_id)
     row = (await tx.execute(chosen)).one_or_none()
     if row is None:
         raise NotFound("quota.not_found", f"There is nobody whose folders are in {scope}.")
@@ -107,8 +107,8 @@ async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
         if kind == "project"
         else Target(UserId(id_), domain_id=domain)
     )
-    said = folder_policy(kind, limits)
-    return FolderQuota(label, said.folders, said.folder_bytes, target)
+    quota_limits = folder_policy(kind, limits)
+    return FolderQuota(label, quota_limits.folders, quota_limits.folder_bytes, target)
 
 
 async def usage_of(tx: AsyncSession, scope: str) -> FolderUsage:
@@ -189,14 +189,16 @@ def level_of(used: int, most: int | None) -> Level:
 
 async def page(tx: AsyncSession, actor: Actor, query: QuotaQuery) -> QuotaList:
     """Folder usage of the users and projects that the actor may see."""
-    people: ColumnElement[bool] = User.id == actor.user_id
+    visible_users: ColumnElement[bool] = User.id == actor.user_id
     projects: ColumnElement[bool] = Project.id.in_(sorted(actor.projects))
     if query.of == "all":
-        people = or_(people, reaches(actor, "quota.read", owner=User.id, domain=User.domain_id))
-        projects = or_(projects, reaches(actor, "quota.read", project=Project.id, domain=Project.domain_id))
+        visible_users = or_(
+            visible_users, permitted(actor, "quota.read", owner=User.id, domain=User.domain_id)
+        )
+        projects = or_(projects, permitted(actor, "quota.read", project=Project.id, domain=Project.domain_id))
     mine = [scope_of(owner=actor.user_id), *[scope_of(project=each) for each in sorted(actor.projects)]]
     sums = _sums(VFolder.scope.in_(mine) if query.of == "me" else None)
-    parts = {"user": _of_people(sums).where(people), "project": _of_projects(sums).where(projects)}
+    parts = {"user": _of_people(sums).where(visible_users), "project": _of_projects(sums).where(projects)}
     rows = union_all(*[part for kind, part in parts.items() if query.kind in (None, kind)]).subquery()
     chosen = select(rows)
     if query.q:

@@ -16,13 +16,13 @@ async def folder_changed(tx: AsyncSession, kind: str, folder: VFolder) -> None:
     """Publish that a folder was created, updated or removed. kind: "vfolder.updated"."""
     data = {"id": folder.id, "name": folder.name, "state": folder.state}
     await events.record(tx, kind, folder.id, target=target(folder), data=data)
-    await events.tell(tx, kind, folder.id, people=await _others(tx, folder), data=data)
+    await events.publish(tx, kind, folder.id, recipients=await _others(tx, folder), data=data)
 
 
 async def person_concerned(tx: AsyncSession, kind: str, folder: VFolder, person: UserId) -> None:
     """Publish a change that concerns only one user: a folder shared with them, or revoked."""
     data = {"id": folder.id, "name": folder.name, "state": folder.state}
-    await events.tell(tx, kind, folder.id, people=[person], data=data)
+    await events.publish(tx, kind, folder.id, recipients=[person], data=data)
 
 
 async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | None) -> None:
@@ -31,7 +31,7 @@ async def task_changed(tx: AsyncSession, task: FolderTask, folder: VFolder | Non
     whose = Target(owner_id=task.actor_id, domain_id=task.domain_id)
     await events.record(tx, "vfolder_task.updated", task.id, target=whose, data=data)
     if folder is not None and folder.owner_id not in (None, task.actor_id):
-        await events.tell(tx, "vfolder_task.updated", task.id, people=[folder.owner_id], data=data)
+        await events.publish(tx, "vfolder_task.updated", task.id, recipients=[folder.owner_id], data=data)
 
 
 async def _others(tx: AsyncSession, folder: VFolder) -> list[UserId]:
@@ -42,5 +42,5 @@ async def _others(tx: AsyncSession, folder: VFolder) -> list[UserId]:
     members = select(Membership.user_id).where(
         (Membership.project_id == folder.project_id) | Membership.project_id.in_(projects)
     )
-    people = set((await tx.execute(shared.union(members))).scalars())
-    return sorted(person for person in people if person is not None and person != folder.owner_id)
+    user_ids = set((await tx.execute(shared.union(members))).scalars())
+    return sorted(person for person in user_ids if person is not None and person != folder.owner_id)

@@ -15,7 +15,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Invalid, Refused
 from carrel.core.ids import DomainId, FolderId, FolderTaskId, ProjectId, StorageHostId, UserId, new_id
 from carrel.db.database import Database
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.folders import quotas, tasks
 from carrel.folders.access import find as find_held
 from carrel.folders.access import target
@@ -128,7 +128,7 @@ async def _first(database: Database, actor: Actor, key: str | None) -> FolderId 
     if key is None:
         return None
     same = (VFolder.created_by == actor.user_id) & (VFolder.idempotency_key == key)
-    still = reaches(
+    still = permitted(
         actor, "vfolder.create", owner=VFolder.owner_id, domain=VFolder.domain_id, project=VFolder.project_id
     )
     async with database.transaction() as tx:

@@ -101,7 +101,7 @@ async def change(
         _record(
             tx, actor, folder, found, whom, before={"permission": before}, after={"permission": permission}
         )
-        await _tell(tx, folder, found)
+        await _publish(tx, folder, found)
     view = next(view for view in await _views(tx, folder) if view.id == found.id)
     return ShareChanged(share=view, still_mounted=await _beyond(tx, actor, folder))
 
@@ -109,7 +109,7 @@ async def change(
 async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareChanged:
     """Revoke a share or an invitation. Raises: NotFound, Forbidden."""
     folder, found, whom = await _shared(tx, actor, ref, share)
-    await _tell(tx, folder, found)
+    await _publish(tx, folder, found)
     await tx.delete(found)
     await tx.flush()
     before = {"permission": found.permission, "state": found.state}
@@ -352,7 +352,7 @@ async def _beyond(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[Mount
     return await mounts_beyond(tx, actor, folder, await access_list.permissions(tx, folder))
 
 
-async def _tell(tx: AsyncSession, folder: VFolder, share: FolderShare) -> None:
+async def _publish(tx: AsyncSession, folder: VFolder, share: FolderShare) -> None:
     """Publish the change to everybody with access and to invited users."""
     await folder_changed(tx, "vfolder.updated", folder)
     if share.state == ShareState.INVITED:
@@ -367,7 +367,7 @@ async def _told_invitation(tx: AsyncSession, kind: str, folder: VFolder, share: 
         "folder_name": folder.name,
         "permission": share.permission,
     }
-    await events.tell(tx, kind, share.id, people=[share.user_id], data=data)
+    await events.publish(tx, kind, share.id, recipients=[share.user_id], data=data)
 
 
 def _record(

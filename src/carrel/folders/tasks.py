@@ -22,7 +22,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId, FolderTaskId, UserId, new_id
 from carrel.db.database import notify
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.folders.access import target
 from carrel.folders.recipients import task_changed
 from carrel.permissions.decide import Actor, Target, allows, require
@@ -93,7 +93,7 @@ async def find(
     """
     administered = select(VFolder.id).where(
         concerning(VFolder.id),
-        reaches(
+        permitted(
             actor,
             "vfolder.update",
             owner=VFolder.owner_id,
@@ -103,7 +103,7 @@ async def find(
     )
     seen = or_(
         FolderTask.actor_id == actor.user_id,
-        reaches(actor, "vfolder.read", domain=FolderTask.domain_id),
+        permitted(actor, "vfolder.read", domain=FolderTask.domain_id),
         administered.exists(),
     )
     statement = select(FolderTask).where(FolderTask.id == ref, seen)

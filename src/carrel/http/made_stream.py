@@ -78,15 +78,15 @@ class MadeStream(Response):
     async def _stream(self, path: str, receive: Receive, send: Send) -> None:
         pieces = _Pieces()
         making = asyncio.create_task(self._make(pieces))
-        leaving = asyncio.create_task(_until_gone(receive))
+        disconnected = asyncio.create_task(_until_gone(receive))
         sending = asyncio.create_task(_send_all(pieces, send))
         try:
-            await asyncio.wait((making, leaving, sending), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((making, disconnected, sending), return_when=asyncio.FIRST_COMPLETED)
             if making.done() and making.exception() is None:
-                await asyncio.wait((leaving, sending), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((disconnected, sending), return_when=asyncio.FIRST_COMPLETED)
         finally:
             pieces.close()
-            leaving.cancel()
+            disconnected.cancel()
             sending.cancel()
         with suppress(_Gone):
             try:

@@ -37,8 +37,8 @@ def refusal(error: Mapping[str, Any], field: str) -> str:
     """The message for rejected input: the rule's own, or the field name with the framework's message."""
     if is_rule(error):
         return str(error["msg"])
-    said = _PLAINER.get(error["type"], error["msg"])
-    return f"{field or 'The request'}: {said}."
+    message = _PLAINER.get(error["type"], error["msg"])
+    return f"{field or 'The request'}: {message}."
 
 
 EnvName = Annotated[

@@ -175,11 +175,11 @@ class _Transfer:
                 os.close(fd)
             self._fds = []
         try:
-            self._loop.call_soon_threadsafe(self._tell, complete)
+            self._loop.call_soon_threadsafe(self._resolve, complete)
         except RuntimeError:
             pass  # the server has stopped meanwhile
 
-    def _tell(self, complete: bool) -> None:
+    def _resolve(self, complete: bool) -> None:
         if not self._done.done():
             self._done.set_result(complete)
 

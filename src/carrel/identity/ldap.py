@@ -263,8 +263,8 @@ class LdapDirectory:
         connection.authentication = ldap3.ANONYMOUS if anonymous else ldap3.SIMPLE
         connection.user, connection.password = settings.bind_dn or None, secret
         if not connection.bind(read_server_info=False):
-            said = connection.result["description"]
-            raise misconfigured(self._name, f"it does not let {settings.bind_dn or 'anybody'} in ({said})")
+            result = connection.result["description"]
+            raise misconfigured(self._name, f"it does not let {settings.bind_dn or 'anybody'} in ({result})")
 
     def _takes(self, connection: ldap3.Connection, dn: str, password: str) -> bool:
         """True if the bind succeeds. Raises: Unavailable."""
@@ -317,8 +317,8 @@ class LdapDirectory:
             time_limit=int(TIMEOUT_S),
         )
         if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT):
-            said = connection.result["description"]
-            raise misconfigured(self._name, f"it does not let {base} be searched ({said})")
+            result = connection.result["description"]
+            raise misconfigured(self._name, f"it does not let {base} be searched ({result})")
         return [_entry(each) for each in connection.response or [] if each["type"] == "searchResEntry"]
 
 
@@ -383,8 +383,8 @@ def _leave(connection: ldap3.Connection) -> None:
 
 
 def _why(error: Exception, place: str) -> str:
-    said = str(error)
-    if "CERTIFICATE_VERIFY_FAILED" in said:
+    message = str(error)
+    if "CERTIFICATE_VERIFY_FAILED" in message:
         return f"{place} shows a certificate that is not trusted here, or is for another name"
     if isinstance(error, LDAPStartTLSError):
         return f"{place} does not encrypt the line (StartTLS)"

@@ -113,7 +113,7 @@ class OpenIdProvider:
     async def depart(self, *, state: str, redirect_uri: str, max_age: timedelta) -> ProviderRedirect:
         published = await self._discover()
         nonce, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-        asked = {
+        parameters = {
             "response_type": "code",
             "client_id": self._settings.client_id,
             "redirect_uri": redirect_uri,
@@ -126,7 +126,7 @@ class OpenIdProvider:
             "max_age": int(max_age.total_seconds()),
         }
         at = published["authorization_endpoint"]
-        return ProviderRedirect(f"{at}{'&' if '?' in at else '?'}{urlencode(asked)}", nonce, verifier)
+        return ProviderRedirect(f"{at}{'&' if '?' in at else '?'}{urlencode(parameters)}", nonce, verifier)
 
     async def arrive(self, arrival: ProviderCallback, *, redirect_uri: str, now: datetime) -> Claims:
         published = await self._discover()
@@ -136,11 +136,11 @@ class OpenIdProvider:
             raise untrue(self._name, "issuer", "another provider sent it")
         # 2. Redeem the code and verify the token.
         tokens = await self._spend(published, arrival, redirect_uri)
-        said = await self._read(str(tokens.get("id_token", "")), arrival.nonce, now)
+        token_claims = await self._read(str(tokens.get("id_token", "")), arrival.nonce, now)
         # 3. Claims that the token omits.
-        if self._lacks(said):
-            said = {**await self._user_info(published, tokens, said["sub"]), **said}
-        return self._claims(said, now)
+        if self._lacks(token_claims):
+            token_claims = {**await self._user_info(published, tokens, token_claims["sub"]), **token_claims}
+        return self._claims(token_claims, now)
 
     async def test(self) -> list[TestStep]:
         self._published = self._keys = None
@@ -212,8 +212,8 @@ class OpenIdProvider:
 
     async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
         """The verified claims of an ID token. Raises: Unauthorized, Unavailable."""
-        said, settings = await self._verified(token), self._settings
-        several = isinstance(said.get("aud"), list) and len(said["aud"]) > 1
+        token_claims, settings = await self._verified(token), self._settings
+        several = isinstance(token_claims.get("aud"), list) and len(token_claims["aud"]) > 1
         demanded = jwt.JWTClaimsRegistry(
             int(now.timestamp()),
             _SKEW_S,
@@ -226,14 +226,14 @@ class OpenIdProvider:
             sub={"essential": True},
         )
         try:
-            demanded.validate(said)
-            if len(said["sub"]) > _LONGEST_SUBJECT:
+            demanded.validate(token_claims)
+            if len(token_claims["sub"]) > _LONGEST_SUBJECT:
                 raise InvalidClaimError("sub")
         except ClaimError as error:
             claim = error.claim.split(",")[0]
             check, why = _WRONG.get(claim, (claim, f"its claim {claim} cannot be read"))
             raise untrue(self._name, check, why) from error
-        return said
+        return token_claims
 
     async def _verified(self, token: str) -> dict[str, Any]:
         """The claims of a token with a valid signature; reloads the provider's keys if a key is unknown."""
@@ -261,10 +261,10 @@ class OpenIdProvider:
         self._keys = (time.monotonic() + _KEEP_S, keys)
         return keys
 
-    def _lacks(self, said: Mapping[str, Any]) -> bool:
+    def _lacks(self, token_claims: Mapping[str, Any]) -> bool:
         settings = self._settings
         claims = [settings.email_claim, settings.name_claim, *[settings.groups_claim] * self._wants_groups]
-        return any(claim not in said for claim in claims)
+        return any(claim not in token_claims for claim in claims)
 
     async def _user_info(
         self, published: Mapping[str, Any], tokens: Mapping[str, Any], subject: str
@@ -280,21 +280,22 @@ class OpenIdProvider:
             raise untrue(self._name, "subject", "it speaks of two people")
         return found
 
-    def _claims(self, said: Mapping[str, Any], now: datetime) -> Claims:
+    def _claims(self, token_claims: Mapping[str, Any], now: datetime) -> Claims:
         settings = self._settings
-        emails = texts(said, settings.email_claim)
-        names = texts(said, settings.name_claim)
+        emails = texts(token_claims, settings.email_claim)
+        names = texts(token_claims, settings.name_claim)
         return Claims(
-            subject=said["sub"],
+            subject=token_claims["sub"],
             email=emails[0].strip() if emails else None,
-            email_verified=said.get("email_verified") in (True, "true")
+            email_verified=token_claims.get("email_verified") in (True, "true")
             or not settings.require_verified_email,
             name=names[0] if names else "",
-            groups=frozenset(texts(said, settings.groups_claim)),
+            groups=frozenset(texts(token_claims, settings.groups_claim)),
             second_factor=not set(settings.trusted_factors).isdisjoint(
-                [*texts(said, "amr"), *texts(said, "acr")]
+                [*texts(token_claims, "amr"), *texts(token_claims, "acr")]
             ),
-            proved_at=_time(said.get("auth_time"), now) or (now if settings.sign_in_confirms else None),
+            proved_at=_time(token_claims.get("auth_time"), now)
+            or (now if settings.sign_in_confirms else None),
         )
 
     async def _get(self, url: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ async def assign(tx: AsyncSession, actor: Actor, ref: str, request: PolicyAssign
     ]
     if any(changed):
         await notify(tx, TOPIC)
-        await service.tell(tx, "policy.assign", policy)
+        await service.publish(tx, "policy.assign", policy)
     return policy.id
 
 
@@ -65,15 +65,15 @@ async def _to_keypair(tx: AsyncSession, actor: Actor, policy: ResourcePolicy, ke
 async def _to_sign_in(tx: AsyncSession, actor: Actor, policy: ResourcePolicy, ref: str) -> bool:
     user = await _person(tx, actor, ref)
     before, user.keypair_policy_id = user.keypair_policy_id, policy.id
-    return _note(tx, actor, policy, before, tenancy.user_target(user), sign_in=user.email) and await _told(
-        tx, user
-    )
+    return _note(
+        tx, actor, policy, before, tenancy.user_target(user), sign_in=user.email
+    ) and await _announce(tx, user)
 
 
 async def _to_user(tx: AsyncSession, actor: Actor, policy: ResourcePolicy, ref: str) -> bool:
     user = await _person(tx, actor, ref)
     before, user.policy_id = user.policy_id, policy.id
-    return _note(tx, actor, policy, before, tenancy.user_target(user), user=user.email) and await _told(
+    return _note(tx, actor, policy, before, tenancy.user_target(user), user=user.email) and await _announce(
         tx, user
     )
 
@@ -97,7 +97,7 @@ async def _person(tx: AsyncSession, actor: Actor, ref: str) -> User:
     return user
 
 
-async def _told(tx: AsyncSession, user: User) -> bool:
+async def _announce(tx: AsyncSession, user: User) -> bool:
     target, data = tenancy.user_target(user), tenancy.user_data(user)
     await events.record(tx, "user.updated", user.id, target=target, data=data)
     return True

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.ids import PolicyId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -100,14 +100,14 @@ def _limiting(
 
 
 def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
-    people = reaches(actor, "policy.assign", domain=User.domain_id)
-    projects = reaches(actor, "policy.assign", domain=Project.domain_id)
-    return select(*ResourcePolicy.__table__.columns, *_counts(ResourcePolicy.id, people, projects))
+    users = permitted(actor, "policy.assign", domain=User.domain_id)
+    projects = permitted(actor, "policy.assign", domain=Project.domain_id)
+    return select(*ResourcePolicy.__table__.columns, *_counts(ResourcePolicy.id, users, projects))
 
 
 def _counts(
     policy: PolicyId | InstrumentedAttribute[PolicyId],
-    people: ColumnElement[bool],
+    users: ColumnElement[bool],
     projects: ColumnElement[bool],
 ) -> list[ColumnElement[int]]:
     def count(name: str, chosen: Select[Any]) -> ColumnElement[int]:
@@ -116,9 +116,9 @@ def _counts(
 
     keypairs = select(func.count()).select_from(Keypair).join(User, User.id == Keypair.user_id)
     return [
-        count("keypairs", keypairs.where(Keypair.policy_id == policy, people)),
-        count("sign_ins", select(func.count()).where(User.keypair_policy_id == policy, people)),
-        count("users", select(func.count()).where(User.policy_id == policy, people)),
+        count("keypairs", keypairs.where(Keypair.policy_id == policy, users)),
+        count("sign_ins", select(func.count()).where(User.keypair_policy_id == policy, users)),
+        count("users", select(func.count()).where(User.policy_id == policy, users)),
         count("projects", select(func.count()).where(Project.policy_id == policy, projects)),
     ]
 

@@ -206,10 +206,10 @@ async def record(
 ) -> None:
     """Write the change to the audit trail and publish an event to those who see all policies."""
     audit.record(tx, actor, action, policy.id, name=policy.name, target=_NOBODYS, details=details)
-    await tell(tx, action, policy)
+    await publish(tx, action, policy)
 
 
-async def tell(tx: AsyncSession, action: str, policy: ResourcePolicy) -> None:
+async def publish(tx: AsyncSession, action: str, policy: ResourcePolicy) -> None:
     """Publish an event about a changed policy or its holders to superadmins."""
     data = {"id": policy.id, "kind": policy.kind, "name": policy.name}
     await events.record(tx, _KINDS[action], policy.id, target=_NOBODYS, data=data)

@@ -69,8 +69,8 @@ async def send(server: MailServer, to: str, letter: Letter, *, name: str | None 
             timeout=_TIMEOUT_S,
         )
     except (aiosmtplib.SMTPException, OSError, ValueError) as error:
-        said = f"{server.host}:{server.port}: {error or type(error).__name__}"
-        raise MailError(said, for_good=_is_for_good(error)) from error
+        detail = f"{server.host}:{server.port}: {error or type(error).__name__}"
+        raise MailError(detail, for_good=_is_for_good(error)) from error
 
 
 def _message_id(name: str | None, domain: str) -> str:

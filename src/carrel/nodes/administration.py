@@ -38,7 +38,7 @@ _OF_RUNNING = {
 }
 
 
-def leaving(session: Session, how: Draining) -> DrainOutcome:
+def drain_outcome(session: Session, how: Draining) -> DrainOutcome:
     """What a drain of this kind does to a session on the node."""
     if session.state == SessionState.TERMINATING:
         return DrainOutcome.IS_ENDING
@@ -116,7 +116,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
 
 
 def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
-    becomes = leaving(session, how)
+    becomes = drain_outcome(session, how)
     return DrainedSession(
         id=session.id,
         name=session.name,

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Forbidden, NotFound
 from carrel.core.ids import NodeId, SessionId
 from carrel.core.units import add
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -85,7 +85,7 @@ async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
     """One node that exists, with the sessions on it that the actor may see."""
     short = await view(tx, node)
     images = (await tx.execute(select(Node.images).where(Node.id == node))).scalar_one()
-    visible = reaches(
+    visible = permitted(
         actor, "session.read", owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id
     )
     return NodeDetail(

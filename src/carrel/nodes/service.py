@@ -41,7 +41,7 @@ WITH found AS (
         id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
         images jsonb, labels jsonb, capabilities jsonb)
 ), differing AS (
-    SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS told
+    SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS differs
     FROM found f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
       OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities)
@@ -62,7 +62,7 @@ WITH found AS (
     WHERE engine_id = :engine AND down_since IS NULL AND name NOT IN (SELECT name FROM found)
     RETURNING id
 )
-SELECT written.id FROM written JOIN differing USING (name) WHERE told UNION ALL SELECT id FROM missing
+SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION ALL SELECT id FROM missing
 """)
 
 
@@ -83,7 +83,7 @@ async def record(
     }
     await slot_kinds.learn(tx, [kind for info in found for kind in info.slot_kinds])
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
-        await _tell(tx, Node.id.in_(changed))
+        await _publish(tx, Node.id.in_(changed))
 
 
 async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
@@ -91,7 +91,7 @@ async def mark_down(tx: AsyncSession, engine: EngineId) -> None:
     ready = (Node.engine_id == engine) & (Node.state == NodeState.READY)
     gone = await tx.execute(update(Node).where(ready).values(state=NodeState.DOWN).returning(Node.id))
     if changed := gone.scalars().all():
-        await _tell(tx, Node.id.in_(changed))
+        await _publish(tx, Node.id.in_(changed))
 
 
 async def of_engine(tx: AsyncSession, engine: EngineId) -> frozenset[NodeId]:
@@ -159,7 +159,7 @@ def _row(info: NodeInfo) -> dict[str, object]:
     }
 
 
-async def _tell(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
+async def _publish(tx: AsyncSession, changed: ColumnElement[bool]) -> None:
     """Publish the matching nodes and wake the scheduler."""
     nodes = await tx.execute(select(Node).where(changed).execution_options(populate_existing=True))
     await announce(tx, nodes.scalars().all())
@@ -172,11 +172,11 @@ async def announce(
     everybody, users of their groups receive the event too.
     """
     shown = (await site.settings(tx)).nodes_visible
-    told: dict[GroupId, set[str]] = {}
+    audiences: dict[GroupId, set[str]] = {}
     for node in changed:
-        for group in {node.group_id, left or node.group_id} - told.keys() if shown else ():
-            told[group] = await groups.audience(tx, group)
-        audience = told.get(node.group_id, set()) | told.get(left or node.group_id, set())
+        for group in {node.group_id, left or node.group_id} - audiences.keys() if shown else ():
+            audiences[group] = await groups.audience(tx, group)
+        audience = audiences.get(node.group_id, set()) | audiences.get(left or node.group_id, set())
         data = {
             "id": node.id,
             "name": node.name,

@@ -54,14 +54,14 @@ def within(scopes: Sequence[str], action: str) -> bool:
     return ANY_ACTION in scopes or action in scopes or f"{ACTIONS[action].about}.*" in scopes
 
 
-def reach(actor: Actor, action: str) -> Scope:
+def scope_of(actor: Actor, action: str) -> Scope:
     """The actor's scope for the action, without administered projects."""
     return ACTIONS[action].scope(actor.role) if within(actor.scopes, action) else Scope.NONE
 
 
 def sight(actor: Actor, action: str) -> Sight:
     """The objects that the actor may perform the action on, for list queries."""
-    scope = reach(actor, action)
+    scope = scope_of(actor, action)
     if scope is Scope.ALL:
         return Sight(everything=True)
     projects = actor.projects if scope >= Scope.PROJECT else frozenset()
@@ -87,7 +87,7 @@ def allows(actor: Actor, action: str, target: Target) -> bool:
 
 def widest(actor: Actor, action: str) -> Scope:
     """The actor's widest scope for the action; NONE: not permitted."""
-    scope = reach(actor, action)
+    scope = scope_of(actor, action)
     if actor.administers and within(actor.scopes, action):
         scope = max(scope, ACTIONS[action].project_admin)
     return scope

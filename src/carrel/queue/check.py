@@ -28,7 +28,7 @@ from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.presets import Preset
 
-ASKED = SessionId("asked")
+DRY_RUN = SessionId("asked")
 """Placeholder id of a request that is only checked."""
 
 
@@ -62,26 +62,26 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     possible = (
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
-    asked = _pending(actor, project, group, image, possible, clock.now())
+    pending = _pending(actor, project, group, image, possible, clock.now())
     snapshot = await loading.snapshot(
-        tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
+        tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
     least = least_of(image)
     presets = await _presets(tx, group.id)
 
     def answer() -> Checked:
         planning = Planning(
-            replace(snapshot, waiting=tuple(one for one in snapshot.waiting if one.id != ASKED))
+            replace(snapshot, waiting=tuple(one for one in snapshot.waiting if one.id != DRY_RUN))
         )
         planning.run()
         return Checked(
             refused=refused,
-            answer=None if refused else explain(snapshot, asked, [one.id for one in usable], least),
+            answer=None if refused else explain(snapshot, pending, [one.id for one in usable], least),
             group=group,
             project=project,
-            scopes={scope: snapshot.scopes[scope] for scope in asked.scopes},
-            slots=headroom(planning, asked),
-            groups=[(one, estimate_start(planning, replace(asked, group=one.id))) for one in usable],
+            scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
+            slots=headroom(planning, pending),
+            groups=[(one, estimate_start(planning, replace(pending, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
         )
 
@@ -90,7 +90,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
         if spec.image and (too_few := sessions.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
-        return estimate_start(planning, replace(asked, slots=slots))
+        return estimate_start(planning, replace(pending, slots=slots))
 
     return await asyncio.to_thread(answer)
 
@@ -120,7 +120,7 @@ def _pending(
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     return PendingSession(
-        id=ASKED,
+        id=DRY_RUN,
         slots=spec.slots,
         since=now,
         group=group.id,

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Subquery, case, func, or_, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -57,7 +57,7 @@ _KEYS: Mapping[By, tuple[Text, Text]] = {
 async def page(tx: AsyncSession, actor: Actor, query: HeldQuery) -> HeldList:
     """Allocations of the sessions that the actor may see."""
     where = [
-        reaches(
+        permitted(
             actor,
             "session.read",
             owner=Session.owner_id,

@@ -153,10 +153,11 @@ async def _users(tx: AsyncSession, slots: frozenset[str]) -> Mapping[str, Slots]
     The most common limits stand under "*".
     """
     rows = await tx.execute(select(User.id, User.domain_id).where(User.state != UserState.PURGED))
-    people = {row.id: scopes_of(None, (row.domain_id, "", row.id)) for row in rows}
-    found = await ceilings(tx, {scopes: ("", "", id_) for id_, scopes in people.items()}, slots)
+    scopes_by_user = {row.id: scopes_of(None, (row.domain_id, "", row.id)) for row in rows}
+    found = await ceilings(tx, {scopes: ("", "", id_) for id_, scopes in scopes_by_user.items()}, slots)
     limits = {
-        id_: _least(found[scopes[0]].ceiling, found[scopes[1]].ceiling) for id_, scopes in people.items()
+        id_: _least(found[scopes[0]].ceiling, found[scopes[1]].ceiling)
+        for id_, scopes in scopes_by_user.items()
     }
     usual = Counter(tuple(sorted(each.items())) for each in limits.values()).most_common(1)
     for_all = dict(usual[0][0]) if usual else {}

@@ -95,7 +95,7 @@ def _over(
 
 
 async def _folders(
-    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], said: FolderPolicy
+    tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"], limits: FolderPolicy
 ) -> list[OverView]:
     return [
         OverView(
@@ -109,8 +109,8 @@ async def _folders(
         )
         for one in await quotas.holdings(tx, policy, kind)
         for limit, ceiling, used in (
-            ("folders", said.folders, one.usage.folders),
-            ("folder_bytes", said.folder_bytes, one.usage.bytes),
+            ("folders", limits.folders, one.usage.folders),
+            ("folder_bytes", limits.folder_bytes, one.usage.bytes),
         )
         if ceiling is not None and used > ceiling
     ]

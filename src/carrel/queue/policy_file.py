@@ -14,11 +14,11 @@ from carrel.scheduling.snapshot import DeviceSnapshot, GroupSnapshot, NodeSnapsh
 from carrel.simulator.installation import SimulatedInstallation
 
 
-def _amounts(said: Any) -> Any:
+def _amounts(value: Any) -> Any:
     """The amounts in base units, if the value looks like slots."""
-    if isinstance(said, dict) and all(isinstance(amount, int | str) for amount in said.values()):
-        return parse_slots(said)
-    return said
+    if isinstance(value, dict) and all(isinstance(amount, int | str) for amount in value.values()):
+        return parse_slots(value)
+    return value
 
 
 Amounts = Annotated[dict[str, Annotated[int, Field(ge=0)]], BeforeValidator(_amounts)]
@@ -143,29 +143,29 @@ def installation(policy: SchedulerPolicy) -> SimulatedInstallation:
     )
 
 
-def _by_kind(said: WeightsOfGroup | CeilingsOfPolicy) -> dict[tuple[str, str], Any]:
-    kinds = {"domain": said.domains, "project": said.projects, "user": said.users}
+def _by_kind(section: WeightsOfGroup | CeilingsOfPolicy) -> dict[tuple[str, str], Any]:
+    kinds = {"domain": section.domains, "project": section.projects, "user": section.users}
     return {(kind, name): value for kind, named in kinds.items() for name, value in named.items()}
 
 
-def _group(id_: GroupId, said: GroupOfPolicy) -> GroupSnapshot:
+def _group(id_: GroupId, section: GroupOfPolicy) -> GroupSnapshot:
     return GroupSnapshot(
         id=id_,
-        name=said.name or id_,
-        order=said.scheduler,
-        strategy=said.placement,
-        slot_priority=tuple(said.slot_priority),
-        patience=timedelta(seconds=said.patience_s),
-        half_life=timedelta(seconds=said.half_life_s),
+        name=section.name or id_,
+        order=section.scheduler,
+        strategy=section.placement,
+        slot_priority=tuple(section.slot_priority),
+        patience=timedelta(seconds=section.patience_s),
+        half_life=timedelta(seconds=section.half_life_s),
     )
 
 
-def _nodes(said: NodesOfPolicy) -> list[NodeSnapshot]:
+def _nodes(section: NodesOfPolicy) -> list[NodeSnapshot]:
     there = tuple(
         DeviceSnapshot(f"{of.family}{number}", of.family, set=of.set, slots=of.served)
-        for number, of in enumerate(of for of in said.devices for _ in range(of.count))
+        for number, of in enumerate(of for of in section.devices for _ in range(of.count))
     )
-    slots = dict(said.slots)
+    slots = dict(section.slots)
     for slot in devices.families(there):
         slots[slot] = devices.capacity(there, slot)
     return [
@@ -173,14 +173,16 @@ def _nodes(said: NodesOfPolicy) -> list[NodeSnapshot]:
             NodeId(name),
             name,
             slots,
-            group=GroupId(said.group),
-            closed=said.closed,
-            architecture=said.architecture,
+            group=GroupId(section.group),
+            closed=section.closed,
+            architecture=section.architecture,
             devices=there,
         )
-        for name in _names(said)
+        for name in _names(section)
     ]
 
 
-def _names(said: NodesOfPolicy) -> list[str]:
-    return [said.name] if said.count == 1 else [f"{said.name}-{n}" for n in range(1, said.count + 1)]
+def _names(section: NodesOfPolicy) -> list[str]:
+    return (
+        [section.name] if section.count == 1 else [f"{section.name}-{n}" for n in range(1, section.count + 1)]
+    )

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.clock import Clock
 from carrel.db.database import Database
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.nodes.groups import service as groups
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.permissions.decide import Actor, Target, require, sight
@@ -95,7 +95,7 @@ async def _named(tx: AsyncSession, actor: Actor, sessions: Iterable[str]) -> Map
         .join(Project, Project.id == Session.project_id)
         .where(
             Session.id.in_(list(sessions)),
-            reaches(
+            permitted(
                 actor,
                 "session.read",
                 owner=Session.owner_id,

@@ -52,8 +52,8 @@ def policy(name: str) -> SchedulerPolicy:
         ) from None
     as_toml = name.endswith(".toml") or name in shipped(".toml")
     try:
-        said = tomllib.loads(content.decode()) if as_toml else json.loads(content)
-        return SchedulerPolicy.model_validate(said)
+        document = tomllib.loads(content.decode()) if as_toml else json.loads(content)
+        return SchedulerPolicy.model_validate(document)
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -44,7 +44,7 @@ class RemainingCandidates:
                 del self._open[request]
         return False
 
-    def asked(self, one: PendingSession, request: SessionRequirements) -> None:
+    def tried(self, one: PendingSession, request: SessionRequirements) -> None:
         """The session was tried: it took capacity, reserved some, or did neither."""
         self._left[request][one.scopes] -= 1
         self._sure = False

@@ -36,7 +36,7 @@ def demand(one: PendingSession | RunningSession) -> dict[str, int]:
     return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
 
 
-def asked(one: PendingSession) -> dict[str, int]:
+def requested_amounts(one: PendingSession) -> dict[str, int]:
     """As `demand_of`, plus the number of containers."""
     return {**demand(one), CONTAINERS: one.count}
 
@@ -116,7 +116,7 @@ class Ceilings:
         known = [self._left[key][slot] for key in scopes if slot in self._left[key]]
         return max(min(known), 0) if known else None
 
-    def _limit(self, key: str, slot: str, asked: int) -> ScopeLimit:
+    def _limit(self, key: str, slot: str, requested: int) -> ScopeLimit:
         scope = self._scopes[key]
         most = scope.ceiling[slot]
-        return ScopeLimit(key, scope.label, slot, most, most - self._left[key][slot], asked)
+        return ScopeLimit(key, scope.label, slot, most, most - self._left[key][slot], requested)

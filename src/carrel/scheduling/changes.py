@@ -123,10 +123,10 @@ def _smaller(snapshot: Snapshot, one: PendingSession, least: Mapping[str, int]) 
             yield SuggestedChange(Kind.SMALLER, given_up, slots), replace(one, slots=slots), ()
 
 
-def _offered(slot: str, asked: int, free: int, under: int | None) -> int:
-    most = min(asked, free) if under is None else min(asked, free, under)
+def _offered(slot: str, requested: int, free: int, under: int | None) -> int:
+    most = min(requested, free) if under is None else min(requested, free, under)
     grain = _GRAIN.get(slot, 1)
-    return most if most == asked or most < grain else most - most % grain
+    return most if most == requested or most < grain else most - most % grain
 
 
 def _ending_own(snapshot: Snapshot, one: PendingSession) -> Iterator[_Try]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from carrel.scheduling.ceilings import asked
+from carrel.scheduling.ceilings import requested_amounts
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
 from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeSnapshot, PendingSession
@@ -41,7 +41,7 @@ def estimate_start(planning: Planning, one: PendingSession) -> StartEstimate:
 
 def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot], blocked: Blocked) -> str:
     """Why it could not start on an empty cluster with every node open; "" when it could."""
-    for limit in planning.ceilings.limits(one.scopes, asked(one)):
+    for limit in planning.ceilings.limits(one.scopes, requested_amounts(one)):
         if limit.never:
             alone = limit.slot == CONTAINERS
             return blocked.sentence if alone else more_than_ever(limit.label, limit.slot, limit.ceiling)

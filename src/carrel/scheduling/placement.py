@@ -36,7 +36,7 @@ class Room:
         self._capacity = FreeCapacity(self.nodes)
         self._ranking = ranking.ranking_of(group, self._capacity)
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
-        self._asked: dict[ContainerRequirements, RequirementsState] = {}
+        self._requirements: dict[ContainerRequirements, RequirementsState] = {}
         self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
@@ -73,13 +73,13 @@ class Room:
 
     def best(self, container: ContainerRequirements) -> int | None:
         """The best node, by index; None if none has enough unreserved capacity."""
-        asked = self._known(container)
-        if asked.full or self._is_too_much(asked):
+        requirements = self._known(container)
+        if requirements.full or self._is_too_much(requirements):
             return None
-        found = self._ranking.best(asked)
+        found = self._ranking.best(requirements)
         if found is None:
-            asked.full = True
-            asked.kind.too_much.append(container.slots)
+            requirements.full = True
+            requirements.kind.too_much.append(container.slots)
         return found
 
     def fits(self, request: SessionRequirements) -> bool:
@@ -138,17 +138,18 @@ class Room:
         if request.whole:
             index = self.best(request.whole)
         else:
-            asked = self._known(request.container)
+            requirements = self._known(request.container)
             nodes = self._ranking.order(
-                asked, with_room(self._capacity, asked.kind.admits, asked.container.slots)
+                requirements,
+                with_room(self._capacity, requirements.kind.admits, requirements.container.slots),
             )
             index = next((int(one) for one in nodes if self._copies(one, request) == request.count), None)
         return None if index is None else tuple(self._take(index, request) for _ in range(request.count))
 
     def _on_many(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
-        asked = self._known(request.container)
+        requirements = self._known(request.container)
         if not self._fit_together(
-            request, with_room(self._capacity, asked.kind.admits, asked.container.slots)
+            request, with_room(self._capacity, requirements.kind.admits, requirements.container.slots)
         ):
             return None
         parts = []
@@ -197,9 +198,9 @@ class Room:
     # Reasons.
 
     def _why(self, request: SessionRequirements) -> Blocked:
-        asked = self._known(request.whole or request.container)
-        fits = asked.kind.admits
-        for slot, amount in asked.container.slots:
+        requirements = self._known(request.whole or request.container)
+        fits = requirements.kind.admits
+        for slot, amount in requirements.container.slots:
             fits = fits & (self._capacity.with_kept(slot) >= amount)
         one = request.count == 1 or request.whole is not None
         if (
@@ -217,16 +218,17 @@ class Room:
                 else f"has room, but not for all {request.count} containers"
             )
             causes.append(NodeCause(int(fits.sum()), text))
-        return reasons.by_nodes([*causes, *self._causes(asked, ~fits)])
+        return reasons.by_nodes([*causes, *self._causes(requirements, ~fits)])
 
-    def _causes(self, asked: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
+    def _causes(self, requirements: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes counted by rejection cause."""
         counted = Counter(
-            self._closed(asked.container, int(i)) for i in np.flatnonzero(left & ~asked.kind.admits)
+            self._closed(requirements.container, int(i))
+            for i in np.flatnonzero(left & ~requirements.kind.admits)
         )
         causes = [NodeCause(count, text) for text, count in counted.items()]
-        left = left & asked.kind.admits
-        for slot, amount in asked.container.slots:
+        left = left & requirements.kind.admits
+        for slot, amount in requirements.container.slots:
             column = self._capacity.with_kept(slot)
             short = left & (column < amount)
             if short.any():
@@ -243,10 +245,10 @@ class Room:
     # Shapes.
 
     def _known(self, container: ContainerRequirements) -> RequirementsState:
-        asked = self._asked.get(container)
-        if asked is None:
-            asked = self._asked[container] = RequirementsState(container, self._kind(container))
-        return asked
+        requirements = self._requirements.get(container)
+        if requirements is None:
+            requirements = self._requirements[container] = RequirementsState(container, self._kind(container))
+        return requirements
 
     def _kind(self, container: ContainerRequirements) -> RequirementsClass:
         about, slots = _about(container), tuple([slot for slot, _ in container.slots])
@@ -283,14 +285,14 @@ class Room:
             )
         return spare
 
-    def _is_too_much(self, asked: RequirementsState) -> bool:
+    def _is_too_much(self, requirements: RequirementsState) -> bool:
         """True if it needs at least as much as a requirement known not to fit."""
-        known = asked.kind.too_much
-        if asked.misfits == len(known):
+        known = requirements.kind.too_much
+        if requirements.misfits == len(known):
             return False
-        asked.misfits = len(known)
-        asked.full = any(_covers(asked.container.slots, less) for less in known)
-        return asked.full
+        requirements.misfits = len(known)
+        requirements.full = any(_covers(requirements.container.slots, less) for less in known)
+        return requirements.full
 
     def _forget(self) -> None:
         """Forget requirements known not to fit, after capacity was released."""
@@ -299,8 +301,8 @@ class Room:
             known.clear()
         self._misfits.clear()
         self._blocked.clear()
-        for asked in self._asked.values():
-            asked.full, asked.misfits = False, 0
+        for requirements in self._requirements.values():
+            requirements.full, requirements.misfits = False, 0
 
 
 def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:

@@ -152,7 +152,7 @@ class Planning:
         placed: set[SessionId] = set()
         if remaining is None or remaining:
             for one in _in_turn({group: queue.line(lines[group]) for group, queue in queues.items()}):
-                if parts := self._asked(one, queues[one.group], remaining):
+                if parts := self._try(one, queues[one.group], remaining):
                     placed.add(one.id)
                     placements.append(Placement(one.id, parts))
                 else:
@@ -165,7 +165,7 @@ class Planning:
             refused[group] = sorted(lines[group], key=lambda one: (-one.priority, one.since, one.id))
         return refused
 
-    def _asked(
+    def _try(
         self, one: PendingSession, queue: GroupQueue, remaining: RemainingCandidates | None
     ) -> tuple[ContainerPlacement, ...] | None:
         """Its placements, or None; a session past the patience gets a reservation then."""
@@ -179,7 +179,7 @@ class Planning:
             if self.snapshot.now - one.since > room.group.patience and self._keep_for(room, one):
                 queue.guarded(one)
         if remaining is not None:
-            remaining.asked(one, self._requests.of(one))
+            remaining.tried(one, self._requests.of(one))
         return parts
 
     def _remaining_candidates(self, lines: Mapping[GroupId, Iterable[PendingSession]]) -> RemainingCandidates:

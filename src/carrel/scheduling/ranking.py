@@ -73,9 +73,9 @@ class Ranking(Protocol):
     begin: capacity was given back.
     """
 
-    def best(self, asked: RequirementsState) -> int | None: ...
+    def best(self, requirements: RequirementsState) -> int | None: ...
 
-    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes: ...
+    def order(self, requirements: RequirementsState, nodes: Indexes) -> Indexes: ...
 
     def took(self, index: int) -> None: ...
 
@@ -107,11 +107,11 @@ class RoundRobin:
         self._capacity = capacity
         self._after = next((i for i, node in enumerate(capacity.nodes) if node.name > group.after), 0)
 
-    def best(self, asked: RequirementsState) -> int | None:
-        found = self._between(asked, self._after, len(self._capacity.nodes))
-        return self._between(asked, 0, self._after) if found is None else found
+    def best(self, requirements: RequirementsState) -> int | None:
+        found = self._between(requirements, self._after, len(self._capacity.nodes))
+        return self._between(requirements, 0, self._after) if found is None else found
 
-    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes:
+    def order(self, requirements: RequirementsState, nodes: Indexes) -> Indexes:
         return np.concatenate((nodes[nodes >= self._after], nodes[nodes < self._after]))
 
     def took(self, index: int) -> None:
@@ -120,12 +120,12 @@ class RoundRobin:
     def begin(self) -> None:
         """No-op: it checks free capacity on each call."""
 
-    def _between(self, asked: RequirementsState, start: int, end: int) -> int | None:
+    def _between(self, requirements: RequirementsState, start: int, end: int) -> int | None:
         stretch = _STRETCH
         while start < end:
             here = slice(start, min(start + stretch, end))
-            fits = asked.kind.admits[here]
-            for slot, amount in asked.container.slots:
+            fits = requirements.kind.admits[here]
+            for slot, amount in requirements.container.slots:
                 fits = fits & (self._capacity.column(slot)[here] >= amount)
             first = int(fits.argmax())
             if fits[first]:
@@ -143,46 +143,46 @@ class _Compared:
         self._capacity = capacity
         self._prior = group.slot_priority
 
-    def order(self, asked: RequirementsState, nodes: Indexes) -> Indexes:
+    def order(self, requirements: RequirementsState, nodes: Indexes) -> Indexes:
         """Ties are broken by name."""
         # lexsort: the last key is the primary one.
-        best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(asked, nodes))))
+        best_first: Indexes = np.lexsort((nodes, *reversed(self._keys(requirements, nodes))))
         return nodes[best_first]
 
     def took(self, index: int) -> None:
         """No-op: it reads `changed`."""
 
-    def look_up(self, asked: RequirementsState) -> int | None:
+    def look_up(self, requirements: RequirementsState) -> int | None:
         """The best node by a full scan."""
-        nodes = with_room(self._capacity, asked.kind.admits, asked.container.slots)
+        nodes = with_room(self._capacity, requirements.kind.admits, requirements.container.slots)
         if not len(nodes):
             return None
-        keys = self._keys(asked, nodes)
+        keys = self._keys(requirements, nodes)
         chosen = np.flatnonzero(keys[0] == keys[0].min())
         for key in keys[1:]:
             mine = key[chosen]
             chosen = chosen[mine == mine.min()]
         return int(nodes[chosen[0]])
 
-    def _keys(self, asked: RequirementsState, nodes: Indexes) -> list[NDArray[np.float64]]:
+    def _keys(self, requirements: RequirementsState, nodes: Indexes) -> list[NDArray[np.float64]]:
         """The comparison keys of nodes, most significant first."""
-        left = [self._capacity.parts(slot)[nodes] for slot in asked.kind.by]
+        left = [self._capacity.parts(slot)[nodes] for slot in requirements.kind.by]
         if not self._prior and left:
             left = [np.minimum.reduce(left)]
-        return [asked.kind.spare.column[nodes], *(self._sign * one for one in left)]
+        return [requirements.kind.spare.column[nodes], *(self._sign * one for one in left)]
 
-    def _all(self, asked: RequirementsState, nodes: Indexes) -> list[Key]:
+    def _all(self, requirements: RequirementsState, nodes: Indexes) -> list[Key]:
         """`_key` of each of them, vectorised."""
-        columns = [key.tolist() for key in self._keys(asked, nodes)]
+        columns = [key.tolist() for key in self._keys(requirements, nodes)]
         return list(zip(*columns, nodes.tolist(), strict=True))
 
-    def _key(self, asked: RequirementsState, index: int) -> Key:
+    def _key(self, requirements: RequirementsState, index: int) -> Key:
         """The key of one node, with its index."""
         free, capacity = self._capacity.free[index], self._capacity.nodes[index].capacity
-        left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in asked.kind.by]
+        left = [free.get(slot, 0) / (capacity.get(slot) or 1) for slot in requirements.kind.by]
         if not self._prior and left:
-            return (asked.kind.spare.of[index], self._sign * min(left), index)
-        return (asked.kind.spare.of[index], *(self._sign * one for one in left), index)
+            return (requirements.kind.spare.of[index], self._sign * min(left), index)
+        return (requirements.kind.spare.of[index], *(self._sign * one for one in left), index)
 
 
 class Dispersed(_Compared):
@@ -192,33 +192,35 @@ class Dispersed(_Compared):
         super().__init__(group, capacity)
         self._heaps: dict[RequirementsClass, list[Key]] = {}
 
-    def best(self, asked: RequirementsState) -> int | None:
+    def best(self, requirements: RequirementsState) -> int | None:
         """The freest."""
-        heap = self._heap(asked)
+        heap = self._heap(requirements)
         aside: list[Key] = []
         found: int | None = None
         while heap and len(aside) < _TRIES:
             index = heap[0][-1]
-            now = self._key(asked, index)
+            now = self._key(requirements, index)
             if now != heap[0]:
                 heapq.heapreplace(heap, now)
-            elif not self._capacity.holds(index, asked.container.slots):
+            elif not self._capacity.holds(index, requirements.container.slots):
                 aside.append(heapq.heappop(heap))
             else:
                 found = index
                 break
         for key in aside:
             heapq.heappush(heap, key)
-        return self.look_up(asked) if found is None else found
+        return self.look_up(requirements) if found is None else found
 
     def begin(self) -> None:
         """A node may have improved."""
         self._heaps.clear()
 
-    def _heap(self, asked: RequirementsState) -> list[Key]:
-        heap = self._heaps.get(asked.kind)
+    def _heap(self, requirements: RequirementsState) -> list[Key]:
+        heap = self._heaps.get(requirements.kind)
         if heap is None:
-            heap = self._heaps[asked.kind] = self._all(asked, np.flatnonzero(asked.kind.admits))
+            heap = self._heaps[requirements.kind] = self._all(
+                requirements, np.flatnonzero(requirements.kind.admits)
+            )
             heapq.heapify(heap)
         return heap
 
@@ -230,13 +232,13 @@ class Concentrated(_Compared):
         super().__init__(group, capacity)
         self._indexes: dict[RequirementsClass, CapacityIndex] = {}
 
-    def best(self, asked: RequirementsState) -> int | None:
+    def best(self, requirements: RequirementsState) -> int | None:
         """The fullest node with room."""
-        if not asked.expected:
+        if not requirements.expected:
             # A single lookup does not justify sorting all nodes.
-            return self.look_up(asked)
-        slots = asked.container.slots
-        return self._up_to_date(asked).find(slots, (asked.kind.spare.least, self._least(slots)))
+            return self.look_up(requirements)
+        slots = requirements.container.slots
+        return self._up_to_date(requirements).find(slots, (requirements.kind.spare.least, self._least(slots)))
 
     def begin(self) -> None:
         """No-op: nodes with released capacity are in `changed`."""
@@ -248,16 +250,16 @@ class Concentrated(_Compared):
             return dict(slots).get(first, 0) / self._capacity.largest(first)
         return min([amount / self._capacity.largest(slot) for slot, amount in slots], default=0.0)
 
-    def _up_to_date(self, asked: RequirementsState) -> CapacityIndex:
+    def _up_to_date(self, requirements: RequirementsState) -> CapacityIndex:
         changed = self._capacity.changed
-        ordered = self._indexes.get(asked.kind)
+        ordered = self._indexes.get(requirements.kind)
         if ordered is None or len(changed) - ordered.seen > len(self._capacity.nodes):
-            keys = self._all(asked, self.order(asked, np.flatnonzero(asked.kind.admits)))
-            slots = [slot for slot, _ in asked.container.slots]
-            ordered = self._indexes[asked.kind] = CapacityIndex(self._capacity, slots, keys)
+            keys = self._all(requirements, self.order(requirements, np.flatnonzero(requirements.kind.admits)))
+            slots = [slot for slot, _ in requirements.container.slots]
+            ordered = self._indexes[requirements.kind] = CapacityIndex(self._capacity, slots, keys)
         elif ordered.seen < len(changed):
             for index in set(changed[ordered.seen :]):
                 if index in ordered:
-                    ordered.move(index, self._key(asked, index))
+                    ordered.move(index, self._key(requirements, index))
             ordered.seen = len(changed)
         return ordered

@@ -72,10 +72,10 @@ def held_back(what: str) -> Blocked:
     )
 
 
-def short_of(count: int, slot: str, asked: int, most_free: int) -> NodeCause:
+def short_of(count: int, slot: str, requested: int, most_free: int) -> NodeCause:
     """Nodes with too little of a slot free."""
     free = f"{'at most ' * (count > 1)}{format_slot(slot, most_free)} free"
-    return NodeCause(count, f"needs {format_slot(slot, asked)}, {free}", slot, asked, most_free)
+    return NodeCause(count, f"needs {format_slot(slot, requested)}, {free}", slot, requested, most_free)
 
 
 def _named(label: str) -> str:

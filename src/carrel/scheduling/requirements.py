@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
-from carrel.scheduling.ceilings import asked
+from carrel.scheduling.ceilings import requested_amounts
 from carrel.scheduling.snapshot import ClusterMode, PendingSession
 
 Amounts = tuple[tuple[str, int], ...]
@@ -81,7 +81,9 @@ def _request(one: PendingSession, asks: Amounts, units: Units) -> SessionRequire
     container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture)
     whole = _whole(container, one.count, units) if together else None
     elsewhere = _request(replace(one, avoid=frozenset()), asks, units) if one.avoid else None
-    return SessionRequirements(one.group, slots, container, one.count, together, whole, asked(one), elsewhere)
+    return SessionRequirements(
+        one.group, slots, container, one.count, together, whole, requested_amounts(one), elsewhere
+    )
 
 
 def _needed(slots: Amounts, units: Units) -> Amounts:

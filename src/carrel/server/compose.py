@@ -155,8 +155,8 @@ def application() -> FastAPI:
     )
     page.install(app)
     app.add_middleware(NoteRefusals)
-    quick = [route for router in _ROUTERS for route in router.routes if isinstance(route, FastRoute)]
-    app.add_middleware(FastPath, framework=app, prefix="/api/v1", routes=quick)
+    fast_routes = [route for router in _ROUTERS for route in router.routes if isinstance(route, FastRoute)]
+    app.add_middleware(FastPath, framework=app, prefix="/api/v1", routes=fast_routes)
     app.add_middleware(Compressed)
     app.add_middleware(Shell)
     app.add_middleware(Measured)
@@ -207,7 +207,7 @@ def _services(
     seal, refusals = SecretBox(settings.key()), Refusals(database)
     adapters = Adapters(seal)
     container_engines = ContainerEngines(database, engines)
-    ground = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
+    sign_on_services = SignOnServices(database, clock, seal, adapters, settings.effective_public_url)
     return ApiServices(
         settings=settings,
         database=database,
@@ -218,7 +218,7 @@ def _services(
         refusals=refusals,
         mailer=Mailer(database, seal, clock),
         providers=adapters,
-        elsewhere=Directories(ground),
+        elsewhere=Directories(sign_on_services),
         events=EventStream(database, listener),
         plans=Plans(database, clock),
         storages=Storages(database, seal=seal),

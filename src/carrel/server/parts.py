@@ -31,10 +31,10 @@ class InstallationPart:
 
 async def look(settings: Settings, database: Database, engines: Engines) -> list[InstallationPart]:
     """The current state of each component, with a timeout of three seconds each."""
-    asked = await asyncio.gather(
+    answers = await asyncio.gather(
         _database(settings, database), _local_engine(settings, engines), _gateway(settings)
     )
-    return [*asked, _disk(settings)]
+    return [*answers, _disk(settings)]
 
 
 def _disk(settings: Settings) -> InstallationPart:

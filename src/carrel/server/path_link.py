@@ -8,7 +8,7 @@ from pathlib import Path
 import carrel
 from carrel.server.bootstrap import Consent, Say
 
-_ASKED = "path-asked"
+_MARKER = "path-asked"
 """Marker in the data directory: the user was asked, whatever the answer."""
 
 
@@ -32,13 +32,13 @@ def place() -> Path:
 
 def offer(data_dir: Path, consent: Consent, say: Say) -> None:
     """Create the link with the consent of a user at a terminal. Asks once; never if there is a `carrel` already."""
-    asked = data_dir / _ASKED
-    if asked.exists() or not _has_terminal() or shutil.which("carrel"):
+    marker = data_dir / _MARKER
+    if marker.exists() or not _has_terminal() or shutil.which("carrel"):
         return
     link = place()
     if link.is_symlink() or link.exists():
         return
-    asked.touch()
+    marker.touch()
     if not consent(f"put `carrel` on the PATH, as the link {link} to {program()}"):
         return
     try:

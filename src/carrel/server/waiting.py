@@ -24,7 +24,7 @@ def wait_for_database(url: str) -> None:
     Raises: Unavailable with the reason; immediately if waiting is useless, such as for a wrong password.
     """
     deadline = time.monotonic() + _ANSWERS_S
-    told = ""
+    reported = ""
     while (problem := _problem(url)) is not None:
         if problem.final or (not problem.recovers and time.monotonic() > deadline):
             raise Unavailable(
@@ -32,9 +32,9 @@ def wait_for_database(url: str) -> None:
                 f"The database does not take connections: {problem.text}.",
                 hint="Check CARREL_DATABASE_URL, such as postgresql://carrel:PASSWORD@db.example.org/carrel.",
             )
-        if problem.text != told:
-            told = problem.text
-            sys.stderr.write(f"waiting for the database: {told}\n")
+        if problem.text != reported:
+            reported = problem.text
+            sys.stderr.write(f"waiting for the database: {reported}\n")
         time.sleep(_PAUSE_S)
 
 

@@ -185,12 +185,12 @@ async def _require_under_ceilings(
     path = (actor.domain_id, project, actor.user_id)
     scopes = scopes_of(access_key, path)
     limited = await ceilings(tx, {scopes: path}, frozenset(spec.slots))
-    asked = {CONTAINERS: spec.containers, **total_of(spec), SESSIONS: 1}
+    requested = {CONTAINERS: spec.containers, **total_of(spec), SESSIONS: 1}
     for scope in scopes:
         label, ceiling = limited[scope].label, dict(limited[scope].ceiling)
         if (most := limited[scope].containers) is not None:
             ceiling[CONTAINERS] = most
-        for slot, amount in asked.items():
+        for slot, amount in requested.items():
             if amount > ceiling.get(slot, amount):
                 raise Refused(
                     "session.over_ceiling",
@@ -229,13 +229,13 @@ def how_many_fit(node: Node, slots: Slots) -> int:
 
 def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
     offers = [nodes.offered(node) for node in machines]
-    slot, told = too_large(slots, offers)
+    slot, message = too_large(slots, offers)
     details: dict[str, object] = {"asked": dict(slots)}
     if slot:
         details = {"slot": slot, "asked": slots[slot], "largest": max(offer.get(slot, 0) for offer in offers)}
     return Refused(
         "session.too_large",
-        told,
+        message,
         hint="Ask for less.",
         field=f"slots.{slot}" if slot else "slots",
         details=details,

@@ -85,9 +85,9 @@ def _overlap(one: PurePosixPath, other: PurePosixPath) -> bool:
 
 
 def _overlapping(path: str, other: str, field: str) -> CarrelError:
-    said = (
+    message = (
         f"Two folders would be mounted at {path}."
         if path == other
         else f"{path} and {other} would be nested in each other."
     )
-    return Conflict("mount.overlap", said, hint="Choose another path for one of them.", field=field)
+    return Conflict("mount.overlap", message, hint="Choose another path for one of them.", field=field)

@@ -218,8 +218,8 @@ async def _automatic(
             continue
         path = mount_paths.place(None, folder.name, field="mounts")
         own.append(PlannedMount(held, path, "", not _writable(held), "mounts"))
-    said = f"It started without {', '.join(away)}: the storage does not respond."
-    return own, [(LEFT_OUT, said)] if away else []
+    message = f"It started without {', '.join(away)}: the storage does not respond."
+    return own, [(LEFT_OUT, message)] if away else []
 
 
 async def _keep(tx: AsyncSession, folders: Iterable[FolderId]) -> set[FolderId]:

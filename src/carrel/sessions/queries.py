@@ -305,7 +305,7 @@ def _in_order(states: Iterable[SessionState]) -> Select[Session]:
     return select(Session).where(Session.state.in_(states)).order_by(Session.created_at, Session.id)
 
 
-async def said_of_waiting(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
+async def reasons_of_pending(tx: AsyncSession) -> dict[SessionId, tuple[str | None, int | None]]:
     """The last published reason and queue position of each pending session."""
     rows = await tx.execute(
         select(Session.id, Session.reason, Session.queue_position).where(

@@ -33,11 +33,15 @@ def picture(report: Report, title: str) -> str:
 
 def _summary(report: Report) -> str:
     waits = report.waits
-    told = f"{report.sessions['all']} sessions in {format_duration(report.makespan_s)}"
+    caption = f"{report.sessions['all']} sessions in {format_duration(report.makespan_s)}"
     if waits:
-        told += f"; waits: mean {format_duration(waits.mean_s)}, 95 % within {format_duration(waits.p95_s)}"
+        caption += (
+            f"; waits: mean {format_duration(waits.mean_s)}, 95 % within {format_duration(waits.p95_s)}"
+        )
     fair = report.fairness
-    return f"{told}; fairness of use {fair.use:.2f}, of shares {fair.shares:.2f}, of waits {fair.waits:.2f}"
+    return (
+        f"{caption}; fairness of use {fair.use:.2f}, of shares {fair.shares:.2f}, of waits {fair.waits:.2f}"
+    )
 
 
 def _use(report: Report, top: int) -> Iterable[str]:
@@ -74,9 +78,9 @@ def _waits(projects: Sequence[ProjectReport], top: int) -> Iterable[str]:
                 f'<rect x="{_LEFT}" y="{y + 3}" width="{width:.1f}" height="16" fill="{_COLOURS[0]}" '
                 f'opacity="{opacity}"/>'
             )
-        told = f"{format_duration(one.waits.mean_s)}, {format_duration(one.waits.p95_s)}"
+        caption = f"{format_duration(one.waits.mean_s)}, {format_duration(one.waits.p95_s)}"
         yield _text(
-            int(_LEFT + max(one.waits.p95_s, one.waits.mean_s) / longest * room) + 8, y + 15, told, "s"
+            int(_LEFT + max(one.waits.p95_s, one.waits.mean_s) / longest * room) + 8, y + 15, caption, "s"
         )
 
 

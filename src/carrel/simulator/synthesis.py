@@ -43,7 +43,7 @@ class Habits:
 def synthesize(habits: Habits, seed: int) -> Iterator[TraceEntry]:
     """A trace with these habits, in order of arrival. Same seed, same trace."""
     random = Random(seed)
-    people = [_path(number, habits) for number in range(habits.users)]
+    users = [_path(number, habits) for number in range(habits.users)]
     eagerness = [1 / (rank + 1) ** 0.7 for rank in range(habits.users)]
     busiest_per_s = habits.users * habits.per_day / 86400 * _BUSIEST
     number, at_s = 0, 0.0
@@ -51,7 +51,7 @@ def synthesize(habits: Habits, seed: int) -> Iterator[TraceEntry]:
         # Thinning: accept candidates at the peak rate with the relative rate of their hour.
         if random.random() > _bustle(at_s) / _BUSIEST:
             continue
-        path = random.choices(people, eagerness)[0]
+        path = random.choices(users, eagerness)[0]
         slots = random.choices([slots for _, slots in _SIZES], [often for often, _ in _SIZES])[0]
         for _ in range(random.randint(4, 16) if random.random() < _BURST else 1):
             number += 1

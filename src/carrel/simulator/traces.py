@@ -83,25 +83,25 @@ def unreadable(number: int, what: str) -> Invalid:
     )
 
 
-def _arrival(said: Mapping[str, Any], number: int) -> TraceEntry:
-    at = datetime.fromisoformat(said["at"])
-    runs_s, limit_s, count = float(said["runs_s"]), said.get("limit_s"), int(said.get("containers", 1))
+def _arrival(record: Mapping[str, Any], number: int) -> TraceEntry:
+    at = datetime.fromisoformat(record["at"])
+    runs_s, limit_s, count = float(record["runs_s"]), record.get("limit_s"), int(record.get("containers", 1))
     if runs_s < 0 or count < 1 or (limit_s is not None and float(limit_s) <= 0):
         raise ValueError("a duration or a number of containers is too small")
-    if not isinstance(said["slots"], dict):
+    if not isinstance(record["slots"], dict):
         raise ValueError("its slots are no object")
-    priority = int(said.get("priority", DEFAULT_PRIORITY))
+    priority = int(record.get("priority", DEFAULT_PRIORITY))
     if not 0 <= priority <= 100:
         raise ValueError(f"{priority} is no priority from 0 to 100")
     return TraceEntry(
-        id=SessionId(str(said.get("id", number))),
+        id=SessionId(str(record.get("id", number))),
         at=at if at.tzinfo else at.replace(tzinfo=UTC),
         runs=timedelta(seconds=runs_s),
-        slots=parse_slots(said["slots"]),
-        path=tuple(str(said.get(part, "default")) for part in ("domain", "project", "user")),  # type: ignore[arg-type]
-        group=GroupId(str(said.get("group", DEFAULT_GROUP))),
+        slots=parse_slots(record["slots"]),
+        path=tuple(str(record.get(part, "default")) for part in ("domain", "project", "user")),  # type: ignore[arg-type]
+        group=GroupId(str(record.get("group", DEFAULT_GROUP))),
         priority=priority,
         count=count,
-        mode=ClusterMode(said.get("mode", ClusterMode.SINGLE_NODE)),
+        mode=ClusterMode(record.get("mode", ClusterMode.SINGLE_NODE)),
         limit=None if limit_s is None else timedelta(seconds=float(limit_s)),
     )

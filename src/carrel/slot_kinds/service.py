@@ -34,11 +34,11 @@ async def learn(tx: AsyncSession, kinds: Iterable[SlotKind]) -> None:
     ]
     if not rows:
         return
-    said = insert(SlotKindRow).values(rows)
-    new = [said.excluded[field] for field in _FIELDS]
+    statement = insert(SlotKindRow).values(rows)
+    new = [statement.excluded[field] for field in _FIELDS]
     before = [getattr(SlotKindRow, field) for field in _FIELDS]
     await tx.execute(
-        said.on_conflict_do_update(
+        statement.on_conflict_do_update(
             index_elements=[SlotKindRow.name],
             set_=dict(zip(_FIELDS, new, strict=True)),
             where=tuple_(*before).is_distinct_from(tuple_(*new)),
@@ -63,14 +63,14 @@ async def require_known(tx: AsyncSession, slots: Iterable[str], *, field: str) -
 
 async def require_possible(tx: AsyncSession, slots: Mapping[str, int], *, field: str = "slots") -> None:
     """Refuse amounts that no container may have. Raises: Invalid naming the nearest that it may."""
-    asked = {slot: amount for slot, amount in slots.items() if amount and slot not in BASE}
-    if not asked:
+    accelerators = {slot: amount for slot, amount in slots.items() if amount and slot not in BASE}
+    if not accelerators:
         return
     there = await known(tx)
-    kinds = [there.get(slot) or _usual(slot) for slot in asked]
+    kinds = [there.get(slot) or _usual(slot) for slot in accelerators]
     for kind in kinds:
-        if not kind.allows(asked[kind.name]):
-            raise _not_allowed(kind, asked[kind.name], field)
+        if not kind.allows(accelerators[kind.name]):
+            raise _not_allowed(kind, accelerators[kind.name], field)
     families = Counter(kind.family for kind in kinds)
     if both := [kind.name for kind in kinds if families[kind.family] > 1]:
         raise Invalid(

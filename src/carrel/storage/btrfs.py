@@ -78,11 +78,11 @@ class BtrfsBackend(PosixBackend):
             number = self._group_of(scope, place.scope)
             counted = ioctls.members(scope, number)
             mine = ioctls.subvolume(folder)
-            whole = [mine, *ioctls.nested(folder, mine)]
+            subvolumes = [mine, *ioctls.nested(folder, mine)]
             pictures = self._pictures(scope, place)
-            for one in {*whole, *pictures} - counted:
+            for one in {*subvolumes, *pictures} - counted:
                 self._assign(scope, one, number)
-            used = sum(_count(groups, one, "referenced") for one in whole)
+            used = sum(_count(groups, one, "referenced") for one in subvolumes)
             used += sum(_count(groups, one, "exclusive") for one in pictures)
         return Measure(used_bytes=used, files=None)
 
@@ -382,13 +382,13 @@ def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) 
         raise StorageUnusable("There is no command `btrfs`: install btrfs-progs.") from None
     if done.returncode == 0:
         return
-    said = done.stderr.decode(errors="replace").strip()
+    message = done.stderr.decode(errors="replace").strip()
     for code in _SAID:
-        if os.strerror(code) in said:
+        if os.strerror(code) in message:
             if code in may_say:
                 return
-            raise OSError(code, said)
-    raise StorageError(f"btrfs {arguments[0]} {arguments[1]}: {said}")
+            raise OSError(code, message)
+    raise StorageError(f"btrfs {arguments[0]} {arguments[1]}: {message}")
 
 
 PLUGIN = Plugin(StorageSettings, lambda settings: BtrfsBackend(settings.root), "Btrfs", BtrfsBackend)

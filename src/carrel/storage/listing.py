@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from carrel.core.errors import CarrelError
-from carrel.storage.paths import directory, joined, said, split
+from carrel.storage.paths import directory, errors_naming, joined, split
 
 SEARCH_S = 5.0
 By = Literal["name", "size", "modified"]
@@ -110,7 +110,7 @@ def entry(root: Path, path: str) -> Entry:
         with directory(root, "") as handle:
             return described("", os.fstat(handle))
     above, name = split(path)
-    with directory(root, above) as handle, said(path):
+    with directory(root, above) as handle, errors_naming(path):
         return described(path, os.stat(name, dir_fd=handle, follow_symlinks=False))
 
 

@@ -59,7 +59,7 @@ def directory(root: Path, path: str) -> Iterator[int]:
     steps = names(path)
     handle = _root(root)
     try:
-        with said(path):
+        with errors_naming(path):
             for name in steps:
                 inner = os.open(name, DIRECTORY, dir_fd=handle)
                 os.close(handle)
@@ -75,7 +75,7 @@ def made_directory(root: Path, path: str) -> Iterator[int]:
     steps = names(path)
     handle = _root(root)
     try:
-        with said(path):
+        with errors_naming(path):
             for name in steps:
                 inner = _entered(handle, name)
                 os.close(handle)
@@ -94,7 +94,7 @@ def opened(root: Path, path: str) -> FileIO:
 
 def opened_in(handle: int, name: str, path: str) -> FileIO:
     """As `opened`, relative to the handle of its directory. path: for messages."""
-    with said(path):
+    with errors_naming(path):
         try:
             fd = os.open(name, _FILE, dir_fd=handle)
         except OSError as error:
@@ -108,7 +108,7 @@ def opened_in(handle: int, name: str, path: str) -> FileIO:
 
 
 @contextmanager
-def said(path: str) -> Iterator[None]:
+def errors_naming(path: str) -> Iterator[None]:
     """Translate errors of system calls about a path. Raises: NotFound, Conflict, Invalid; other OSErrors unchanged."""
     try:
         yield

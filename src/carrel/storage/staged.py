@@ -189,7 +189,7 @@ def bring(
 def touch(root: Path, path: str, modified_ns: int, intent: Intent | None = None) -> None:
     """Set the modification time of a file in the folder. Raises: NotFound, Conflict, Invalid."""
     about = begun(intent, "touch", path=path, modified_ns=modified_ns)
-    with about, paths.opened(root, path) as file, paths.said(path):
+    with about, paths.opened(root, path) as file, paths.errors_naming(path):
         os.utime(file.fileno(), ns=(modified_ns, modified_ns))
 
 

@@ -21,7 +21,7 @@ from carrel.storage import walk
 from carrel.storage.copies import copy_entry
 from carrel.storage.intents import Intent, begun
 from carrel.storage.listing import etag
-from carrel.storage.paths import LONGEST_NAME, directory, exists, joined, made_directory, said, split
+from carrel.storage.paths import LONGEST_NAME, directory, errors_naming, exists, joined, made_directory, split
 from carrel.storage.port import Advance, OverQuota, Tick
 
 REMOVED = "removed-"
@@ -56,7 +56,7 @@ def move(root: Path, path: str, to: str, clash: Clash) -> str:
     if to.startswith(f"{path}/"):
         raise Invalid("file.into_itself", f"{path} cannot be moved into itself.", field="to")
     with directory(root, above) as source, directory(root, target_above) as handle:
-        with said(path):
+        with errors_naming(path):
             os.stat(name, dir_fd=source, follow_symlinks=False)
         if path == to:
             return path
@@ -71,7 +71,7 @@ def remove(root: Path, stage: Path, path: str, entry: str) -> None:
     Raises: NotFound, Conflict, Invalid.
     """
     above, name = split(path)
-    with directory(root, above) as handle, said(path):
+    with directory(root, above) as handle, errors_naming(path):
         try:
             os.unlink(name, dir_fd=handle)
             return
@@ -214,7 +214,7 @@ def _copy_all(source: Path, paths: Sequence[str], staged: int, name: str, tick: 
     try:
         for number, path in enumerate(paths):
             above, last = split(path)
-            with directory(source, above) as handle, said(path):
+            with directory(source, above) as handle, errors_naming(path):
                 done = _sum(done, copy_entry(handle, last, inner, str(number), _after(done, tick)))
     finally:
         os.close(inner)
@@ -243,7 +243,7 @@ def _require_room(source: Path, paths: Sequence[str], room: int, tick: Tick) -> 
     needed = 0
     for path in paths:
         above, last = split(path)
-        with directory(source, above) as handle, said(path):
+        with directory(source, above) as handle, errors_naming(path):
             needed += _weight(handle, last, tick)
     if needed > room:
         raise OverQuota(
@@ -270,7 +270,7 @@ def _require_free(handle: int, goals: Sequence[str]) -> None:
 
 def _place(source: int, name: str, target: int, new_name: str, path: str, clash: Clash) -> str:
     """Rename from one directory to another; returns the name. path: target for messages."""
-    with said(path):
+    with errors_naming(path):
         if clash is Clash.REPLACE:
             try:
                 os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=target)

@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 
 from carrel.core.errors import CarrelError
-from carrel.storage.paths import directory, opened_in, said, shown, split
+from carrel.storage.paths import directory, errors_naming, opened_in, shown, split
 from carrel.storage.port import StorageError
 from carrel.storage.walk import DIRECTORY, DirectoryEntered, DirectoryLeft, TreeEntry, walk
 
@@ -81,7 +81,7 @@ class _Archive:
                 self._add_directory(handle, self._top(name))
             return
         above, last = split(path)
-        with directory(root, above) as handle, said(path):
+        with directory(root, above) as handle, errors_naming(path):
             found = os.stat(last, dir_fd=handle, follow_symlinks=False)
             if not stat.S_ISDIR(found.st_mode):
                 self._add_found(TreeEntry(handle, last, found), self._top(last))

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Conflict, NotFound
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.permissions.decide import Actor, Target, require, sight
 from carrel.tables.tenancy import IS_SUPERADMIN, Domain, Membership, Project, User, UserState
 
@@ -68,7 +68,7 @@ async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "proje
 
     Raises: NotFound, Forbidden; Conflict when several have the name.
     """
-    seen = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
+    seen = permitted(actor, "project.read", domain=Project.domain_id, project=Project.id)
     there = Project.domain_id.in_(select(Domain.id).where(Domain.removed_at.is_(None)))
     statement = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
     if action != "project.read":
@@ -107,9 +107,9 @@ def sees_user(actor: Actor) -> ColumnElement[bool]:
     """A condition for the users that the actor may see: those in scope, or in projects in scope."""
     seen = sight(actor, "user.read")
     if seen.everything or seen.domain_id or not seen.project_ids:
-        return reaches(actor, "user.read", owner=User.id, domain=User.domain_id)
+        return permitted(actor, "user.read", owner=User.id, domain=User.domain_id)
     # One list of ids, so that the index is used.
-    members = select(Membership.user_id).where(reaches(actor, "user.read", project=Membership.project_id))
+    members = select(Membership.user_id).where(permitted(actor, "user.read", project=Membership.project_id))
     return User.id.in_(members.union(select(literal(actor.user_id))))
 
 

@@ -113,10 +113,10 @@ async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequ
 
 async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) -> dict[SessionId, list[Mean]]:
     """Usage per minute of each session since its given time, oldest first."""
-    asked = func.unnest(
+    windows = func.unnest(
         cast(list(since), ARRAY(String)), cast(list(since.values()), ARRAY(DateTime(timezone=True)))
     )
-    requested = asked.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
+    requested = windows.table_valued(column("session_id", String), column("since", DateTime)).render_derived()
     used = (
         _amounts()
         .join(requested, (Container.session_id == requested.c.session_id) & (Sample.at >= requested.c.since))

@@ -22,10 +22,10 @@ async def test_what_an_older_transaction_may_precede_is_held_back(database: Data
             await tx.execute(_WRITE, {"id": "second", "owner": people.user.user_id})
         async with database.transaction() as tx:
             batch = await service.after(tx, "0.0")
-            assert ([h.object_id for h in batch.happenings], batch.held) == ([], True)
+            assert ([h.object_id for h in batch.events], batch.held) == ([], True)
     async with database.transaction() as tx:
         batch = await service.after(tx, "0.0")
-        assert ([h.object_id for h in batch.happenings], batch.held) == (["first", "second"], False)
+        assert ([h.object_id for h in batch.events], batch.held) == (["first", "second"], False)
 
 
 async def test_a_position_is_where_one_goes_on(database: Database, people: People):
@@ -33,11 +33,11 @@ async def test_a_position_is_where_one_goes_on(database: Database, people: Peopl
         async with database.transaction() as tx:
             await tx.execute(_WRITE, {"id": str(number), "owner": people.user.user_id})
     async with database.transaction() as tx:
-        everything = (await service.after(tx, "0.0")).happenings
+        everything = (await service.after(tx, "0.0")).events
         for place, happening in enumerate(everything):
-            rest = (await service.after(tx, str(happening.position))).happenings
+            rest = (await service.after(tx, str(happening.position))).events
             assert [h.object_id for h in rest] == [h.object_id for h in everything[place + 1 :]]
-        assert (await service.after(tx, await service.end_of_log(tx))).happenings == []
+        assert (await service.after(tx, await service.end_of_log(tx))).events == []
 
 
 async def test_a_long_log_comes_in_batches_that_join(database: Database, people: People):
@@ -49,10 +49,10 @@ async def test_a_long_log_comes_in_batches_that_join(database: Database, people:
     while True:
         async with database.transaction() as tx:
             batch = await service.after(tx, position)
-        seen += [happening.object_id for happening in batch.happenings]
+        seen += [happening.object_id for happening in batch.events]
         if not batch.full:
             break
-        position = str(batch.happenings[-1].position)
+        position = str(batch.events[-1].position)
     assert seen == [str(number) for number in range(1203)]
 
 
@@ -84,7 +84,7 @@ async def test_old_events_go(database: Database, people: People):
         await tx.execute(_WRITE, {"id": "new", "owner": people.user.user_id})
         await service.prune(tx, before=now - timedelta(days=7))
     async with database.transaction() as tx:
-        assert [h.object_id for h in (await service.after(tx, "0.0")).happenings] == ["new"]
+        assert [h.object_id for h in (await service.after(tx, "0.0")).events] == ["new"]
 
 
 @pytest.mark.parametrize("position", ["", "x", "1", "1.", ".1", "1.2.3", "-1.1", "٣.1", "1.1\n", " 1.1"])

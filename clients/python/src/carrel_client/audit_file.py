@@ -60,13 +60,13 @@ class SavedTrail:
 
     def read(self, lines: Iterable[bytes]) -> Iterator[int]:
         """Verify every line; yields the number of bytes read periodically."""
-        size = told = 0
+        size = reported = 0
         for number, line in enumerate(lines, 1):
             if line.strip():
                 self._look(number, line)
             size += len(line)
-            if size - told > _STEP_BYTES:
-                told = size
+            if size - reported > _STEP_BYTES:
+                reported = size
                 yield size
 
     def finish(self, *, partial: bool = False) -> None:

@@ -237,8 +237,8 @@ class Channel:
                 self._parts_are_text = frame.opcode is Opcode.TEXT
             self._parts.append(bytes(frame.data))
             if frame.fin:
-                whole, self._parts = b"".join(self._parts), []
-                self._ready.append(whole.decode("utf-8", "replace") if self._parts_are_text else whole)
+                message, self._parts = b"".join(self._parts), []
+                self._ready.append(message.decode("utf-8", "replace") if self._parts_are_text else message)
 
     def _end(self) -> None:
         """The server closed: properly, with a refusal, or because it goes away."""

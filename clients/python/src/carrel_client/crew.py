@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _AHEAD = 2000
-_TOLD_EVERY_S = 0.1
+_REPORT_EVERY_S = 0.1
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
 PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
 """Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes."""
@@ -38,12 +38,12 @@ class Meter:
     total_files, total_bytes: found so far; final once `complete`.
     """
 
-    def __init__(self, told: Callable[[Meter], None] | None = None) -> None:
+    def __init__(self, on_progress: Callable[[Meter], None] | None = None) -> None:
         self.files = self.total_files = 0
         self.bytes = self.total_bytes = 0
         self.complete = False
-        self._told = told
-        self._told_at = 0.0
+        self._on_progress = on_progress
+        self._reported_at = 0.0
         self._lock = threading.Lock()
         self._stop = threading.Event()
 
@@ -57,13 +57,13 @@ class Meter:
         """Add transferred bytes; negative for bytes to be sent again. Raises: Stopped."""
         with self._lock:
             self.bytes += size
-        self._tell()
+        self._report()
 
     def finished(self) -> None:
         """Count a completed file."""
         with self._lock:
             self.files += 1
-        self._tell()
+        self._report()
 
     def pause(self, seconds: float) -> None:
         """Wait. Raises: Stopped, at once."""
@@ -78,13 +78,13 @@ class Meter:
     def stopped(self) -> bool:
         return self._stop.is_set()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self._stop.is_set():
             raise Stopped
         now = time.monotonic()
-        if self._told and now - self._told_at >= _TOLD_EVERY_S:
-            self._told_at = now
-            self._told(self)
+        if self._on_progress and now - self._reported_at >= _REPORT_EVERY_S:
+            self._reported_at = now
+            self._on_progress(self)
 
 
 class Patience:

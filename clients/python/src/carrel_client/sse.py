@@ -44,6 +44,6 @@ def frames(blocks: Iterable[bytes]) -> Iterator[Frame | None]:
 def _lines(blocks: Iterable[bytes]) -> Iterator[str]:
     rest = b""
     for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        for line in whole:
+        *complete, rest = (rest + block).split(b"\n")
+        for line in complete:
             yield line.removesuffix(b"\r").decode("utf-8", "replace")

@@ -32,21 +32,21 @@ class Stale(WireError):
 class Part:
     """A stretch of an open file as the body of a request: it goes from the disk to the socket and nowhere else.
 
-    told: hears of every block that left, and of all of them as a negative number when they have to leave again.
+    on_sent: called with every block that left, and of all of them as a negative number when they have to leave again.
     """
 
     def __init__(
-        self, file: BufferedReader, offset: int, length: int, told: Callable[[int], None] = lambda _: None
+        self, file: BufferedReader, offset: int, length: int, on_sent: Callable[[int], None] = lambda _: None
     ) -> None:
         self.length = length
         self.sent = 0
         self._file = file
         self._offset = offset
-        self._told = told
+        self._on_sent = on_sent
 
     def send(self, sock: socket.socket) -> None:
         """Send all of it. Raises: OSError; EOFError when the file has become shorter."""
-        self._told(-self.sent)
+        self._on_sent(-self.sent)
         self.sent = 0
         while self.sent < self.length:
             step = min(_STEP, self.length - self.sent)
@@ -54,7 +54,7 @@ class Part:
             if not count:
                 raise EOFError("the file became shorter while it was sent")
             self.sent += count
-            self._told(count)
+            self._on_sent(count)
 
 
 class Target:
@@ -145,20 +145,20 @@ class Connection:
         if head.count("\r\n") != len(lines) - 1:
             raise ValueError("a header with a line break in it")
         kept, self._used = self._used, True
-        whole = True
+        complete = True
         try:
             self._sock.sendall(
                 head.encode("latin-1") + b"\r\n\r\n" + (body if isinstance(body, bytes) else b"")
             )
             if isinstance(body, Part):
-                whole = self._send(body)
+                complete = self._send(body)
             first = self._reader.readline(_LINE_LIMIT)
         except ConnectionError as broken:
             raise (Stale(str(broken)) if kept else broken) from broken
         if not first:
             raise Stale("closed") if kept else WireError("the connection was closed without an answer")
         answer = Response(self._reader, method, first)
-        answer.keeps = answer.keeps and whole
+        answer.keeps = answer.keeps and complete
         return answer
 
     def _send(self, body: Part) -> bool:

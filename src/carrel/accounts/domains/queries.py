@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accounts.domains.schemas import DomainList, DomainQuery, DomainView
 from carrel.core.ids import DomainId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -22,7 +22,7 @@ _SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.
 async def page(tx: AsyncSession, actor: Actor, query: DomainQuery) -> DomainList:
     """The domains that the actor may see."""
     chosen = _views().where(Domain.removed_at.is_(None))
-    chosen = chosen.where(reaches(actor, "domain.read", domain=Domain.id))
+    chosen = chosen.where(permitted(actor, "domain.read", domain=Domain.id))
     if query.q:
         # There are few domains, so a substring search needs no index.
         chosen = chosen.where(Domain.name.ilike(f"%{escaped(query.q)}%"))

@@ -93,9 +93,9 @@ async def _end_sign_ins(tx: AsyncSession, domain: Domain) -> None:
             hint="Make a user of another domain superadmin first.",
             field="active",
         )
-    people = select(User.id).where(User.domain_id == domain.id)
-    await tx.execute(delete(AppGrant).where(AppGrant.user_id.in_(people)))
-    await tx.execute(delete(Login).where(Login.user_id.in_(people)))
+    users = select(User.id).where(User.domain_id == domain.id)
+    await tx.execute(delete(AppGrant).where(AppGrant.user_id.in_(users)))
+    await tx.execute(delete(Login).where(Login.user_id.in_(users)))
 
 
 async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None:

@@ -24,12 +24,12 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
     Users who cannot be added are reported with the reason; the others are added. Raises: NotFound, Forbidden.
     """
     project = await tenancy.project(tx, actor, ref, "project.enrol")
-    people = await _people(tx, project, users)
-    present = await _present(tx, project, [user.id for user in people.values()])
+    by_ref = await _users_by_ref(tx, project, users)
+    present = await _present(tx, project, [user.id for user in by_ref.values()])
     items: list[MemberAdded] = []
     changed: dict[str, User] = {}
     for each_ref in users:
-        user = people.get(each_ref.strip().lower()) or people.get(each_ref)
+        user = by_ref.get(each_ref.strip().lower()) or by_ref.get(each_ref)
         if user is None:
             items.append(MemberAdded(user=each_ref, status="failed", problem=_unknown(each_ref)))
             continue
@@ -45,7 +45,7 @@ async def add(tx: AsyncSession, actor: Actor, ref: str, users: Sequence[str], *,
     if changed:
         await tx.flush()
         await record(tx, actor, "project.enrol", project, after=dict.fromkeys(changed, _office(admin)))
-        await _tell(tx, *changed.values())
+        await _publish(tx, *changed.values())
     failed = sum(item.status == "failed" for item in items)
     return MembersAdded(items=items, added=len(changed), failed=failed)
 
@@ -65,7 +65,7 @@ async def appoint(
             before={person.email: _office(before)},
             after={person.email: _office(admin)},
         )
-        await _tell(tx, person)
+        await _publish(tx, person)
     return project.id, person.id
 
 
@@ -74,14 +74,14 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str, user: str) -> MemberR
     project, membership, person = await _member(tx, actor, ref, user)
     await tx.delete(membership)
     await record(tx, actor, "project.enrol", project, before={person.email: _office(membership.admin)})
-    await _tell(tx, person)
+    await _publish(tx, person)
     await tx.flush()
     return MemberRemoved(still_mounted=await still_held(tx, actor, person.id))
 
 
-async def _tell(tx: AsyncSession, *people: User) -> None:
+async def _publish(tx: AsyncSession, *users: User) -> None:
     """Publish the memberships of these users to their pages."""
-    for person in people:
+    for person in users:
         await events.record(
             tx, "user.updated", person.id, target=tenancy.user_target(person), data=user_data(person)
         )
@@ -113,7 +113,7 @@ async def _member(tx: AsyncSession, actor: Actor, ref: str, user: str) -> tuple[
     return project, found.Membership, found.User
 
 
-async def _people(tx: AsyncSession, project: Project, users: Sequence[str]) -> dict[str, User]:
+async def _users_by_ref(tx: AsyncSession, project: Project, users: Sequence[str]) -> dict[str, User]:
     """Those of the project's domain, by what they were asked for with: an id, or an e-mail in lower case.
 
     Shared locks: nobody of them is moved or purged meanwhile.
@@ -129,11 +129,11 @@ async def _people(tx: AsyncSession, project: Project, users: Sequence[str]) -> d
         .order_by(User.id)
         .with_for_update(read=True)
     )
-    people: dict[str, User] = {}
+    by_ref: dict[str, User] = {}
     for user in rows.scalars():
-        people[user.id] = user
-        people[user.email.lower()] = user
-    return people
+        by_ref[user.id] = user
+        by_ref[user.email.lower()] = user
+    return by_ref
 
 
 async def _present(tx: AsyncSession, project: Project, users: Sequence[UserId]) -> dict[UserId, Membership]:

@@ -15,7 +15,7 @@ from carrel.accounts.projects.schemas import (
     ProjectView,
 )
 from carrel.core.ids import ProjectId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped, has_part
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -32,7 +32,7 @@ SEARCHED = "(users.email || ' ') || users.name"
 async def page(tx: AsyncSession, actor: Actor, query: ProjectQuery) -> ProjectList:
     """The projects that the actor may see."""
     chosen = _views().where(Domain.removed_at.is_(None))
-    chosen = chosen.where(reaches(actor, "project.read", domain=Project.domain_id, project=Project.id))
+    chosen = chosen.where(permitted(actor, "project.read", domain=Project.domain_id, project=Project.id))
     if query.q:
         # There are at most thousands of projects, so a substring search needs no index.
         chosen = chosen.where(Project.name.ilike(f"%{escaped(query.q)}%"))

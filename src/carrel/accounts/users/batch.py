@@ -23,7 +23,7 @@ _MADE_TWICE = Trouble(
 )
 
 
-async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
+async def create(services: UserServices, actor: Actor, batch: UserBatch, *, dry_run: bool) -> UsersMade:
     """Create the valid users and report the errors of the others. dry_run: only check.
 
     Raises: Invalid when there are too many.
@@ -49,7 +49,7 @@ async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run
             answer.problems = read
     # 2. check for duplicates
     _find_twins(answers, parsed)
-    async with means.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         around = await surroundings(tx, actor, parsed.values())
         settings = await site.settings(tx)
     drafts: dict[int, Draft] = {}
@@ -64,7 +64,7 @@ async def create(means: UserServices, actor: Actor, batch: UserBatch, *, dry_run
         answers[at] = (
             answers[at].model_copy(update={"status": "valid"})
             if dry_run
-            else await _made(means, actor, answers[at], draft)
+            else await _made(services, actor, answers[at], draft)
         )
     failed = sum(answer.status == "failed" for answer in answers)
     return UsersMade(items=answers, done=len(answers) - failed, failed=failed)
@@ -103,9 +103,9 @@ def _find_twins(answers: Sequence[UserMade], drafts: dict[int, UserCreate]) -> N
         first.add(email)
 
 
-async def _made(means: UserServices, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
+async def _made(services: UserServices, actor: Actor, answer: UserMade, draft: Draft) -> UserMade:
     try:
-        made = await make(means, actor, draft)
+        made = await make(services, actor, draft)
     except CarrelError as error:
         return answer.model_copy(update={"problems": [trouble(error)]})
     return answer.model_copy(

@@ -57,11 +57,9 @@ class Purged:
     ended: list[SessionId]
     folders: int
 
-    def view(self, asked: str) -> UserPurged:
+    def view(self, ref: str) -> UserPurged:
         """For who asked for it. asked: for whom, in their words."""
-        return UserPurged(
-            user=asked, status="purged", id=self.id, ended=list(self.ended), folders=self.folders
-        )
+        return UserPurged(user=ref, status="purged", id=self.id, ended=list(self.ended), folders=self.folders)
 
 
 async def purge(
@@ -124,8 +122,8 @@ async def _settle_folders(
             field="folders_to",
         )
     if choice.to:
-        heir = await recipient(tx, choice.to, user.domain_id, field="folders_to")
-        return await inheritance.inherit(tx, clock, actor, user, heir)
+        new_owner = await recipient(tx, choice.to, user.domain_id, field="folders_to")
+        return await inheritance.inherit(tx, clock, actor, user, new_owner)
     if not choice.delete:
         await inheritance.require_choice(tx, user)
     return await inheritance.abandon(tx, clock, actor, user)

@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.accounts.users.schemas import UserDetail, UserList, UserQuery, UserView
 from carrel.core.ids import UserId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import has_part
 from carrel.http import paging
 from carrel.http.paging import Sort
@@ -70,7 +70,7 @@ def _filters(actor: Actor, query: UserQuery) -> list[ColumnElement[bool]]:
         conditions.append(User.domain_id.in_(select(Domain.id).where(is_domain(query.domain))))
     if query.project:
         members = select(Membership.user_id).join(Project, Project.id == Membership.project_id)
-        known = reaches(actor, "project.read", domain=Project.domain_id, project=Project.id)
+        known = permitted(actor, "project.read", domain=Project.domain_id, project=Project.id)
         conditions.append(User.id.in_(members.where(Project.id == query.project, known)))
     if query.q:
         conditions.append(has_part(SEARCHED, query.q))
@@ -114,7 +114,7 @@ def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
         .where(
             Membership.user_id == User.id,
             # Who administers one project of theirs need not know of the others.
-            reaches(actor, "project.read", domain=Project.domain_id, project=Project.id),
+            permitted(actor, "project.read", domain=Project.domain_id, project=Project.id),
         )
     )
     factors = or_(

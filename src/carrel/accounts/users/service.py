@@ -63,25 +63,25 @@ class CreatedUser:
     link: LoginLink | None
 
 
-async def create(means: UserServices, actor: Actor, request: UserCreate) -> CreatedUser:
+async def create(services: UserServices, actor: Actor, request: UserCreate) -> CreatedUser:
     """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
-    async with means.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         draft, problems = check(actor, request, await surroundings(tx, actor, [request]))
         settings = await site.settings(tx)
     problems += await password_problems(settings, request)
     if draft is None or problems:
         raise problems[0]
-    return await make(means, actor, draft)
+    return await make(services, actor, draft)
 
 
-async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
+async def make(services: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
     """The user of a checked draft. Raises: Conflict when somebody was faster."""
-    request, now = draft.request, means.clock.now()
+    request, now = draft.request, services.clock.now()
     password = generated_password() if request.generate_password else request.password
     # Hashing takes long: no transaction waits for it.
     hashed = await hash_password(password) if password else None
     try:
-        async with means.database.transaction() as tx:
+        async with services.database.transaction() as tx:
             user = _row(draft, hashed, now)
             tx.add(user)
             await tx.flush()
@@ -93,7 +93,7 @@ async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
                 "projects": [project.name for project in draft.projects],
             }
             await record(tx, actor, "user.create", user, after=after)
-            link = await _link(tx, means, user, now) if request.link else None
+            link = await _link(tx, services, user, now) if request.link else None
     except IntegrityError as error:
         if "uq_users_email" in str(error.orig):
             raise email_taken(request.email) from None
@@ -105,9 +105,9 @@ async def make(means: UserServices, actor: Actor, draft: Draft) -> CreatedUser:
     return CreatedUser(user.id, user.email, password if request.generate_password else None, link)
 
 
-async def _link(tx: AsyncSession, means: UserServices, user: User, now: datetime) -> LoginLink:
+async def _link(tx: AsyncSession, services: UserServices, user: User, now: datetime) -> LoginLink:
     return await links.issue(
-        tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=means.public_url
+        tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=services.public_url
     )
 
 

@@ -245,11 +245,11 @@ _NO_PROGRAM = re.compile(
 
 def unstarted(name: str, text: str, *, with_terminal: bool) -> RefusedProcess | None:
     """The result of a command that failed to start, from the runtime's message; None if this is not such a message."""
-    said = _NO_PROCESS.match(text)
-    if said is None:
+    match = _NO_PROCESS.match(text)
+    if match is None:
         return None
-    if _NO_FILE.search(said[1]):
+    if _NO_FILE.search(match[1]):
         return missing(name, with_terminal=with_terminal)
-    if _NO_PROGRAM.search(said[1]):
+    if _NO_PROGRAM.search(match[1]):
         return forbidden(name, with_terminal=with_terminal)
-    return unstartable(name, said[1], with_terminal=with_terminal)
+    return unstartable(name, match[1], with_terminal=with_terminal)

@@ -116,9 +116,9 @@ class DockerProcess:
         if not self._silent.done():
             self._silent.set_result(None)
 
-    async def _refusal(self, said: bytes) -> RefusedProcess | None:
+    async def _refusal(self, output: bytes) -> RefusedProcess | None:
         """The daemon's error in place of output, if the process never started: it has no process id."""
-        text = said.decode(errors="replace")
+        text = output.decode(errors="replace")
         refused = answers.unstarted(self._name, text, with_terminal=self._with_terminal)
         if refused is None:
             return None

@@ -41,7 +41,7 @@ def let_go(*files: Staged) -> Iterator[None]:
 async def receive(
     services: FileServices,
     body: Body,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     file: Staged,
     most: int,
     arrival: Arrival,
@@ -53,30 +53,30 @@ async def receive(
     Raises: LineBroke and TooLarge, with the bytes received so far in the file; ChecksumMismatch; Unavailable, Refused.
     """
     body.let_grow()
-    with services.uploads.open(reached.actor.user_id):
-        await _receive(body, reached, file, most, arrival, checksum)
+    with services.uploads.open(opened.actor.user_id):
+        await _receive(body, opened, file, most, arrival, checksum)
 
 
 async def _receive(
     body: Body,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     file: Staged,
     most: int,
     arrival: Arrival,
     checksum: Checksum | None,
 ) -> None:
     if checksum is None:
-        await _append(body, reached, file, most, arrival, None)
+        await _append(body, opened, file, most, arrival, None)
         return
-    apart = await reached.call(staged.create, file.stage, f"{file.name}{staged.PART}")
+    apart = await opened.call(staged.create, file.stage, f"{file.name}{staged.PART}")
     with let_go(apart):
         try:
             hashed = checksum.begun()
-            await _append(body, reached, apart, most, arrival, hashed)
+            await _append(body, opened, apart, most, arrival, hashed)
             checksum.require(hashed.digest())
-            await reached.call(file.take, apart)
+            await opened.call(file.take, apart)
         finally:
-            await reached.call(apart.remove)
+            await opened.call(apart.remove)
 
 
 def more_than_announced() -> TooLarge:
@@ -89,11 +89,11 @@ def is_small(body: Body, largest: int = BATCH) -> bool:
 
 
 async def read(
-    services: FileServices, body: Body, reached: OpenedFolder, checksum: Checksum | None = None
+    services: FileServices, body: Body, opened: OpenedFolder, checksum: Checksum | None = None
 ) -> list[bytes]:
     """A small body, complete. Raises: LineBroke, ChecksumMismatch, TooManyTransfers, Unavailable."""
     body.let_grow()
-    with services.uploads.open(reached.actor.user_id):
+    with services.uploads.open(opened.actor.user_id):
         pieces = [piece async for piece in body.pieces() if piece]
     if checksum is not None:
         hashed = checksum.begun()
@@ -104,17 +104,17 @@ async def read(
 
 
 async def _append(
-    body: Body, reached: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, opened: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
     announced = body.announced
     if body.intake is None or announced is None or announced <= BATCH:
-        await _collect(body, reached, file, most, arrival, hashed)
+        await _collect(body, opened, file, most, arrival, hashed)
     elif announced > most:
         raise more_than_announced()
     else:
         try:
             first = await anext(body.pieces())
-            await _pour(body.intake, first, announced, reached, file, arrival, hashed)
+            await _pour(body.intake, first, announced, opened, file, arrival, hashed)
         except ConnectionError:
             raise LineBroke from None
 
@@ -123,7 +123,7 @@ async def _pour(
     intake: Intake,
     first: bytes,
     size: int,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     file: Staged,
     arrival: Arrival,
     hashed: object,
@@ -131,12 +131,12 @@ async def _pour(
     """Copy from the socket to the file. first: number of bytes received so far; more may follow."""
     with intake:
         begun = first + intake.parsed()
-        await _finished(reached.call(file.write, [begun], hashed))
+        await _finished(opened.call(file.write, [begun], hashed))
         left, there = size - len(begun), True
         while left and there:
             await intake.readable(left)
             try:
-                there = await _finished(reached.call(_poured, intake, file, min(left, _POURED), hashed))
+                there = await _finished(opened.call(_poured, intake, file, min(left, _POURED), hashed))
             except Unavailable:
                 if intake.at_work:
                     intake.abandon()
@@ -177,7 +177,7 @@ async def _finished(work: Awaitable[T]) -> T:
 
 
 async def _collect(
-    body: Body, reached: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
+    body: Body, opened: OpenedFolder, file: Staged, most: int, arrival: Arrival, hashed: object
 ) -> None:
     """Collect chunks from the event loop into batches."""
     pieces: list[bytes] = []
@@ -194,14 +194,14 @@ async def _collect(
             if size >= BATCH or len(pieces) >= _MOST_PIECES:
                 if writing:
                     await asyncio.shield(writing)
-                writing = asyncio.ensure_future(reached.call(file.write, pieces, hashed))
+                writing = asyncio.ensure_future(opened.call(file.write, pieces, hashed))
                 pieces, size = [], 0
     finally:
         # Bytes received before the connection broke or was cut are kept.
         if writing:
             await writing
         if pieces:
-            await reached.call(file.write, pieces, hashed)
+            await opened.call(file.write, pieces, hashed)
 
 
 def _close(files: Sequence[Staged]) -> None:

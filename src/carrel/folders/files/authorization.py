@@ -40,7 +40,7 @@ class Admitted:
     largest: limit of one file in bytes. room: free bytes in total; None: unlimited.
     """
 
-    reached: OpenedFolder
+    opened: OpenedFolder
     largest: int
     room: int | None
 
@@ -57,7 +57,7 @@ class Admitted:
             raise sizes.too_large(self.largest)
         if self.room is not None and (self.room <= 0 or size > self.room):
             async with services.database.transaction() as tx:
-                await quotas.require_room(tx, self.reached.folder, size)
+                await quotas.require_room(tx, self.opened.folder, size)
 
     async def require_beside(self, tx: AsyncSession, size: int) -> None:
         """As `require`, for an upload that begins in this transaction: counts the pending bytes of other uploads as
@@ -67,9 +67,9 @@ class Admitted:
         """
         if self.room is None:
             return
-        scope = self.reached.folder.scope
+        scope = self.opened.folder.scope
         # Lock order: the folder before its scope, as everywhere; the upload's row takes this lock in any case.
-        held = select(VFolder.id).where(VFolder.id == self.reached.folder.id)
+        held = select(VFolder.id).where(VFolder.id == self.opened.folder.id)
         await tx.execute(held.with_for_update(read=True, key_share=True))
         await quotas.lock(tx, scope)
         begun = (
@@ -84,7 +84,7 @@ async def outward(services: StorageServices, actor: Actor, ref: str) -> OpenedFo
     """A folder whose files the actor may read. Raises: NotFound, Forbidden, Conflict."""
     held, _ = await _glanced(services, actor, ref, _OUT)
     if held is None:
-        return await folder_access.reach(services, actor, ref, Permission.READ)
+        return await folder_access.open_folder(services, actor, ref, Permission.READ)
     access.require(held, Permission.READ)
     return await folder_access.at(services, actor, held)
 
@@ -93,10 +93,10 @@ async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
     """A folder that the actor may write into. Raises: NotFound, Forbidden, Conflict."""
     held, found = await _glanced(services, actor, ref, _IN)
     if held is None or found["limit"] is None:
-        reached = await folder_access.reach(services, actor, ref, Permission.WRITE)
+        opened = await folder_access.open_folder(services, actor, ref, Permission.WRITE)
         async with services.database.transaction() as tx:
-            largest, room = await sizes.largest(tx), await quotas.room_of(tx, reached.folder.scope)
-        return Admitted(reached, largest, room)
+            largest, room = await sizes.largest(tx), await quotas.room_of(tx, opened.folder.scope)
+        return Admitted(opened, largest, room)
     access.require(held, Permission.WRITE)
     room = quotas.room_in(found["limit"], found["used"])
     return Admitted(await folder_access.at(services, actor, held), found["largest"] or tus.LARGEST, room)

@@ -39,23 +39,23 @@ class FileChanges:
         try:
             while True:
                 await asyncio.sleep(_TELL_EVERY_S)
-                await self.tell()
+                await self.publish()
         finally:
-            await self.tell()
+            await self.publish()
 
-    async def tell(self) -> None:
+    async def publish(self) -> None:
         """Publish the recorded changes; failed ones are retried next time."""
         for folder in sorted(self._noted):
             more_bytes = self._noted.pop(folder)
             try:
                 async with self._database.transaction() as tx:
-                    await self._tell(tx, folder, more_bytes)
+                    await self._publish(tx, folder, more_bytes)
             except Unavailable:
                 self._noted[folder] += more_bytes
                 log.warning("files.changes_not_told", folders=len(self._noted))
                 return
 
-    async def _tell(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
+    async def _publish(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
         used = VFolder.used_bytes + more_bytes
         changed = update(VFolder).values(touched_at=self._clock.now(), used_bytes=used)
         found = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()

@@ -41,7 +41,7 @@ class FileRequest:
 class Download:
     """Bytes `start` to `end` of a file. slot: close it after sending; None: nothing is sent."""
 
-    reached: OpenedFolder
+    opened: OpenedFolder
     name: str
     content: Content
     start: int
@@ -68,7 +68,7 @@ class NoSuchRange:
 class Archive:
     """Several files as one archive, created while it is sent. slot: close it after sending."""
 
-    reached: OpenedFolder
+    opened: OpenedFolder
     make: Make
     name: str | None
     slot: Slot
@@ -87,10 +87,10 @@ async def archive(services: FileServices, actor: Actor, ref: str, paths: list[st
 
 
 async def sent(
-    services: FileServices, reached: OpenedFolder, path: str, request: FileRequest
+    services: FileServices, opened: OpenedFolder, path: str, request: FileRequest
 ) -> Download | NotChanged | NoSuchRange:
     """The requested part of a file. Raises: NotFound, Conflict, Invalid, Changed."""
-    content, name = await reached.call(_content, reached.root, path), path.rpartition("/")[2]
+    content, name = await opened.call(_content, opened.root, path), path.rpartition("/")[2]
     with ExitStack() as unless_sent:
         if content.file:
             unless_sent.enter_context(content.file)
@@ -104,22 +104,22 @@ async def sent(
         slot = None
         if request.content:
             if content.file:
-                slot = unless_sent.enter_context(services.downloads.open(reached.actor.user_id))
+                slot = unless_sent.enter_context(services.downloads.open(opened.actor.user_id))
             size = span[1] - span[0]
-            await services.file_notes.write(reached, "file.download", [path], in_place=False, bytes=size)
+            await services.file_notes.write(opened, "file.download", [path], in_place=False, bytes=size)
         unless_sent.pop_all()
-        return Download(reached, name, content, *span, slot)
+        return Download(opened, name, content, *span, slot)
 
 
-async def zipped(services: FileServices, reached: OpenedFolder, paths: list[str]) -> Archive:
+async def zipped(services: FileServices, opened: OpenedFolder, paths: list[str]) -> Archive:
     """The selection as a zip file. Raises: NotFound, Conflict, Invalid."""
     if "" in paths and len(paths) > 1:
         raise Invalid("invalid.request", "The whole folder comes alone.", field="path")
-    await reached.call(_require_all, reached.root, paths)
-    slot = services.downloads.open(reached.actor.user_id)
-    name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else reached.folder.name
-    await services.file_notes.write(reached, "file.download", paths, in_place=False, archive=True)
-    return Archive(reached, partial(write_zip, reached.root, paths, reached.folder.name), f"{name}.zip", slot)
+    await opened.call(_require_all, opened.root, paths)
+    slot = services.downloads.open(opened.actor.user_id)
+    name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else opened.folder.name
+    await services.file_notes.write(opened, "file.download", paths, in_place=False, archive=True)
+    return Archive(opened, partial(write_zip, opened.root, paths, opened.folder.name), f"{name}.zip", slot)
 
 
 def matches(header: str, tag: str) -> bool:

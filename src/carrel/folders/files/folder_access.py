@@ -46,7 +46,7 @@ class OpenedFolder:
         return await self.storage.call(work, *args, deadline_s=deadline_s)
 
 
-async def reach(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> OpenedFolder:
+async def open_folder(services: StorageServices, actor: Actor, ref: str, needed: Permission) -> OpenedFolder:
     """The files of a folder, if the actor has the permission. Raises: NotFound, Forbidden, Conflict."""
     async with services.database.transaction() as tx:
         held = await access.find(tx, actor, ref, "vfolder.use")
@@ -64,22 +64,22 @@ async def at(services: StorageServices, actor: Actor, held: access.FolderRights)
 
 
 def note(
-    tx: AsyncSession, reached: OpenedFolder, action: str, paths: Sequence[str], **details: object
+    tx: AsyncSession, opened: OpenedFolder, action: str, paths: Sequence[str], **details: object
 ) -> None:
     """Record the operation on these files. Of long lists, only the first paths are named."""
-    folder = reached.folder
+    folder = opened.folder
     known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
     audit.record(
-        tx, reached.actor, action, folder.id, name=folder.name, target=access.target(folder), details=known
+        tx, opened.actor, action, folder.id, name=folder.name, target=access.target(folder), details=known
     )
 
 
-async def require_in_place(tx: AsyncSession, reached: OpenedFolder) -> None:
+async def require_in_place(tx: AsyncSession, opened: OpenedFolder) -> None:
     """Check that the folder is still where its files were changed; a concurrent move may have left the change behind.
 
     Call it after the change. Raises: Conflict.
     """
-    if error := left(reached.folder, await places(tx, {reached.folder.id})):
+    if error := left(opened.folder, await places(tx, {opened.folder.id})):
         raise error
 
 

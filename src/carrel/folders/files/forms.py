@@ -61,7 +61,7 @@ async def unpack(
             f"At most {BATCH >> 20} MiB can come as a form, and its length must be announced.",
             hint="Send the files in several forms, and large ones each by itself.",
         )
-    content = b"".join(await arrivals.read(services, body, admitted.reached))
+    content = b"".join(await arrivals.read(services, body, admitted.opened))
     await admitted.require(services, len(content), largest=0)
     tar = as_tar(content, body.headers["content-type"])
     return await packs.unpack_tar(services, admitted, BytesIO(tar), len(tar), to, clash)

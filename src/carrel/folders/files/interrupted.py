@@ -36,14 +36,14 @@ _CLOCKS_DIFFER = timedelta(hours=1)
 
 def intent(
     clock: Clock,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     action: str,
     details: Mapping[str, object] | None = None,
     *,
     upload: str | None = None,
 ) -> Intent:
     """The intent of the actor's change. details: of the entry, besides paths and bytes."""
-    actor, folder = reached.actor, reached.folder
+    actor, folder = opened.actor, opened.folder
     known = {
         "action": action,
         "at": clock.now().isoformat(),
@@ -61,22 +61,22 @@ def intent(
             "request_id": actor.request_id,
         },
     }
-    return Intent(reached.storage.backend.root, known)
+    return Intent(opened.storage.backend.root, known)
 
 
 @asynccontextmanager
-async def ending(reached: OpenedFolder, about: Intent) -> AsyncIterator[None]:
+async def ending(opened: OpenedFolder, about: Intent) -> AsyncIterator[None]:
     """Commit the audit entry inside the block. If that fails, the intent is left for `write_down`."""
     try:
         yield
     except Conflict:  # its folder has moved
-        await reached.call(about.end)
+        await opened.call(about.end)
         raise
     except BaseException:
         about.close()
         raise
     with suppress(CarrelError, OSError):
-        await reached.call(about.end)
+        await opened.call(about.end)
 
 
 async def write_down_all(transaction: Callable[[], Any], storages: Storages, clock: Clock) -> None:

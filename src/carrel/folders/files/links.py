@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from carrel.core.errors import Invalid, NotFound, Unavailable
 from carrel.core.ids import UserId
-from carrel.folders.files.folder_access import OpenedFolder, reach
+from carrel.folders.files.folder_access import OpenedFolder, open_folder
 from carrel.folders.files.schemas import LinkView
 from carrel.folders.files.services import FileServices
 from carrel.permissions.decide import Actor
@@ -31,10 +31,12 @@ async def make(services: FileServices, actor: Actor, ref: str, paths: list[str])
     """A link to these files. Raises: NotFound, Forbidden, Conflict, Invalid."""
     for path in paths:
         names(path)
-    reached = await reach(services, actor, ref, Permission.READ)
+    opened = await open_folder(services, actor, ref, Permission.READ)
     ends = services.clock.now() + LASTS
-    said = orjson.dumps([reached.folder.id, actor.user_id, ends.isoformat(), paths])
-    sealed = base64.urlsafe_b64encode(services.seal.close(zlib.compress(said), _PURPOSE)).decode().rstrip("=")
+    payload = orjson.dumps([opened.folder.id, actor.user_id, ends.isoformat(), paths])
+    sealed = (
+        base64.urlsafe_b64encode(services.seal.close(zlib.compress(payload), _PURPOSE)).decode().rstrip("=")
+    )
     if len(sealed) > _LONGEST:
         raise Invalid(
             "file.too_many",
@@ -49,7 +51,7 @@ async def make(services: FileServices, actor: Actor, ref: str, paths: list[str])
 class Linked:
     """The target of a link. is_file: a single file as it is; otherwise an archive of all files."""
 
-    reached: OpenedFolder
+    opened: OpenedFolder
     paths: list[str]
     is_file: bool
 
@@ -63,19 +65,19 @@ async def follow(services: FileServices, token: str, address: str) -> Linked:
     if datetime.fromisoformat(ends) <= services.clock.now():
         raise _over()
     actor = await _actor(services, UserId(user), address)
-    reached = await reach(services, actor, folder, Permission.READ)
-    is_file = len(paths) == 1 and bool(paths[0]) and not await _is_directory(reached, paths[0])
-    return Linked(reached, paths, is_file)
+    opened = await open_folder(services, actor, folder, Permission.READ)
+    is_file = len(paths) == 1 and bool(paths[0]) and not await _is_directory(opened, paths[0])
+    return Linked(opened, paths, is_file)
 
 
 def _opened(services: FileServices, token: str) -> tuple[str, str, str, list[str]]:
     try:
         sealed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         packed = services.seal.open(sealed, _PURPOSE)
-        said = zlib.decompressobj().decompress(packed, _MOST_BYTES)
+        payload = zlib.decompressobj().decompress(packed, _MOST_BYTES)
     except (ValueError, Unavailable):
         raise _over() from None
-    folder, user, ends, paths = orjson.loads(said)
+    folder, user, ends, paths = orjson.loads(payload)
     return folder, user, ends, paths
 
 
@@ -88,8 +90,8 @@ async def _actor(services: FileServices, user_id: UserId, address: str) -> Actor
         return await tenancy.actor_of(tx, user, credential="link", address=address)
 
 
-async def _is_directory(reached: OpenedFolder, path: str) -> bool:
-    found = await reached.call(entry, reached.root, path)
+async def _is_directory(opened: OpenedFolder, path: str) -> bool:
+    found = await opened.call(entry, opened.root, path)
     return found.kind is FileKind.DIRECTORY
 
 

@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 200
 class _Waiting:
     """in_place: the operation counts only if the folder is still in the same location."""
 
-    reached: OpenedFolder
+    opened: OpenedFolder
     action: str
     paths: Sequence[str]
     in_place: bool
@@ -55,7 +55,7 @@ class FileNotes:
 
     async def write(
         self,
-        reached: OpenedFolder,
+        opened: OpenedFolder,
         action: str,
         paths: Sequence[str],
         *,
@@ -69,7 +69,7 @@ class FileNotes:
         intent: of the change; deleted soon after. Raises: Conflict, Unavailable.
         """
         written = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(reached, action, paths, in_place, details, intent, written))
+        self._waiting.append(_Waiting(opened, action, paths, in_place, details, intent, written))
         if self._writing is None or self._writing.done():
             self._writing = asyncio.create_task(self._write())
         await written
@@ -94,26 +94,26 @@ class FileNotes:
         by_storage = defaultdict[int, list[_Waiting]](list)
         for each in written:
             if each.intent:
-                by_storage[id(each.reached.storage)].append(each)
+                by_storage[id(each.opened.storage)].append(each)
         for some in by_storage.values():
-            storage, intents = some[0].reached.storage, [each.intent for each in some if each.intent]
+            storage, intents = some[0].opened.storage, [each.intent for each in some if each.intent]
             task = asyncio.create_task(_ended(storage, intents))
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
 
     async def _commit(self, waiting: Sequence[_Waiting]) -> dict[int, BaseException]:
         """Commit the batch; the identities of entries whose folder has moved, which are not written."""
-        changed = {each.reached.folder.id for each in waiting if each.in_place}
+        changed = {each.opened.folder.id for each in waiting if each.in_place}
 
         async def write(tx: AsyncSession) -> dict[int, BaseException]:
             gone: dict[int, BaseException] = {}
             now = await places(tx, changed)
             for each in waiting:
-                error = left(each.reached.folder, now) if each.in_place else None
+                error = left(each.opened.folder, now) if each.in_place else None
                 if error is not None:
                     gone[id(each)] = error
                 else:
-                    note(tx, each.reached, each.action, each.paths, **each.details)
+                    note(tx, each.opened, each.action, each.paths, **each.details)
             return gone
 
         return await self._database.run(write)

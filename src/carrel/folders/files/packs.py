@@ -47,7 +47,7 @@ async def unpack(
     most = admitted.most(LARGEST)
     try:
         if arrivals.is_small(body, _IN_MEMORY):
-            content = b"".join(await arrivals.read(services, body, admitted.reached))
+            content = b"".join(await arrivals.read(services, body, admitted.opened))
             return await unpack_tar(services, admitted, BytesIO(content), len(content), to, clash)
         return await _unpacked_from_disk(services, admitted, most, to, clash, body)
     except TooLarge:
@@ -62,73 +62,70 @@ async def pack(services: FileServices, actor: Actor, ref: str, paths: Sequence[s
     """
     for path in paths:
         names(path)
-    reached = await authorization.outward(services, actor, ref)
+    opened = await authorization.outward(services, actor, ref)
     slot = services.downloads.open(actor.user_id)
-    await reached.call(require_some, reached.root, paths)
+    await opened.call(require_some, opened.root, paths)
     notes: FileNotes = services.file_notes
     await asyncio.gather(
-        *[
-            notes.write(reached, "file.download", some, in_place=False, archive=True)
-            for some in batched(paths)
-        ]
+        *[notes.write(opened, "file.download", some, in_place=False, archive=True) for some in batched(paths)]
     )
-    make = partial(write_pack, reached.root, paths)
-    return Archive(reached, make, None, slot)
+    make = partial(write_pack, opened.root, paths)
+    return Archive(opened, make, None, slot)
 
 
 async def _unpacked_from_disk(
     services: FileServices, admitted: Admitted, most: int, to: str, clash: Clash, body: Body
 ) -> FilesDone:
     """As `unpack_tar`, for a body that is stored on disk first. most: its limit in bytes."""
-    reached, name = admitted.reached, f"{staged.WRITTEN}{new_id()}"
-    file = await reached.call(staged.create, reached.stage, name)
+    opened, name = admitted.opened, f"{staged.WRITTEN}{new_id()}"
+    file = await opened.call(staged.create, opened.stage, name)
     with arrivals.let_go(file):
         try:
             async with services.arrivals.arriving(name) as arrival:
-                await arrivals.receive(services, body, reached, file, most, arrival)
+                await arrivals.receive(services, body, opened, file, most, arrival)
             with FileIO(file.fd, closefd=False) as source:
                 return await unpack_tar(services, admitted, source, file.size(), to, clash)
         finally:
-            await reached.call(file.remove)
+            await opened.call(file.remove)
 
 
 async def unpack_tar(
     services: FileServices, admitted: Admitted, source: IO[bytes], size: int, to: str, clash: Clash
 ) -> FilesDone:
     """The outcome per file of this tar file. size: its length in bytes."""
-    reached, done = admitted.reached, FilesDone(paths=[], refused=[])
+    opened, done = admitted.opened, FilesDone(paths=[], refused=[])
     if not size:
         return done
     unpacking = Unpacking(
         source,
-        reached.root,
-        reached.stage,
+        opened.root,
+        opened.stage,
         to,
         clash,
         name=f"{staged.WRITTEN}{new_id()}",
         largest=admitted.largest,
         too_large=partial(sizes.too_large, admitted.largest),
-        intent=partial(intent, services.clock, reached, "file.upload"),
+        intent=partial(intent, services.clock, opened, "file.upload"),
     )
     while not unpacking.over:
         try:
-            step = await reached.call(unpacking.step, deadline_s=LONG_S)
+            step = await opened.call(unpacking.step, deadline_s=LONG_S)
         except Refused as full:
-            left = [*unpacking.pending, *await reached.call(lambda: list(unpacking.rest()))]
+            left = [*unpacking.pending, *await opened.call(lambda: list(unpacking.rest()))]
             done.refused += [views.not_done(entry, full) for entry in left]
             return done
-        await _note(services, reached, step)
+        await _note(services, opened, step)
         done.paths += [path for path, _ in step.placed]
         done.refused += [views.not_done(entry, error) for entry, error in step.refused]
     return done
 
 
-async def _note(services: FileServices, reached: OpenedFolder, step: UnpackedBatch) -> None:
+async def _note(services: FileServices, opened: OpenedFolder, step: UnpackedBatch) -> None:
     """Record all files in the audit trail: several entries that name every path, in one transaction."""
     notes: FileNotes = services.file_notes
     entries = [
         notes.write(
-            reached,
+            opened,
             "file.upload",
             [path for path, _ in some],
             in_place=True,
@@ -137,9 +134,9 @@ async def _note(services: FileServices, reached: OpenedFolder, step: UnpackedBat
         for some in batched(step.placed)
     ]
     if entries and step.intent:
-        async with ending(reached, step.intent):
+        async with ending(opened, step.intent):
             await asyncio.gather(*entries)
-        services.file_changes.note(reached.folder, sum(size for _, size in step.placed))
+        services.file_changes.note(opened.folder, sum(size for _, size in step.placed))
 
 
 def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -12,7 +12,7 @@ from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
 from carrel.folders import access, quotas, tasks
 from carrel.folders.files import views
-from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder, note, reach, require_in_place
+from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder, note, open_folder, require_in_place
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.schemas import (
     FileList,
@@ -44,39 +44,39 @@ async def listing(services: FileServices, actor: Actor, ref: str, query: FileQue
     """A page of a directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
     order = views.order(query.sort, query.cursor)
     only = FileKind.DIRECTORY if query.kind else None
-    reached = await reach(services, actor, ref, Permission.READ)
-    page = await reached.call(_page, reached.root, query.path, order, query.limit, only)
+    opened = await open_folder(services, actor, ref, Permission.READ)
+    page = await opened.call(_page, opened.root, query.path, order, query.limit, only)
     return FileList(
         items=[views.view(entry) for entry in page.entries],
         path=query.path,
         total=page.total,
-        permission=reached.permission,
+        permission=opened.permission,
         next_cursor=views.cursor(query.sort, page.last),
     )
 
 
 async def show(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
     """One file or directory. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    reached = await reach(services, actor, ref, Permission.READ)
-    return views.view(await reached.call(looking.entry, reached.root, path))
+    opened = await open_folder(services, actor, ref, Permission.READ)
+    return views.view(await opened.call(looking.entry, opened.root, path))
 
 
 async def search(
     services: FileServices, actor: Actor, ref: str, path: str, part: str, limit: int
 ) -> FoundFiles:
     """Entries whose name contains the text. Raises: NotFound, Forbidden, Conflict, Invalid."""
-    reached = await reach(services, actor, ref, Permission.READ)
-    found = await reached.call(looking.search, reached.root, path, part, limit)
+    opened = await open_folder(services, actor, ref, Permission.READ)
+    found = await opened.call(looking.search, opened.root, path, part, limit)
     return FoundFiles(items=[views.view(entry) for entry in found.entries], complete=found.complete)
 
 
 async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
     """Create a directory with its parents. Twice: the existing one. Raises: as `show`."""
-    reached = await reach(services, actor, ref, Permission.WRITE)
-    about = intent(services.clock, reached, "file.make_directory")
-    await reached.call(tree.make_directory, reached.root, path, about)
-    await _noted(services, reached, about, "file.make_directory", [path])
-    return views.view(await reached.call(looking.entry, reached.root, path))
+    opened = await open_folder(services, actor, ref, Permission.WRITE)
+    about = intent(services.clock, opened, "file.make_directory")
+    await opened.call(tree.make_directory, opened.root, path, about)
+    await _noted(services, opened, about, "file.make_directory", [path])
+    return views.view(await opened.call(looking.entry, opened.root, path))
 
 
 async def move(services: FileServices, actor: Actor, ref: str, request: FilesMove) -> FilesDone:
@@ -86,9 +86,9 @@ async def move(services: FileServices, actor: Actor, ref: str, request: FilesMov
     """
     moves = _moves(request)
     replaces = request.clash is Clash.REPLACE
-    reached = await reach(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
-    root, clash, known = reached.root, request.clash, {"from": list(moves)[:MOST_TOLD]}
-    about = intent(services.clock, reached, "file.move", known)
+    opened = await open_folder(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
+    root, clash, known = opened.root, request.clash, {"from": list(moves)[:MOST_TOLD]}
+    about = intent(services.clock, opened, "file.move", known)
 
     def one(path: str) -> str:
         return tree.move(root, path, moves[path], clash)
@@ -96,18 +96,18 @@ async def move(services: FileServices, actor: Actor, ref: str, request: FilesMov
     def all_() -> _Done:
         there = [(path, to, tree.inode(root, path)) for path, to in moves.items()]
         with about.about("move", moves=[each for each in there if each[2] is not None]):
-            return _each(reached.storage.name, one, list(moves), about)
+            return _each(opened.storage.name, one, list(moves), about)
 
-    done, refused = await reached.call(all_)
+    done, refused = await opened.call(all_)
     if done:
-        await _noted(services, reached, about, "file.move", done, **known)
+        await _noted(services, opened, about, "file.move", done, **known)
     return views.outcome(done, refused)
 
 
 async def copy(services: FileServices, actor: Actor, ref: str, request: FilesCopy) -> TaskView:
     """Start a task that copies files. Raises: NotFound, Forbidden, Conflict, Invalid, Refused."""
-    source = await reach(services, actor, ref, Permission.READ)
-    target = await reach(services, actor, request.folder or source.folder.id, Permission.WRITE)
+    source = await open_folder(services, actor, ref, Permission.READ)
+    target = await open_folder(services, actor, request.folder or source.folder.id, Permission.WRITE)
     to, name = _goal(request)
     size = await source.call(_size, source.root, request.paths)
     arguments = {
@@ -131,9 +131,9 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
 
     Raises: NotFound, Forbidden, Conflict; the first refusal if nothing could be deleted.
     """
-    reached = await reach(services, actor, ref, Permission.DELETE)
-    root, stage, entry = reached.root, reached.stage, f"{tree.REMOVED}{new_id()}"
-    about, unique = intent(services.clock, reached, "file.remove"), list(dict.fromkeys(paths))
+    opened = await open_folder(services, actor, ref, Permission.DELETE)
+    root, stage, entry = opened.root, opened.stage, f"{tree.REMOVED}{new_id()}"
+    about, unique = intent(services.clock, opened, "file.remove"), list(dict.fromkeys(paths))
 
     def one(path: str) -> str:
         tree.remove(root, stage, path, entry)
@@ -142,22 +142,22 @@ async def remove(services: FileServices, actor: Actor, ref: str, paths: Sequence
     def all_() -> _Done:
         there = [(path, tree.inode(root, path)) for path in unique]
         with about.about("remove", paths=[each for each in there if each[1] is not None]):
-            return _each(reached.storage.name, one, unique, about)
+            return _each(opened.storage.name, one, unique, about)
 
-    done, refused = await reached.call(all_)
+    done, refused = await opened.call(all_)
     if done:
-        async with ending(reached, about):
-            await _removed(services, reached, done)
+        async with ending(opened, about):
+            await _removed(services, opened, done)
     return views.outcome(done, refused)
 
 
-async def _removed(services: FileServices, reached: OpenedFolder, paths: Sequence[str]) -> None:
+async def _removed(services: FileServices, opened: OpenedFolder, paths: Sequence[str]) -> None:
     # This also removes leftovers of an earlier request that was killed.
-    entries = await reached.call(tree.removed, reached.stage)
-    folder = reached.folder
+    entries = await opened.call(tree.removed, opened.stage)
+    folder = opened.folder
     async with services.database.transaction() as tx:
-        await require_in_place(tx, reached)
-        note(tx, reached, "file.remove", paths)
+        await require_in_place(tx, opened)
+        note(tx, opened, "file.remove", paths)
         if entries:
             known = FolderTask.arguments["entry"].astext
             waiting = select(known).where(
@@ -167,23 +167,23 @@ async def _removed(services: FileServices, reached: OpenedFolder, paths: Sequenc
             )
             for entry in sorted(set(entries) - set((await tx.execute(waiting)).scalars())):
                 await tasks.enqueue(
-                    tx, services.clock, reached.actor, TaskKind.CLEAN, folder, {"entry": entry}
+                    tx, services.clock, opened.actor, TaskKind.CLEAN, folder, {"entry": entry}
                 )
     services.file_changes.note(folder)
 
 
 async def _noted(
     services: FileServices,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     about: Intent,
     action: str,
     paths: Sequence[str],
     **details: object,
 ) -> None:
-    async with ending(reached, about), services.database.transaction() as tx:
-        await require_in_place(tx, reached)
-        note(tx, reached, action, paths, **details)
-    services.file_changes.note(reached.folder)
+    async with ending(opened, about), services.database.transaction() as tx:
+        await require_in_place(tx, opened)
+        note(tx, opened, action, paths, **details)
+    services.file_changes.note(opened.folder)
 
 
 def _page(

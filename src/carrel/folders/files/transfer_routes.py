@@ -145,12 +145,10 @@ async def by_link(request: Request, services: With, token: Annotated[str, Path(m
     """Download the target of a link."""
     await by_address(request)
     linked = await links.follow(services, token, client_address(request))
-    reached, paths = linked.reached, linked.paths
+    opened, paths = linked.opened, linked.paths
     if linked.is_file:
-        return file_response(
-            request, await downloads.sent(services, reached, paths[0], file_request(request))
-        )
-    return _archive(await downloads.zipped(services, reached, paths))
+        return file_response(request, await downloads.sent(services, opened, paths[0], file_request(request)))
+    return _archive(await downloads.zipped(services, opened, paths))
 
 
 @router.post(
@@ -198,13 +196,13 @@ async def pack(services: With, actor: CurrentActor, ref: Ref, body: FilesPack) -
 
 def file_request(request: Request) -> FileRequest:
     """The part of a file that the request headers ask for."""
-    asked = request.headers.get
+    header = request.headers.get
     return FileRequest(
         request.method != "HEAD",
-        if_match=asked("if-match"),
-        if_none_match=asked("if-none-match"),
-        range=asked("range"),
-        if_range=asked("if-range"),
+        if_match=header("if-match"),
+        if_none_match=header("if-none-match"),
+        range=header("range"),
+        if_range=header("if-range"),
     )
 
 
@@ -224,7 +222,7 @@ def file_response(request: Request, found: Download | NotChanged | NoSuchRange) 
     described = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Disposition": disposition(found.name)}
     if isinstance(found, NotChanged):
         return Response(status_code=304, headers=APART | described)
-    read = partial(found.reached.call, os.pread)
+    read = partial(found.opened.call, os.pread)
     return FileResponse(found.content, (found.start, found.end), APART | described, read, found.slot)
 
 
@@ -234,5 +232,5 @@ def _archive(archive: Archive) -> Response:
 
 
 def _stream(archive: Archive, headers: dict[str, str]) -> Response:
-    run = partial(archive.reached.call, deadline_s=None)
+    run = partial(archive.opened.call, deadline_s=None)
     return MadeStream(run, archive.make, APART | headers, archive.slot)

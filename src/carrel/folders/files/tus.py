@@ -134,8 +134,8 @@ def modified_ns(metadata_text: str) -> int | None:
         return None
     if not _SECONDS.fullmatch(text):
         raise _bad("Upload-Metadata", "has as modified seconds since 1970, as 1700000000.25")
-    whole, _, fraction = text.partition(".")
-    return int(whole) * 10**9 + int(fraction.ljust(9, "0"))
+    seconds, _, fraction = text.partition(".")
+    return int(seconds) * 10**9 + int(fraction.ljust(9, "0"))
 
 
 def executable(metadata_text: str) -> bool:

@@ -13,13 +13,21 @@ from carrel.core.ids import UploadId, new_id
 from carrel.folders import quotas
 from carrel.folders.files import arrivals, authorization, sizes, tus
 from carrel.folders.files.arrivals import let_go
-from carrel.folders.files.folder_access import OpenedFolder, reach
+from carrel.folders.files.folder_access import OpenedFolder, open_folder
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.leftovers import discard, staged_name
 from carrel.folders.files.parts import joined
 from carrel.folders.files.schemas import UploadList, UploadView
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.upload_rows import KEPT, Sought, finish, forget, recover, seek, size_of
+from carrel.folders.files.upload_rows import (
+    KEPT,
+    CurrentUpload,
+    finish,
+    forget,
+    open_upload,
+    recover,
+    size_of,
+)
 from carrel.http.body import Body, LineBroke
 from carrel.permissions.decide import Actor
 from carrel.storage import listing, staged
@@ -78,17 +86,17 @@ async def create(
     Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and the errors of tus.
     """
     admitted = await authorization.inward(services, actor, ref)
-    reached = admitted.reached
+    opened = admitted.opened
     if not creation.parts:
         await admitted.require(services, creation.length or 0)
     if _is_whole(body, creation):
-        return await _at_once(services, body, reached, creation)
+        return await _at_once(services, body, opened, creation)
     if not creation.partial:
-        await reached.call(_require_free, reached.root, creation.path, creation.clash)
+        await opened.call(_require_free, opened.root, creation.path, creation.clash)
     now = services.clock.now()
     upload = Upload(
         id=UploadId(new_id()),
-        folder_id=reached.folder.id,
+        folder_id=opened.folder.id,
         user_id=actor.user_id,
         path=creation.path,
         length=creation.length,
@@ -100,24 +108,24 @@ async def create(
         expires_at=now + KEPT,
     )
     if creation.parts:
-        await joined(services, reached, upload, creation.parts)
+        await joined(services, opened, upload, creation.parts)
         return Standing(upload.id, None, path=upload.done_path or "")
     async with services.database.transaction() as tx:
         await admitted.require_beside(tx, creation.length or 0)
         tx.add(upload)
-    sought = Sought(reached, upload)
+    current = CurrentUpload(opened, upload)
     try:
-        file = await reached.call(staged.create, reached.stage, sought.name)
+        file = await opened.call(staged.create, opened.stage, current.name)
         with let_go(file):
             if creation.has_body:
                 with suppress(LineBroke):
-                    await _receive(services, sought, file, 0, creation.checksum, body)
-            return _standing(sought, file)
+                    await _receive(services, current, file, 0, creation.checksum, body)
+            return _standing(current, file)
     except CarrelError:
         # A client that never learns the URL cannot resume.
         await forget(services, [upload.id])
         with suppress(CarrelError):
-            await reached.call(discard, reached.stage, sought.name)
+            await opened.call(discard, opened.stage, current.name)
         raise
 
 
@@ -128,32 +136,32 @@ def _is_whole(body: Body, creation: tus.Creation) -> bool:
 
 
 async def _at_once(
-    services: FileServices, body: Body, reached: OpenedFolder, creation: tus.Creation
+    services: FileServices, body: Body, opened: OpenedFolder, creation: tus.Creation
 ) -> Standing:
     """Write a small file without a resumable upload: it is written completely or not at all."""
     upload = UploadId(new_id())
-    about = intent(services.clock, reached, "file.upload")
+    about = intent(services.clock, opened, "file.upload")
     bring = partial(
         staged.bring,
         intent=about,
         modified_ns=tus.modified_ns(creation.metadata),
         executable=tus.executable(creation.metadata),
     )
-    pieces = await arrivals.read(services, body, reached, creation.checksum) if creation.has_body else []
+    pieces = await arrivals.read(services, body, opened, creation.checksum) if creation.has_body else []
     name = f"{staged.WRITTEN}{upload}"
-    made = await reached.call(bring, reached.root, reached.stage, name, pieces, creation.path, creation.clash)
+    made = await opened.call(bring, opened.root, opened.stage, name, pieces, creation.path, creation.clash)
     known = {"bytes": made.size_bytes}
-    await services.file_notes.write(reached, "file.upload", [made.path], in_place=True, intent=about, **known)
-    services.file_changes.note(reached.folder, made.size_bytes)
+    await services.file_notes.write(opened, "file.upload", [made.path], in_place=True, intent=about, **known)
+    services.file_changes.note(opened.folder, made.size_bytes)
     return Standing(upload, made.size_bytes, path=made.path)
 
 
 async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> UploadProgress:
     """Bytes received; the full length only when the file is in place. Raises: NotFound, Forbidden, Conflict."""
-    sought = await seek(services, actor, ref, upload)
+    current = await open_upload(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=True)
-    row = sought.row
-    size = row.length or 0 if row.done_path is not None else await size_of(services, sought)
+    row = current.row
+    size = row.length or 0 if row.done_path is not None else await size_of(services, current)
     arrives = not row.parts or row.done_path is not None
     return UploadProgress(row, confirmed(row, size) if arrives else None)
 
@@ -162,46 +170,46 @@ async def append(
     services: FileServices, actor: Actor, ref: str, upload: str, piece: Piece, body: Body
 ) -> Standing:
     """Append to an upload. Raises: NotFound, Forbidden, Conflict, Refused, and the errors of tus."""
-    sought, at = await seek(services, actor, ref, upload), piece.at
-    if sought.row.parts:
+    current, at = await open_upload(services, actor, ref, upload), piece.at
+    if current.row.parts:
         raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
-    if sought.row.done_path is not None:
-        return _over(sought.row, at)
-    sought.row.clash = piece.clash or sought.row.clash
+    if current.row.done_path is not None:
+        return _over(current.row, at)
+    current.row.clash = piece.clash or current.row.clash
     await services.arrivals.cut(upload, unless_busy=True)
     try:
-        file = await sought.reached.call(staged.opened, sought.reached.stage, sought.name)
+        file = await current.opened.call(staged.opened, current.opened.stage, current.name)
     except NotFound:
-        await recover(services, sought)
-        return _over(sought.row, at)
+        await recover(services, current)
+        return _over(current.row, at)
     with let_go(file):
-        if at == confirmed(sought.row, file.size()) < file.size():
-            await sought.reached.call(file.truncate, at)
-        await _note_length(services, sought, piece.length, at)
+        if at == confirmed(current.row, file.size()) < file.size():
+            await current.opened.call(file.truncate, at)
+        await _note_length(services, current, piece.length, at)
         with suppress(LineBroke):
-            await _receive(services, sought, file, at, piece.checksum, body)
-        return _standing(sought, file)
+            await _receive(services, current, file, at, piece.checksum, body)
+        return _standing(current, file)
 
 
 async def terminate(services: FileServices, actor: Actor, ref: str, upload: str) -> None:
     """Cancel an upload. Raises: NotFound, Forbidden, Locked."""
-    sought = await seek(services, actor, ref, upload)
+    current = await open_upload(services, actor, ref, upload)
     await services.arrivals.cut(upload, unless_busy=False)
-    await sought.reached.call(discard, sought.reached.stage, sought.name)
-    await forget(services, [sought.row.id])
+    await current.opened.call(discard, current.opened.stage, current.name)
+    await forget(services, [current.row.id])
 
 
 async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadList:
     """The actor's unfinished uploads into the folder. Raises: NotFound, Forbidden, Conflict."""
-    reached = await reach(services, actor, ref, Permission.WRITE)
+    opened = await open_folder(services, actor, ref, Permission.WRITE)
     async with services.database.transaction() as tx:
         statement = select(Upload).where(
-            Upload.folder_id == reached.folder.id,
+            Upload.folder_id == opened.folder.id,
             Upload.user_id == actor.user_id,
             Upload.done_path.is_(None),
         )
         rows = (await tx.execute(statement.order_by(Upload.created_at, Upload.id))).scalars().all()
-    sizes = await reached.call(staged.sizes, reached.stage, [staged_name(row.id) for row in rows])
+    sizes = await opened.call(staged.sizes, opened.stage, [staged_name(row.id) for row in rows])
     return UploadList(
         items=[
             UploadView(
@@ -220,56 +228,61 @@ async def unfinished(services: FileServices, actor: Actor, ref: str) -> UploadLi
 
 
 async def _receive(
-    services: FileServices, sought: Sought, file: Staged, at: int, checksum: tus.Checksum | None, body: Body
+    services: FileServices,
+    current: CurrentUpload,
+    file: Staged,
+    at: int,
+    checksum: tus.Checksum | None,
+    body: Body,
 ) -> None:
     """Receive the body; turn a complete upload into a file."""
-    reached, row = sought.reached, sought.row
+    opened, row = current.opened, current.row
     _require_offset(at, file.size())
-    most = await _most(services, sought)
+    most = await _most(services, current)
     try:
         if at + (body.announced or 0) > most:
             raise arrivals.more_than_announced()
         async with services.arrivals.arriving(row.id) as arrival:
-            await arrivals.receive(services, body, reached, file, most - at, arrival, checksum)
+            await arrivals.receive(services, body, opened, file, most - at, arrival, checksum)
     except TooLarge:
         if row.length is None:
-            await _require_allowed(services, sought, most + 1)
+            await _require_allowed(services, current, most + 1)
         raise
     if file.size() == row.length and not row.partial:
-        await finish(services, reached, row, file)
+        await finish(services, opened, row, file)
 
 
-async def _most(services: FileServices, sought: Sought) -> int:
+async def _most(services: FileServices, current: CurrentUpload) -> int:
     """Size limit of the upload in bytes."""
-    if sought.row.length is not None:
-        return sought.row.length
+    if current.row.length is not None:
+        return current.row.length
     async with services.database.transaction() as tx:
-        largest, room = await sizes.largest(tx), await quotas.room_of(tx, sought.reached.folder.scope)
+        largest, room = await sizes.largest(tx), await quotas.room_of(tx, current.opened.folder.scope)
     return largest if room is None else min(largest, room)
 
 
-async def _note_length(services: FileServices, sought: Sought, length: int | None, at: int) -> None:
+async def _note_length(services: FileServices, current: CurrentUpload, length: int | None, at: int) -> None:
     """Record a length that the client did not know at first. Raises: Conflict, Refused."""
-    row = sought.row
+    row = current.row
     if length is None or length == row.length:
         return
     if row.length is not None or length < at:
         raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
-    await _require_allowed(services, sought, length)
+    await _require_allowed(services, current, length)
     async with services.database.transaction() as tx:
         await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
     row.length = length
 
 
-async def _require_allowed(services: FileServices, sought: Sought, length: int) -> None:
+async def _require_allowed(services: FileServices, current: CurrentUpload, length: int) -> None:
     """Check that the upload may have this many bytes. Raises: TooLarge, Refused."""
     async with services.database.transaction() as tx:
         await sizes.require_fitting(tx, length)
-        await quotas.require_room(tx, sought.reached.folder, length)
+        await quotas.require_room(tx, current.opened.folder, length)
 
 
-def _standing(sought: Sought, file: Staged) -> Standing:
-    row = sought.row
+def _standing(current: CurrentUpload, file: Staged) -> Standing:
+    row = current.row
     size = row.length if row.done_path is not None else file.size()
     return Standing(row.id, size, row.expires_at, row.done_path)
 

@@ -40,10 +40,10 @@ async def write(
     if announced > LARGEST:
         raise _too_large()
     await admitted.require(services, announced)
-    reached, most = admitted.reached, admitted.most(min(LARGEST, admitted.largest))
+    opened, most = admitted.opened, admitted.most(min(LARGEST, admitted.largest))
     try:
-        about = intent(services.clock, reached, "file.write")
-        made = await _made(services, reached, path, body, condition, most=most, about=about)
+        about = intent(services.clock, opened, "file.write")
+        made = await _made(services, opened, path, body, condition, most=most, about=about)
     except TooLarge:
         await admitted.require(services, most + 1)
         raise _too_large() from None
@@ -52,15 +52,15 @@ async def write(
             raise changed(path) from None
         raise
     await services.file_notes.write(
-        reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes
+        opened, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes
     )
-    services.file_changes.note(reached.folder, made.size_bytes)
+    services.file_changes.note(opened.folder, made.size_bytes)
     return views.view(made)
 
 
 async def _made(
     services: FileServices,
-    reached: OpenedFolder,
+    opened: OpenedFolder,
     path: str,
     body: Body,
     condition: Condition,
@@ -72,18 +72,18 @@ async def _made(
     clash = Clash.REFUSE if condition.only_new else Clash.REPLACE
     name, expected = f"{staged.WRITTEN}{new_id()}", condition.expected
     if arrivals.is_small(body):
-        pieces = await arrivals.read(services, body, reached)
+        pieces = await arrivals.read(services, body, opened)
         bring = partial(staged.bring, intent=about)
-        return await reached.call(bring, reached.root, reached.stage, name, pieces, path, clash, expected)
-    file = await reached.call(staged.create, reached.stage, name)
+        return await opened.call(bring, opened.root, opened.stage, name, pieces, path, clash, expected)
+    file = await opened.call(staged.create, opened.stage, name)
     with arrivals.let_go(file):
         try:
             async with services.arrivals.arriving(name) as arrival:
-                await arrivals.receive(services, body, reached, file, most, arrival)
-            await reached.call(partial(file.put, intent=about), reached.root, path, clash, expected)
+                await arrivals.receive(services, body, opened, file, most, arrival)
+            await opened.call(partial(file.put, intent=about), opened.root, path, clash, expected)
             return described(path, file.status())
         except BaseException:
-            await reached.call(file.remove)
+            await opened.call(file.remove)
             raise
 
 

@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel import plugins
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ProjectId, StorageHostId
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.folders.hosts.schemas import (
     Level,
@@ -169,7 +169,7 @@ def _rows(actor: Actor) -> Select[*tuple[Any, ...]]:
             cast(func.coalesce(func.sum(folder.used_bytes), 0), BigInteger).label("used_bytes"),
         )
         .where(
-            reaches(
+            permitted(
                 actor,
                 "vfolder.read",
                 owner=folder.owner_id,

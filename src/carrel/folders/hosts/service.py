@@ -146,9 +146,9 @@ async def _tried(
         await storage.threads.call(backend.claim)
         return root, capacity
     except (StorageError, OSError) as error:
-        said = error.message if isinstance(error, StorageError) else f"{request.root}: {error.strerror}."
+        reason = error.message if isinstance(error, StorageError) else f"{request.root}: {error.strerror}."
         raise Invalid(
-            "storage_host.unusable", said, hint="Fix it on the server, then try again.", field="root"
+            "storage_host.unusable", reason, hint="Fix it on the server, then try again.", field="root"
         ) from error
     finally:
         storage.threads.close()
@@ -307,7 +307,7 @@ async def observe(
         row.total_bytes, row.free_bytes = capacity.total_bytes, capacity.free_bytes
     await tx.flush()
     if changed:
-        await tell(tx, row)
+        await publish(tx, row)
     return changed
 
 
@@ -378,10 +378,10 @@ async def _flush(tx: AsyncSession, name: str) -> None:
 async def _record(tx: AsyncSession, actor: Actor, event: str, host: StorageHost, **details: object) -> None:
     """Write the audit entry, publish an event and trigger a check of the host."""
     audit.record(tx, actor, _CHANGES, host.id, name=host.name, target=Target(), details=details)
-    await tell(tx, host, event)
+    await publish(tx, host, event)
 
 
-async def tell(tx: AsyncSession, host: StorageHost, event: str = _CHANGED) -> None:
+async def publish(tx: AsyncSession, host: StorageHost, event: str = _CHANGED) -> None:
     """Publish the host to storage administrators."""
     data = {"id": host.id, "name": host.name, "state": host.state, "active": host.active}
     await events.record(tx, event, host.id, target=Target(), data=data)

@@ -67,8 +67,8 @@ class WebDav:
         try:
             actor, services = await _actor(request), services_of(request, FileServices)
             if request.method in ("GET", "HEAD") and folder:
-                reached = await authorization.outward(services, actor, folder)
-                found = await downloads.sent(services, reached, path, file_request(request))
+                opened = await authorization.outward(services, actor, folder)
+                found = await downloads.sent(services, opened, path, file_request(request))
                 answer = file_response(request, found)
             else:
                 answer = await self._answer(request, services, actor)
@@ -115,7 +115,7 @@ class WebDav:
 
     def _run(self, future: Future[Response], environ: dict[str, Any]) -> None:
         try:
-            answer = self._asked(environ)
+            answer = self._respond(environ)
         except BaseException as error:
             if not future.cancelled():
                 future.set_exception(error)
@@ -123,7 +123,7 @@ class WebDav:
             if not future.cancelled():
                 future.set_result(answer)
 
-    def _asked(self, environ: dict[str, Any]) -> Response:
+    def _respond(self, environ: dict[str, Any]) -> Response:
         begun: list[tuple[str, list[tuple[str, str]]]] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> None:

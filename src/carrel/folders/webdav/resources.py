@@ -42,16 +42,16 @@ class FolderProvider(DAVProvider):  # type: ignore[misc]
         name, _, inner = path.strip("/").partition("/")
         if not name:
             return RootResource(environ)
-        reached = call.folder(name)
-        if reached is None:
+        opened = call.folder(name)
+        if opened is None:
             return None
         try:
-            entry = call.wait(work.entry(reached, inner))
+            entry = call.wait(work.entry(opened, inner))
         except DAVError as error:
             if error.value in (404, 409, 422):  # missing, below a file, or not a valid file name
                 return None
             raise
-        return _resource(name, reached, entry, environ)
+        return _resource(name, opened, entry, environ)
 
 
 class RootResource(DAVCollection):  # type: ignore[misc]
@@ -93,21 +93,21 @@ class _Inside:
     provider: FolderProvider
     path: str
 
-    def __init__(self, name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]) -> None:
+    def __init__(self, name: str, opened: OpenedFolder, entry: Entry, environ: dict[str, Any]) -> None:
         super().__init__(joined(f"/{name}", entry.path), environ)  # type: ignore[call-arg]
         self.call: Call = environ[CALL]
         self.name = name
-        self.reached = reached
+        self.opened = opened
         self.entry = entry
 
     def get_ref_url(self) -> str:
         """Key of locks: folders with the same name but different owners have different keys."""
-        return self._ref_url(self.reached, self.entry.path)
+        return self._ref_url(self.opened, self.entry.path)
 
-    def _ref_url(self, reached: OpenedFolder, path: str) -> str:
+    def _ref_url(self, opened: OpenedFolder, path: str) -> str:
         """The key of a resource of this kind at the path."""
         ending = "/" if isinstance(self, DirectoryResource) else ""
-        return quote(joined(f"/{reached.folder.id}", path)) + ending
+        return quote(joined(f"/{opened.folder.id}", path)) + ending
 
     def set_property_value(self, name: str, value: Any, *, dry_run: bool = False) -> object:
         if self.prevent_locking():
@@ -121,7 +121,7 @@ class _Inside:
         return None
 
     def prevent_locking(self) -> bool:
-        return access.ORDER.index(self.reached.permission) < access.ORDER.index(Permission.WRITE)
+        return access.ORDER.index(self.opened.permission) < access.ORDER.index(Permission.WRITE)
 
     def delete(self) -> None:
         if not self.entry.path:
@@ -158,7 +158,7 @@ class _Inside:
         name, to = _split(dest_path)
         if not self.entry.path or not to:
             raise DAVError(403, "Folders keep their names here.")
-        if self.call.folder(name) != self.reached:
+        if self.call.folder(name) != self.opened:
             self._copy(dest_path, clash)
             self.delete()
             return
@@ -168,9 +168,9 @@ class _Inside:
         )
         if self.provider.lock_manager:
             self.provider.lock_manager.remove_all_locks_from_url(self.get_ref_url())
-        self.provider.prop_manager.forget(self._ref_url(self.reached, to))
+        self.provider.prop_manager.forget(self._ref_url(self.opened, to))
         self.provider.prop_manager.move_properties(
-            self.get_ref_url(), self._ref_url(self.reached, to), with_children=True
+            self.get_ref_url(), self._ref_url(self.opened, to), with_children=True
         )
 
     def _copy(self, dest_path: str, clash: Clash) -> None:
@@ -178,13 +178,13 @@ class _Inside:
         name, to = _split(dest_path)
         if not self.entry.path or not to:
             raise DAVError(403, "Folders are copied on the page, or by `carrel vfolder clone`.")
-        self.call.wait(work.copy(self.call, self.reached, self.entry.path, name, to, clash))
+        self.call.wait(work.copy(self.call, self.opened, self.entry.path, name, to, clash))
         if target := self.call.folder(name):
             self.provider.prop_manager.copy_properties(self.get_ref_url(), self._ref_url(target, to))
 
     @property
     def _folder(self) -> str:
-        return self.reached.folder.id
+        return self.opened.folder.id
 
 
 class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
@@ -194,8 +194,8 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         return self.entry.name or self.name
 
     def get_member_list(self) -> "list[DirectoryResource | FileResource]":
-        found = self.call.wait(work.listed(self.reached, self.entry.path))
-        return [_resource(self.name, self.reached, entry, self.environ) for entry in found]
+        found = self.call.wait(work.listed(self.opened, self.entry.path))
+        return [_resource(self.name, self.opened, entry, self.environ) for entry in found]
 
     def get_member_names(self) -> list[str]:
         return [member.entry.name for member in self.get_member_list()]
@@ -204,7 +204,7 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         return self.provider.get_resource_inst(joined(self.path, name), self.environ)
 
     def get_used_bytes(self) -> int | None:
-        return None if self.entry.path else self.reached.folder.used_bytes
+        return None if self.entry.path else self.opened.folder.used_bytes
 
     def get_available_bytes(self) -> int | None:
         if self.entry.path or self.prevent_locking():
@@ -218,7 +218,7 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
     def create_empty_resource(self, name: str) -> "FileResource":
         """A file that is created when its content arrives; or immediately, empty, for a client that locks it first."""
         entry = Entry(joined(self.entry.path, name), FileKind.FILE, 0, 0, 0, 0)
-        file = FileResource(self.name, self.reached, entry, self.environ)
+        file = FileResource(self.name, self.opened, entry, self.environ)
         if self.environ["REQUEST_METHOD"] == "LOCK":
             file.begin_write()
             file.end_write(with_errors=False)
@@ -277,11 +277,11 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
             return
         file, self._file = self._file, None
         if with_errors:
-            self.call.wait(work.dropped(self._admitted.reached, file))
+            self.call.wait(work.dropped(self._admitted.opened, file))
         else:
             modified = self.environ.get("HTTP_X_OC_MTIME", "")
             modified_ns = int(modified) * 10**9 if modified.isdecimal() and len(modified) < 11 else None
-            placing = work.placed(self.call, self._admitted.reached, file, self.entry.path, modified_ns)
+            placing = work.placed(self.call, self._admitted.opened, file, self.entry.path, modified_ns)
             self.entry = self.call.wait(placing)
 
     def set_last_modified(self, dest_path: str, time_stamp: str, *, dry_run: bool) -> bool:
@@ -316,10 +316,10 @@ class FileResource(_Inside, DAVNonCollection):  # type: ignore[misc]
 
 
 def _resource(
-    name: str, reached: OpenedFolder, entry: Entry, environ: dict[str, Any]
+    name: str, opened: OpenedFolder, entry: Entry, environ: dict[str, Any]
 ) -> DirectoryResource | FileResource:
     kind = DirectoryResource if entry.kind is FileKind.DIRECTORY else FileResource
-    return kind(name, reached, entry, environ)
+    return kind(name, opened, entry, environ)
 
 
 def _split(dest_path: str) -> tuple[str, str]:

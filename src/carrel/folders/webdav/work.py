@@ -14,7 +14,7 @@ from carrel.core.ids import new_id
 from carrel.folders import access
 from carrel.folders.files import arrivals, authorization
 from carrel.folders.files.authorization import Admitted
-from carrel.folders.files.folder_access import LONG_S, OpenedFolder, reach
+from carrel.folders.files.folder_access import LONG_S, OpenedFolder, open_folder
 from carrel.folders.files.interrupted import intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.services import FileServices
@@ -37,14 +37,14 @@ T = TypeVar("T")
 class Call:
     """A request, from within its thread.
 
-    reached: folders by requested name. refused: errors sent as the response.
+    opened: folders by requested name. refused: errors sent as the response.
     """
 
     loop: asyncio.AbstractEventLoop
     services: FileServices
     body: Body
     actor: Actor
-    reached: dict[str, OpenedFolder] = field(default_factory=dict)
+    opened: dict[str, OpenedFolder] = field(default_factory=dict)
     refused: list[CarrelError] = field(default_factory=list)
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
@@ -59,14 +59,14 @@ class Call:
 
     def folder(self, name: str) -> OpenedFolder | None:
         """A folder by name or id; None if the user has no such folder."""
-        if name not in self.reached:
+        if name not in self.opened:
             try:
-                self.reached[name] = self.wait(reach(self.services, self.actor, name, Permission.READ))
+                self.opened[name] = self.wait(open_folder(self.services, self.actor, name, Permission.READ))
             except DAVError as error:
                 if error.value == 404:
                     return None
                 raise
-        return self.reached[name]
+        return self.opened[name]
 
 
 async def names(call: Call) -> list[str]:
@@ -81,17 +81,15 @@ async def names(call: Call) -> list[str]:
     ]
 
 
-async def entry(reached: OpenedFolder, path: str) -> Entry:
-    entry = await reached.call(listing.entry, reached.root, path)
+async def entry(opened: OpenedFolder, path: str) -> Entry:
+    entry = await opened.call(listing.entry, opened.root, path)
     if entry.kind not in _SHOWN:
         raise NotFound("file.not_found", "Links and special files are not shown.")
     return entry
 
 
-async def listed(reached: OpenedFolder, path: str) -> Sequence[Entry]:
-    page = await reached.call(
-        listing.page, reached.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S
-    )
+async def listed(opened: OpenedFolder, path: str) -> Sequence[Entry]:
+    page = await opened.call(listing.page, opened.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S)
     if page.last:
         raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
     return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
@@ -100,8 +98,8 @@ async def listed(reached: OpenedFolder, path: str) -> Sequence[Entry]:
 async def begun(call: Call, folder: str) -> tuple[Admitted, Staged]:
     admitted = await authorization.inward(call.services, call.actor, folder)
     await admitted.require(call.services, _announced(call.body))
-    reached = admitted.reached
-    return admitted, await reached.call(staged.create, reached.stage, f"{staged.WRITTEN}{new_id()}")
+    opened = admitted.opened
+    return admitted, await opened.call(staged.create, opened.stage, f"{staged.WRITTEN}{new_id()}")
 
 
 def _announced(body: Body) -> int:
@@ -113,48 +111,46 @@ def _announced(body: Body) -> int:
 async def received(call: Call, admitted: Admitted, file: Staged) -> None:
     most = min(admitted.largest, admitted.most(_LARGEST_UNANNOUNCED))
     async with call.services.arrivals.arriving(file.name) as arrival:
-        await arrivals.receive(call.services, call.body, admitted.reached, file, most, arrival)
+        await arrivals.receive(call.services, call.body, admitted.opened, file, most, arrival)
 
 
-async def dropped(reached: OpenedFolder, file: Staged) -> None:
-    await reached.call(file.remove)
+async def dropped(opened: OpenedFolder, file: Staged) -> None:
+    await opened.call(file.remove)
     file.close()
 
 
-async def placed(
-    call: Call, reached: OpenedFolder, file: Staged, path: str, modified_ns: int | None
-) -> Entry:
-    about = intent(call.services.clock, reached, "file.write")
+async def placed(call: Call, opened: OpenedFolder, file: Staged, path: str, modified_ns: int | None) -> Entry:
+    about = intent(call.services.clock, opened, "file.write")
 
     def place() -> Entry:
-        file.put(reached.root, path, Clash.REPLACE, modified_ns=modified_ns, intent=about)
+        file.put(opened.root, path, Clash.REPLACE, modified_ns=modified_ns, intent=about)
         return listing.described(path, file.status())
 
     with arrivals.let_go(file):
         try:
-            made = await reached.call(place, deadline_s=LONG_S)
+            made = await opened.call(place, deadline_s=LONG_S)
         except BaseException:
-            await reached.call(file.remove)
+            await opened.call(file.remove)
             raise
     notes: FileNotes = call.services.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
-    call.services.file_changes.note(reached.folder, made.size_bytes)
+    await notes.write(opened, "file.write", [path], in_place=True, intent=about, bytes=made.size_bytes)
+    call.services.file_changes.note(opened.folder, made.size_bytes)
     return made
 
 
 async def touched(call: Call, folder: str, path: str, modified_ns: int) -> None:
-    reached = await reach(call.services, call.actor, folder, Permission.WRITE)
+    opened = await open_folder(call.services, call.actor, folder, Permission.WRITE)
     known = {"modified": modified_ns // 10**9}
-    about = intent(call.services.clock, reached, "file.write", known)
-    await reached.call(staged.touch, reached.root, path, modified_ns, about)
+    about = intent(call.services.clock, opened, "file.write", known)
+    await opened.call(staged.touch, opened.root, path, modified_ns, about)
     notes: FileNotes = call.services.file_notes
-    await notes.write(reached, "file.write", [path], in_place=True, intent=about, **known)
-    call.services.file_changes.note(reached.folder)
+    await notes.write(opened, "file.write", [path], in_place=True, intent=about, **known)
+    call.services.file_changes.note(opened.folder)
 
 
 async def copy(call: Call, source: OpenedFolder, path: str, folder: str, to: str, clash: Clash) -> None:
     admitted = await authorization.inward(call.services, call.actor, folder)
-    target, name = admitted.reached, f"copy-{new_id()}"
+    target, name = admitted.opened, f"copy-{new_id()}"
     above, _, last = to.rpartition("/")
     known = {"from": path, "folder": source.folder.id}
     about = intent(call.services.clock, target, "file.copy", known)

@@ -24,7 +24,7 @@ from carrel.nodes import service as nodes
 from carrel.nodes.engines import queries
 from carrel.nodes.engines.connections import Engines, in_time, opened, purpose
 from carrel.nodes.engines.schemas import EngineCheck, EngineCreate, EngineKind, EngineUpdate
-from carrel.nodes.engines.service import tell
+from carrel.nodes.engines.service import publish
 from carrel.permissions.decide import Actor, Target, require
 from carrel.plugins import Port
 from carrel.tables.engines import TOPIC, EngineRow
@@ -314,5 +314,5 @@ def _shown(row: EngineRow) -> dict[str, Any]:
 async def _record(tx: AsyncSession, actor: Actor, event: str, row: EngineRow, **details: object) -> None:
     """Write the audit entry, publish an event and make every process reload the engines."""
     audit.record(tx, actor, _CHANGES, row.id, name=row.name, target=Target(), details=details)
-    await tell(tx, row, event)
+    await publish(tx, row, event)
     await notify(tx, TOPIC)

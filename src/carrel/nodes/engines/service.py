@@ -21,7 +21,7 @@ async def observe(
     moved = await tx.execute(_OBSERVE, {"id": engine, "state": str(state), "error": error, "now": now})
     if (before := moved.scalar()) is None:
         return False
-    await tell(tx, await tx.get_one(EngineRow, engine, populate_existing=True))
+    await publish(tx, await tx.get_one(EngineRow, engine, populate_existing=True))
     return bool(before != state)
 
 
@@ -50,7 +50,7 @@ async def ensure_local(tx: AsyncSession, kind: str, settings: Mapping[str, Any])
         await notify(tx, TOPIC)
 
 
-async def tell(tx: AsyncSession, engine: EngineRow, event: str = "engine.updated") -> None:
+async def publish(tx: AsyncSession, engine: EngineRow, event: str = "engine.updated") -> None:
     """Publish the state to engine administrators."""
     data = {"id": engine.id, "name": engine.name, "state": engine.state}
     await events.record(tx, event, engine.id, target=Target(), data=data)

@@ -59,7 +59,10 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
     }
     if not after:
         return group.id
-    before, told = {field: getattr(group, field) for field in after}, await groups.audience(tx, group.id)
+    before, former_audience = (
+        {field: getattr(group, field) for field in after},
+        await groups.audience(tx, group.id),
+    )
     for field, value in after.items():
         setattr(group, field, value)
     await _flush(tx, changes.name)
@@ -70,7 +73,9 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
             .where(func.array_position(Domain.resource_groups, before["name"]).is_not(None))
             .values(resource_groups=func.array_replace(Domain.resource_groups, before["name"], after["name"]))
         )
-    await _record(tx, actor, "group.update", group, told=told, before=before, after=after)
+    await _record(
+        tx, actor, "group.update", group, former_audience=former_audience, before=before, after=after
+    )
     return group.id
 
 
@@ -101,10 +106,10 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
                 else "Deactivate it instead: its sessions, including past ones, stay on record.",
                 details={"holds": kind},
             )
-    told = await groups.audience(tx, group.id)
+    former_audience = await groups.audience(tx, group.id)
     await tx.delete(group)
     await tx.flush()
-    await _record(tx, actor, "group.remove", group, told=told)
+    await _record(tx, actor, "group.remove", group, former_audience=former_audience)
 
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: AccessUpdate) -> GroupId:
@@ -137,7 +142,7 @@ async def _open(
     tx: AsyncSession, actor: Actor, group: ResourceGroup, before: set[Scope], after: set[Scope]
 ) -> GroupId:
     """group: locked before its access list was read, so that no concurrent change is lost."""
-    told = await groups.audience(tx, group.id)
+    former_audience = await groups.audience(tx, group.id)
     await tx.execute(delete(GroupAccess).where(GroupAccess.group_id == group.id))
     if after:
         values = [{"group_id": group.id, "kind": kind, "scope_id": scope} for kind, scope in after]
@@ -147,7 +152,7 @@ async def _open(
         actor,
         "group.update",
         group,
-        told=told,
+        former_audience=former_audience,
         before={"access": sorted(map(":".join, before))},
         after={"access": sorted(map(":".join, after))},
     )
@@ -207,12 +212,12 @@ async def _scopes(
 ) -> dict[Scope, T]:
     """The entries by kind and id. Raises: NotFound for an unknown one."""
     found: dict[Scope, T] = {}
-    for ref, said in domains.items():
-        found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = said
-    for ref, said in projects.items():
-        found[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = said
-    for ref, said in users.items():
-        found[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = said
+    for ref, value in domains.items():
+        found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = value
+    for ref, value in projects.items():
+        found[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = value
+    for ref, value in users.items():
+        found[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = value
     return found
 
 
@@ -244,12 +249,12 @@ async def _record(
     action: str,
     group: ResourceGroup,
     *,
-    told: Set[str] = frozenset(),
+    former_audience: Set[str] = frozenset(),
     **details: object,
 ) -> None:
-    """Write the audit entry, publish an event and wake the scheduler. told: the previous audience."""
+    """Write the audit entry, publish an event and wake the scheduler. former_audience: the previous audience."""
     audit.record(tx, actor, action, group.id, name=group.name, target=Target(), details=details)
     data = {"id": group.id, "name": group.name, "active": group.active}
-    audience = told | await groups.audience(tx, group.id)
+    audience = former_audience | await groups.audience(tx, group.id)
     await events.record(tx, _EVENTS[action], group.id, target=Target(), data=data, audience=audience)
     await notify(tx, nodes.TOPIC)

@@ -82,9 +82,9 @@ def as_text() -> str:
             )
         ),
     )
-    whole = or_(group.public, named) & lets_in(domain, group)
+    condition = or_(group.public, named) & lets_in(domain, group)
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-    return str(whole.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+    return str(condition.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
 
 
 async def audience(tx: AsyncSession, group: GroupId) -> set[str]:

@@ -227,13 +227,13 @@ async def _build(
     titles: list[str],
 ) -> None:
     """Build the image. Raises: Unavailable with the end of the build output."""
-    said: deque[str] = deque(maxlen=4)
+    lines: deque[str] = deque(maxlen=4)
 
     def note(line: BuildOutput) -> None:
         if line.step:
             _show_step(shown, line.step, line.steps, titles)
         else:
-            said.append(line.text)
+            lines.append(line.text)
 
     try:
         await engine.build_image(archive, reference, arguments=arguments, output=note)
@@ -241,7 +241,7 @@ async def _build(
         raise Unavailable(
             "starter.build_failed",
             error.message,
-            hint="The last it said: " + " / ".join(said) if said else "Start again to try again.",
+            hint="The last it said: " + " / ".join(lines) if lines else "Start again to try again.",
         ) from error
 
 

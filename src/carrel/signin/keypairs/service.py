@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, NotFound
-from carrel.db.scope import reaches
+from carrel.db.scope import permitted
 from carrel.permissions.decide import ANY_ACTION, Actor, Target, refusal, require
 from carrel.tables.keypairs import Keypair
 from carrel.tables.tenancy import User
@@ -70,7 +70,7 @@ async def list_of(tx: AsyncSession, actor: Actor, *, owner: str) -> list[Row[Key
     """
     statement = (
         _rows()
-        .where(reaches(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
+        .where(permitted(actor, "keypair.read", owner=Keypair.user_id, domain=User.domain_id))
         .order_by(Keypair.created_at.desc(), Keypair.access_key)
         .limit(1000)
     )

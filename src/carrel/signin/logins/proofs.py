@@ -43,16 +43,16 @@ class ProofServices:
     elsewhere: PasswordDirectory
 
 
-async def second_step(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
+async def second_step(services: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
     """Complete the actor's sign-in; returns its new token. Raises: Invalid, TooManyAttempts."""
     assert actor.login_id is not None
-    login_id, now = actor.login_id, means.clock.now()
+    login_id, now = actor.login_id, services.clock.now()
     settings = await service.count_attempt(
-        means.database, now, email=actor.email, client=client, method="second step"
+        services.database, now, email=actor.email, client=client, method="second step"
     )
-    async with means.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         user = (await tx.execute(select(User).where(User.id == actor.user_id))).scalar_one()
-        step = await _examine(tx, means, user.id, evidence, now)
+        step = await _examine(tx, services, user.id, evidence, now)
         if step:
             return await service.finish(tx, settings, user, login_id, now, step=step, client=client)
         service.record_refusal(
@@ -61,40 +61,40 @@ async def second_step(means: ProofServices, actor: Actor, evidence: Evidence, cl
     raise _wrong(evidence)
 
 
-async def sign_in_by_passkey(means: ProofServices, credential: Mapping[str, Any], client: Client) -> str:
+async def sign_in_by_passkey(services: ProofServices, credential: Mapping[str, Any], client: Client) -> str:
     """The token of a new sign-in by passkey only. Raises: Unauthorized, without a reason; Forbidden."""
-    now = means.clock.now()
+    now = services.clock.now()
     owner = None
-    async with means.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         try:
             async with tx.begin_nested():
-                owner = await passkeys.use(tx, means.site, None, credential, now)
+                owner = await passkeys.use(tx, services.site, None, credential, now)
         except Invalid:
             service.record_refusal(
                 tx, None, email="", method="passkey", client=client, reason="the passkey proves nobody"
             )
     if owner is None:
         raise Unauthorized("auth.bad_passkey", "This passkey cannot be used to sign in.", hint="Try again.")
-    return await service.open_for(means.database, means.clock, owner, method="passkey", client=client)
+    return await service.open_for(services.database, services.clock, owner, method="passkey", client=client)
 
 
-async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
+async def confirm(services: ProofServices, actor: Actor, evidence: Evidence, client: Client) -> str:
     """Record a re-authentication; returns the new token of the sign-in.
 
     Raises: Conflict without a sign-in, Invalid, TooManyAttempts.
     """
     if actor.login_id is None:
         raise Conflict("auth.no_login", "Keypairs and tokens need no confirmation.")
-    now = means.clock.now()
+    now = services.clock.now()
     settings = await service.count_attempt(
-        means.database, now, email=actor.email, client=client, method="confirm"
+        services.database, now, email=actor.email, client=client, method="confirm"
     )
-    async with means.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         user = (await tx.execute(select(User).where(User.id == actor.user_id))).scalar_one()
     # Outside of a transaction, because it is slow.
-    proved = evidence.password is not None and await _is_theirs(means, user, evidence.password, client)
-    async with means.database.transaction() as tx:
-        how = "password" if proved else await _examine(tx, means, user.id, evidence, now)
+    proved = evidence.password is not None and await _is_theirs(services, user, evidence.password, client)
+    async with services.database.transaction() as tx:
+        how = "password" if proved else await _examine(tx, services, user.id, evidence, now)
         if how:
             token = await service.renew(tx, settings, actor.login_id, now)
             await attempts.forgive(tx, email=user.email, address=client.address)
@@ -106,25 +106,25 @@ async def confirm(means: ProofServices, actor: Actor, evidence: Evidence, client
     raise _wrong(evidence)
 
 
-async def _is_theirs(means: ProofServices, user: User, password: str, client: Client) -> bool:
+async def _is_theirs(services: ProofServices, user: User, password: str, client: Client) -> bool:
     """True if it is the user's password, here or in a directory. Raises: Unavailable."""
     if await password_matches(user.password_hash, password):
         return True
-    return await means.elsewhere.is_theirs(user, password, client)
+    return await services.elsewhere.is_theirs(user, password, client)
 
 
 async def _examine(
-    tx: AsyncSession, means: ProofServices, user_id: UserId, evidence: Evidence, now: datetime
+    tx: AsyncSession, services: ProofServices, user_id: UserId, evidence: Evidence, now: datetime
 ) -> str | None:
     """The factor that the evidence proves, or None."""
-    if evidence.code and await factors.use_code(tx, means.seal, user_id, evidence.code, now):
+    if evidence.code and await factors.use_code(tx, services.seal, user_id, evidence.code, now):
         return "totp"
     if evidence.recovery_code and await factors.use_recovery_code(tx, user_id, evidence.recovery_code):
         return "recovery"
     if evidence.passkey:
         try:
             async with tx.begin_nested():
-                await passkeys.use(tx, means.site, user_id, evidence.passkey, now)
+                await passkeys.use(tx, services.site, user_id, evidence.passkey, now)
         except Invalid:
             return None
         return "passkey"

@@ -327,7 +327,7 @@ async def _open(
     confirmed_at: datetime | None = None,
 ) -> str:
     token = secrets.token_urlsafe(32)
-    asked = (
+    needs_factor = (
         not _is_both(method)
         and (await tx.execute(select(has_factor(User.id)).where(User.id == user.id))).scalar_one()
     )
@@ -337,19 +337,19 @@ async def _open(
         **renewals.NOTHING,
         "csrf_token": secrets.token_urlsafe(24),
         "method": method,
-        "pending": "factor" if asked else None,
+        "pending": "factor" if needs_factor else None,
         "address": client.address,
         "device": client.device[:_LONGEST_DEVICE],
         "created_at": now,
         "confirmed_at": confirmed_at or now,
         "seen_at": now,
-        "expires_at": now + PENDING_LIFETIME if asked else expiry(settings, now, now),
+        "expires_at": now + PENDING_LIFETIME if needs_factor else expiry(settings, now, now),
     }
     if earlier := await _earlier(tx, user, client, now):
         await tx.execute(update(Login).where(Login.id == earlier).values(**values))
     else:
         tx.add(Login(id=secrets.token_bytes(16), public_id=new_id(), **values))
-    if asked:
+    if needs_factor:
         # Failures of the second step keep counting, even after a correct password.
         await attempts.take_back(tx, email=user.email, address=client.address)
         still = "the second step is still to come"

@@ -44,8 +44,10 @@ def kinds(actor: Actor) -> list[ProviderKind]:
 async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: str) -> list[ProviderView]:
     """The providers as API objects, for authorized callers."""
     ids = [provider.id for provider in providers]
-    people = select(ExternalIdentity.provider_id, func.count()).where(ExternalIdentity.provider_id.in_(ids))
-    counted = await tx.execute(people.group_by(ExternalIdentity.provider_id))
+    per_provider = select(ExternalIdentity.provider_id, func.count()).where(
+        ExternalIdentity.provider_id.in_(ids)
+    )
+    counted = await tx.execute(per_provider.group_by(ExternalIdentity.provider_id))
     counts: dict[str, int] = {provider: count for provider, count in counted}
     sign_ins = await _sign_ins(tx)
     named = {rule["project"] for provider in providers for rule in provider.mapping if rule["project"]}
@@ -59,7 +61,7 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
             provider,
             names[provider.domain_id],
             projects,
-            people=counts.get(provider.id, 0),
+            users=counts.get(provider.id, 0),
             sign_ins=sign_ins.get(provider.method, 0),
             public_url=public_url,
         )
@@ -99,7 +101,7 @@ def _view(
     domain: DomainRef,
     projects: dict[ProjectId, ProjectRef],
     *,
-    people: int,
+    users: int,
     sign_ins: int,
     public_url: str,
 ) -> ProviderView:
@@ -122,7 +124,7 @@ def _view(
             for rule in provider.mapping
         ],
         redirect_uri=redirect_uri(public_url, provider.name) if redirects(provider.kind) else None,
-        people=people,
+        people=users,
         sign_ins=sign_ins,
         created_at=provider.created_at,
     )

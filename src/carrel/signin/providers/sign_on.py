@@ -86,18 +86,18 @@ class AuthorizationRedirect:
 
 
 async def start(
-    ground: SignOnServices, name: str, query: StartQuery, *, browser: str
+    services: SignOnServices, name: str, query: StartQuery, *, browser: str
 ) -> AuthorizationRedirect:
     """The redirect to the provider. browser: value of the cookie to set.
 
     Raises: NotFound; Unavailable when the provider does not respond.
     """
-    async with ground.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         provider = await _in_use(tx, name)
     state = secrets.token_urlsafe(32)
-    departure = await ground.adapters.redirecting(provider).depart(
+    departure = await services.adapters.redirecting(provider).depart(
         state=state,
-        redirect_uri=redirect_uri(ground.public_url, provider.name),
+        redirect_uri=redirect_uri(services.public_url, provider.name),
         # A command line immediately requests a keypair, which requires a recent authentication.
         max_age=CONFIRMED_FOR if query.fresh or query.port else _LONG,
     )
@@ -109,46 +109,46 @@ async def start(
         "return_to": own_path(query.return_to),
         "waiting": [query.port, query.challenge] if query.port and query.challenge else None,
     }
-    async with ground.database.transaction() as tx:
-        _keep(tx, ground, state, _LEAVE, content, JOURNEY)
+    async with services.database.transaction() as tx:
+        _keep(tx, services, state, _LEAVE, content, JOURNEY)
     return AuthorizationRedirect(departure.url, state)
 
 
-async def journey_of(ground: SignOnServices, state: str, *, browser: str) -> SignOnState:
+async def journey_of(services: SignOnServices, state: str, *, browser: str) -> SignOnState:
     """The stored state for this parameter; consumed by the call.
 
     Raises: Unauthorized when it is expired, used, or belongs to another browser.
     """
-    content = await _spend(ground, state, _LEAVE)
+    content = await _spend(services, state, _LEAVE)
     if not secrets.compare_digest(content["browser"], digest(browser).hex()):
         raise Unauthorized(
             "provider.other_browser",
             "This sign-in began in another browser, or at another address of this page.",
-            hint=f"Start again from {ground.public_url}.",
+            hint=f"Start again from {services.public_url}.",
         )
     waiting = WaitingCommandLine(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
     return SignOnState(**content, waiting=waiting)
 
 
 async def finish(
-    ground: SignOnServices, name: str, journey: SignOnState, said: CallbackQuery, client: Client
+    services: SignOnServices, name: str, journey: SignOnState, query: CallbackQuery, client: Client
 ) -> ProvedIdentity:
     """The user that the provider authenticated. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
-    async with ground.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         provider = await _in_use(tx, name)
     if provider.id != journey.provider_id:
         raise _over()
     try:
-        if said.error or not said.code:
-            raise denied(provider.name, said.error or "no code")
-        arrival = ProviderCallback(said.code, said.iss, journey.nonce, journey.verifier)
-        claims = await ground.adapters.redirecting(provider).arrive(
-            arrival, redirect_uri=redirect_uri(ground.public_url, provider.name), now=ground.clock.now()
+        if query.error or not query.code:
+            raise denied(provider.name, query.error or "no code")
+        arrival = ProviderCallback(query.code, query.iss, journey.nonce, journey.verifier)
+        claims = await services.adapters.redirecting(provider).arrive(
+            arrival, redirect_uri=redirect_uri(services.public_url, provider.name), now=services.clock.now()
         )
     except CarrelError as error:
-        await _note(ground, error.message, None, email="", method=provider.method, client=client)
+        await _note(services, error.message, None, email="", method=provider.method, client=client)
         raise
-    user = await _receive(ground, provider, claims, client)
+    user = await _receive(services, provider, claims, client)
     # Not a re-authentication: an open session at the provider suffices for anybody at an unattended machine.
     proved_at = claims.proved_at or _NEVER
     return ProvedIdentity(
@@ -156,11 +156,11 @@ async def finish(
     )
 
 
-async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) -> str:
+async def let_in(services: SignOnServices, who: ProvedIdentity, client: Client) -> str:
     """The cookie token of the authenticated user. Raises: Forbidden when they may not sign in."""
     return await logins.open_for(
-        ground.database,
-        ground.clock,
+        services.database,
+        services.clock,
         who.user_id,
         method=who.method,
         client=client,
@@ -170,7 +170,7 @@ async def let_in(ground: SignOnServices, who: ProvedIdentity, client: Client) ->
 
 
 async def hand_over(
-    ground: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine
+    services: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine
 ) -> str:
     """A code with which the waiting command line can sign in as the user, once, within two minutes."""
     code = secrets.token_urlsafe(32)
@@ -181,19 +181,19 @@ async def hand_over(
         "confirmed_at": who.confirmed_at and who.confirmed_at.isoformat(),
         "challenge": waiting.challenge,
     }
-    async with ground.database.transaction() as tx:
-        _keep(tx, ground, code, _HAND_OVER, content, _HANDOVER)
+    async with services.database.transaction() as tx:
+        _keep(tx, services, code, _HAND_OVER, content, _HANDOVER)
     return code
 
 
-async def take_over(ground: SignOnServices, *, code: str, verifier: str, client: Client) -> str:
+async def take_over(services: SignOnServices, *, code: str, verifier: str, client: Client) -> str:
     """The token of a sign-in for a command line. Raises: Unauthorized; Forbidden when they may not sign in."""
-    content = await _spend(ground, code, _HAND_OVER)
+    content = await _spend(services, code, _HAND_OVER)
     if not secrets.compare_digest(content["challenge"], challenge_of(verifier)):
         raise _over()
     return await logins.open_for(
-        ground.database,
-        ground.clock,
+        services.database,
+        services.clock,
         content["user_id"],
         method=content["method"],
         client=client,
@@ -210,19 +210,19 @@ class Directories:
     longer if directories were recently slower.
     """
 
-    def __init__(self, ground: SignOnServices) -> None:
-        self.ground = ground
+    def __init__(self, services: SignOnServices) -> None:
+        self.services = services
         self._slowest_s, self._until = 0.0, 0.0
 
     async def prove(
         self, login: str, password: str, user: User | None, client: Client
     ) -> ProvedIdentity | None:
         began = time.monotonic()
-        async with self.ground.database.transaction() as tx:
+        async with self.services.database.transaction() as tx:
             present = await _in_service(tx)
-            asked = await _to_ask(tx, present, user)
+            candidates = await _to_ask(tx, present, user)
         try:
-            proved = await self._ask(present, asked, login, password, user, client)
+            proved = await self._ask(present, candidates, login, password, user, client)
         except Unavailable:
             await self._wait(began)
             raise
@@ -232,9 +232,9 @@ class Directories:
         return proved
 
     async def is_theirs(self, user: User, password: str, client: Client) -> bool:
-        async with self.ground.database.transaction() as tx:
-            asked = await _to_ask(tx, await _in_service(tx), user)
-        proved = await self._ask(asked, asked, user.email, password, user, client)
+        async with self.services.database.transaction() as tx:
+            candidates = await _to_ask(tx, await _in_service(tx), user)
+        proved = await self._ask(candidates, candidates, user.email, password, user, client)
         return proved is not None and proved.user_id == user.id
 
     def _remember(self, began: float) -> None:
@@ -248,25 +248,27 @@ class Directories:
     async def _ask(
         self,
         present: Sequence[Provider],
-        asked: Sequence[Provider],
+        candidates: Sequence[Provider],
         login: str,
         password: str,
         user: User | None,
         client: Client,
     ) -> ProvedIdentity | None:
-        ground = self.ground
+        services = self.services
         away: CarrelError | None = None
         for provider in present:
-            question = (login.strip(), password) if provider in asked else _about_nobody()
+            question = (login.strip(), password) if provider in candidates else _about_nobody()
             try:
-                claims = await ground.adapters.password(provider).prove(*question)
+                claims = await services.adapters.password(provider).prove(*question)
             except CarrelError as error:
-                why, method = (error.message, provider.method) if provider in asked else (_WRONG, "password")
-                await _note(ground, why, user, email=login, method=method, client=client)
+                why, method = (
+                    (error.message, provider.method) if provider in candidates else (_WRONG, "password")
+                )
+                await _note(services, why, user, email=login, method=method, client=client)
                 away = error
                 continue
-            if claims and provider in asked:
-                found = await _receive(ground, provider, claims, client)
+            if claims and provider in candidates:
+                found = await _receive(services, provider, claims, client)
                 return ProvedIdentity(
                     found.id, found.email, _method(provider, claims), _in_use_still(provider.id)
                 )
@@ -338,27 +340,27 @@ def _about_nobody() -> tuple[str, str]:
     return secrets.token_hex(8), secrets.token_hex(8)
 
 
-async def _receive(ground: SignOnServices, provider: Provider, claims: Claims, client: Client) -> User:
+async def _receive(services: SignOnServices, provider: Provider, claims: Claims, client: Client) -> User:
     for again in (True, False):
         try:
-            async with ground.database.transaction() as tx:
-                return await arrivals.receive(tx, ground.clock, provider, claims, address=client.address)
+            async with services.database.transaction() as tx:
+                return await arrivals.receive(tx, services.clock, provider, claims, address=client.address)
         except IntegrityError:
             if not again:
                 raise
             # Concurrent first sign-ins of the same user: the user exists now.
         except CarrelError as error:
             email, method = claims.email or "", _method(provider, claims)
-            await _note(ground, error.message, None, email=email, method=method, client=client)
+            await _note(services, error.message, None, email=email, method=method, client=client)
             raise
     raise AssertionError
 
 
 async def _note(
-    ground: SignOnServices, why: str, user: User | None, *, email: str, method: str, client: Client
+    services: SignOnServices, why: str, user: User | None, *, email: str, method: str, client: Client
 ) -> None:
     """Record a denied sign-in with its reason."""
-    async with ground.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         logins.record_refusal(tx, user, email=email, method=method, client=client, reason=why)
 
 
@@ -369,29 +371,29 @@ def _method(provider: Provider, claims: Claims) -> str:
 
 def _keep(
     tx: AsyncSession,
-    ground: SignOnServices,
+    services: SignOnServices,
     token: str,
     purpose: str,
     content: Mapping[str, object],
     lifetime: timedelta,
 ) -> None:
-    sealed = ground.seal.close(orjson.dumps(content), f"challenge:{purpose}")
-    expires_at: datetime = ground.clock.now() + lifetime
+    sealed = services.seal.close(orjson.dumps(content), f"challenge:{purpose}")
+    expires_at: datetime = services.clock.now() + lifetime
     tx.add(Challenge(token_hash=digest(token), purpose=purpose, content=sealed, expires_at=expires_at))
 
 
-async def _spend(ground: SignOnServices, token: str, purpose: str) -> dict[str, Any]:
+async def _spend(services: SignOnServices, token: str, purpose: str) -> dict[str, Any]:
     """Consume the value stored for a token. Raises: Unauthorized."""
-    async with ground.database.transaction() as tx:
+    async with services.database.transaction() as tx:
         spent = await tx.execute(
             delete(Challenge)
             .where(Challenge.token_hash == digest(token), Challenge.purpose == purpose)
             .returning(Challenge.content, Challenge.expires_at)
         )
         row = spent.first()
-    if row is None or row.expires_at <= ground.clock.now():
+    if row is None or row.expires_at <= services.clock.now():
         raise _over()
-    content: dict[str, Any] = orjson.loads(ground.seal.open(row.content, f"challenge:{purpose}"))
+    content: dict[str, Any] = orjson.loads(services.seal.open(row.content, f"challenge:{purpose}"))
     return content
 
 

@@ -41,7 +41,7 @@ async def start(
     """Redirect the browser to the provider for sign-in; for browsers, not for scripts."""
     browser = secrets.token_urlsafe(32)
     try:
-        departure = await sign_on.start(ground_of(services), name, query, browser=browser)
+        departure = await sign_on.start(sign_on_services_of(services), name, query, browser=browser)
     except CarrelError as error:
         return _go(sign_on.sign_in_page(error, name, sign_on.own_path(query.return_to)))
     response = _go(departure.url)
@@ -73,16 +73,18 @@ async def callback(
     request: Request,
     services: ServicesOf[ProviderServices],
     name: Name,
-    said: Annotated[CallbackQuery, Query()],
+    query: Annotated[CallbackQuery, Query()],
 ) -> Response:
     """Redirect target of the provider: signs the user in and continues to the page; for browsers."""
-    ground, cookie = ground_of(services), _cookie(said.state)
+    sign_on_services, cookie = sign_on_services_of(services), _cookie(query.state)
     try:
-        journey = await sign_on.journey_of(ground, said.state, browser=request.cookies.get(cookie, ""))
+        journey = await sign_on.journey_of(
+            sign_on_services, query.state, browser=request.cookies.get(cookie, "")
+        )
     except CarrelError as error:
         return _go(sign_on.sign_in_page(error, name, "/"))
     try:
-        response = await _arrive(request, services, ground, name, journey, said)
+        response = await _arrive(request, services, sign_on_services, name, journey, query)
     except CarrelError as error:
         response = _go(_back(error, name, journey))
     response.delete_cookie(cookie, path=_COOKIES_BELOW, httponly=True, samesite="lax")
@@ -102,32 +104,32 @@ async def exchange(
     """Sign a command line in with the code from its browser; `pending` as after a password."""
     client = client_of(request)
     token = await sign_on.take_over(
-        ground_of(services), code=body.code, verifier=body.verifier, client=client
+        sign_on_services_of(services), code=body.code, verifier=body.verifier, client=client
     )
     return await let_in(request, services, response, token)
 
 
-def ground_of(services: ProviderServices) -> SignOnServices:
+def sign_on_services_of(services: ProviderServices) -> SignOnServices:
     """The sign-on services of a request."""
-    return services.elsewhere.ground
+    return services.elsewhere.services
 
 
 async def _arrive(
     request: Request,
     services: ProviderServices,
-    ground: SignOnServices,
+    sign_on_services: SignOnServices,
     name: str,
     journey: SignOnState,
-    said: CallbackQuery,
+    query: CallbackQuery,
 ) -> Response:
     client = client_of(request)
-    who = await sign_on.finish(ground, name, journey, said, client)
+    who = await sign_on.finish(sign_on_services, name, journey, query, client)
     if journey.waiting:
-        code = await sign_on.hand_over(ground, who, journey, journey.waiting)
+        code = await sign_on.hand_over(sign_on_services, who, journey, journey.waiting)
         language = language_of(request.headers.get("accept-language"))
         return HTMLResponse(page(language, email=who.email, waiting=journey.waiting, code=code))
     response = _go(journey.return_to)
-    await set_cookie(request, services, response, await sign_on.let_in(ground, who, client))
+    await set_cookie(request, services, response, await sign_on.let_in(sign_on_services, who, client))
     return response
 
 

@@ -84,13 +84,13 @@ async def minutes(
     tx: AsyncSession, cases: Iterable[Case], now: datetime
 ) -> Mapping[SessionId, Sequence[Minute]]:
     """Usage per minute in the window of each session's rule; sessions without such a rule are omitted."""
-    asked = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
-    if not asked:
+    limited = {case.session: (case, case.rules.use.window_s) for case in cases if case.rules.use}
+    if not limited:
         return {}
-    since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in asked.items()}
+    since = {key: now - timedelta(seconds=window_s) - 2 * MINUTE for key, (_, window_s) in limited.items()}
     means = await usage.minute_means(tx, since)
     return {
-        key: [_minute(case.slots, mean) for mean in means.get(key, ())] for key, (case, _) in asked.items()
+        key: [_minute(case.slots, mean) for mean in means.get(key, ())] for key, (case, _) in limited.items()
     }
 
 

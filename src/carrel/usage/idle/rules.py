@@ -195,8 +195,8 @@ def _measures(rule: UseLimit, life: Life) -> list[str]:
 
 
 def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:
-    said = ", ".join(f"{_WORDS[measure]} below {rule.below[measure]} %" for measure in measures)
-    return f"Idle: it used little for {format_duration(rule.window_s)} ({said})."
+    parts = ", ".join(f"{_WORDS[measure]} below {rule.below[measure]} %" for measure in measures)
+    return f"Idle: it used little for {format_duration(rule.window_s)} ({parts})."
 
 
 def _quiet_since(

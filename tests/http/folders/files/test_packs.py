@@ -164,7 +164,7 @@ async def test_what_is_asked_at_once_is_what_is_asked_one_by_one(api: Api, data:
             assert row is not None
             unlimited = await quotas.room_of(tx, row.scope)
         admitted = await authorization.inward(api.services, owner.actor, made.id)
-        assert (admitted.room, admitted.reached.folder.scope) == (unlimited, row.scope)
+        assert (admitted.room, admitted.opened.folder.scope) == (unlimited, row.scope)
         await sql(api.database, "UPDATE vfolders SET used_bytes = 600 WHERE id = :id", id=made.id)
         await limit(api.database, "user", folder_bytes=1000)
         await limit(api.database, "project", folder_bytes=1000)

@@ -121,9 +121,9 @@ async def test_what_could_not_be_told_is_told_later(data: Folder, api: Api):
         id = folder_["id"]
 
     own.note(Row(), 7)  # type: ignore[arg-type]
-    await own.tell()
+    await own.publish()
     own._database = api.database
-    await own.tell()
+    await own.publish()
 
     async def used() -> bool:
         found = await scalar(api.database, "SELECT used_bytes FROM vfolders WHERE id = :id", id=Row.id)

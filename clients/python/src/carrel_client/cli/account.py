@@ -74,18 +74,18 @@ def login(args: argparse.Namespace, context: Context) -> int:
     )
     _retire(before, client)
     client.auth.logout()
-    told = [
+    facts = [
         ("signed in as", f"{me['user']['name']} <{me['user']['email']}>"),
         ("server", url),
         ("keypair", f"{keypair['access_key']} in {path}"),
         ("profile", "" if name == DEFAULT else name),
     ]
-    context.answer({**me, "csrf_token": None}, lambda: print_facts(told))
+    context.answer({**me, "csrf_token": None}, lambda: print_facts(facts))
     return 0
 
 
 def _by_password(client: ApiClient, args: argparse.Namespace) -> models.Me:
-    email = args.email or _asked("E-mail: ")
+    email = args.email or _prompt("E-mail: ")
     password = _password(args.password_stdin)
     return finish(
         client, client.auth.login(email=email, password=password), password=password, code=args.code
@@ -152,7 +152,7 @@ def _warn_of_open_line(url: str) -> None:
         say(f"warning: {target.host} is not encrypted; others on the network can read the password")
 
 
-def _asked(question: str) -> str:
+def _prompt(question: str) -> str:
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip()

@@ -215,12 +215,14 @@ def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Plac
     if "-" in sources:
         return _up_stream(args, context, sources, to)
     _require_recursive(args, sources)
-    transfers, told = context.client.transfers, {"parts": args.parts, "checked": args.checksum}
+    transfers, options = context.client.transfers, {"parts": args.parts, "checked": args.checksum}
     single = len(sources) == 1 and not os.path.isdir(sources[0])
 
-    def bring(clash: Clash, tell: Callable[[Meter], None]) -> Transfer:
+    def bring(clash: Clash, on_progress: Callable[[Meter], None]) -> Transfer:
         if single and not goes_into(context, to, several=False):
-            return transfers.upload_as(to.folder, sources[0], to.inner, clash=clash, told=tell, **told)
+            return transfers.upload_as(
+                to.folder, sources[0], to.inner, clash=clash, told=on_progress, **options
+            )
         return transfers.upload(
             to.folder,
             sources,
@@ -228,8 +230,8 @@ def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Plac
             clash=clash,
             follow=args.follow,
             workers=args.workers,
-            told=tell,
-            **told,
+            told=on_progress,
+            **options,
         )
 
     return _watched(args, context, bring, "sent")
@@ -246,9 +248,9 @@ def _up_stream(args: argparse.Namespace, context: Context, sources: list[str], t
             hint=f"Write - {to.folder}:NAME. For a file named -, write ./-",
         )
 
-    def bring(clash: Clash, tell: Callable[[Meter], None]) -> Transfer:
+    def bring(clash: Clash, on_progress: Callable[[Meter], None]) -> Transfer:
         return context.client.transfers.upload_stream(
-            to.folder, sys.stdin.buffer, path, clash=clash, told=tell
+            to.folder, sys.stdin.buffer, path, clash=clash, told=on_progress
         )
 
     return _watched(args, context, bring, "sent")
@@ -258,7 +260,7 @@ def _down(args: argparse.Namespace, context: Context, folder: str, places: list[
     files, transfers = context.client.files, context.client.transfers
     into = len(places) > 1 or os.path.isdir(to) or to.endswith(os.sep)
 
-    def bring(clash: Clash, tell: Callable[[Meter], None]) -> Transfer:
+    def bring(clash: Clash, on_progress: Callable[[Meter], None]) -> Transfer:
         found = [files.show(folder, path=where.inner) if where.inner else None for where in places]
         directories = [
             where
@@ -268,9 +270,9 @@ def _down(args: argparse.Namespace, context: Context, folder: str, places: list[
         if directories and not args.recursive:
             raise _directory(f"{folder}:{directories[0].path}")
         if not into and not directories:
-            return transfers.download_as(folder, places[0].inner, to, clash=clash, told=tell)
+            return transfers.download_as(folder, places[0].inner, to, clash=clash, told=on_progress)
         paths = [where.path for where in places]
-        return transfers.download(folder, paths, to, clash=clash, workers=args.workers, told=tell)
+        return transfers.download(folder, paths, to, clash=clash, workers=args.workers, told=on_progress)
 
     return _watched(args, context, bring, "received")
 
@@ -309,13 +311,13 @@ def _watched(
     began = time.monotonic()
     with Progress(after_s=_PATIENCE_S) as line:
 
-        def tell(meter: Meter) -> None:
+        def on_progress(meter: Meter) -> None:
             line.update(_text(meter, verb, time.monotonic() - began), _fraction(meter))
 
         clash: Clash = args.clash or (
             _Asking(line) if sys.stdin.isatty() and sys.stderr.isatty() else "refuse"
         )
-        done = bring(clash, tell)
+        done = bring(clash, on_progress)
     _report(args, context, done, verb)
     return 1 if done.failed else 0
 

@@ -352,8 +352,8 @@ def _named(there: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 def _by_kind(scopes: Mapping[tuple[str, str], object]) -> dict[str, Any]:
     """The entries by the plural of their kind."""
     found: dict[str, dict[str, object]] = {plural: {} for plural in _SCOPES.values()}
-    for (kind, ref), said in scopes.items():
-        found[_SCOPES[kind]][ref] = said
+    for (kind, ref), value in scopes.items():
+        found[_SCOPES[kind]][ref] = value
     return found
 
 

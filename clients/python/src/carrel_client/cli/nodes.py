@@ -151,14 +151,14 @@ def drain_arguments(parser: Arguments) -> None:
 def drain(args: argparse.Namespace, context: Context) -> int:
     """Drain a node."""
     how: Literal["wait", "end", "move"] = args.how
-    said = context.client.nodes.drain(args.node, how=how, dry_run=True)
-    losing = [each for each in said["sessions"] if each["becomes"] in ("ends", "moves")]
+    preview = context.client.nodes.drain(args.node, how=how, dry_run=True)
+    losing = [each for each in preview["sessions"] if each["becomes"] in ("ends", "moves")]
     if not args.dry_run:
-        if losing and not args.yes and not _sure(said):
+        if losing and not args.yes and not _sure(preview):
             say("Nothing was changed.")
             return _REFUSED
-        said = context.client.nodes.drain(args.node, how=how)
-    context.answer(said, lambda: _print_drain(said))
+        preview = context.client.nodes.drain(args.node, how=how)
+    context.answer(preview, lambda: _print_drain(preview))
     return 0
 
 
@@ -187,15 +187,15 @@ def forget(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _sure(said: models.DrainView) -> bool:
+def _sure(preview: models.DrainView) -> bool:
     require_terminal("Use --yes to skip the confirmation, or --dry-run to see what happens to each session.")
-    _print_drain(said)
+    _print_drain(preview)
     sys.stdout.flush()
     return confirmed("Files outside mounted folders are lost. Continue?", yes=False)
 
 
-def _print_drain(said: models.DrainView) -> None:
-    if said["sessions"]:
+def _print_drain(preview: models.DrainView) -> None:
+    if preview["sessions"]:
         rows = [
             [
                 one["name"],
@@ -204,13 +204,13 @@ def _print_drain(said: models.DrainView) -> None:
                 one["becomes"].replace("_", " "),
                 one["sentence"],
             ]
-            for one in said["sessions"]
+            for one in preview["sessions"]
         ]
         print_table([Column(t) for t in ("SESSION", "OWNER", "STATE", "IT", "WHAT BECOMES OF IT")], rows)
-    if said["dry_run"]:
-        print_line(f"{said['node']['name']} would be cordoned")
+    if preview["dry_run"]:
+        print_line(f"{preview['node']['name']} would be cordoned")
     else:
-        print_line(f"{said['node']['name']} is cordoned and draining")
+        print_line(f"{preview['node']['name']} is cordoned and draining")
 
 
 def _node(parser: Arguments) -> None:

@@ -27,11 +27,11 @@ def print_report(report: Report) -> None:
     from carrel.core.units import format_duration
 
     fates = {fate: count for fate, count in report.sessions.items() if fate != "all" and count}
-    told = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in fates.items())
+    summary = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in fates.items())
     mean, median, p95, longest = _waits(report.waits)
     print_facts(
         [
-            ("sessions", f"{report.sessions['all']}: {told}"),
+            ("sessions", f"{report.sessions['all']}: {summary}"),
             ("from first to last", format_duration(report.makespan_s)),
             ("waits", f"mean {mean}, median {median}, 95 % within {p95}, longest {longest}"),
             ("waiting at once", f"{report.queue.mean:.1f} on average, {report.queue.max} at most"),

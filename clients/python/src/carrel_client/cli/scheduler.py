@@ -175,16 +175,16 @@ def _installation(args: argparse.Namespace, context: Context) -> SimulatedInstal
 def _replayed(arrivals: list[TraceEntry], installation: SimulatedInstallation) -> Replay:
     from carrel.simulator.simulate import simulate
 
-    told = -1
+    reported = -1
 
-    def tell(done: int, of: int) -> None:
-        nonlocal told
-        if done * _STEPS // of != told:
-            told = done * _STEPS // of
+    def on_progress(done: int, of: int) -> None:
+        nonlocal reported
+        if done * _STEPS // of != reported:
+            reported = done * _STEPS // of
             progress.update(f"replayed {done} of {of} sessions", done / of)
 
     with Progress(after_s=_PATIENCE_S) as progress:
-        return simulate(arrivals, installation, watch=tell)
+        return simulate(arrivals, installation, watch=on_progress)
 
 
 @contextmanager

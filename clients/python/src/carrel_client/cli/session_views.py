@@ -294,7 +294,7 @@ def _sparkline(values: list[int], width: int = 40) -> str:
 def _lines(blocks: Iterable[bytes]) -> Iterable[str]:
     rest = b""
     for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in whole)
+        *complete, rest = (rest + block).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in complete)
     if rest:
         yield rest.decode("utf-8", "replace")

@@ -26,7 +26,7 @@ def show_arguments(parser: Arguments) -> None:
 def show(args: argparse.Namespace, context: Context) -> int:
     """Show the settings."""
     found = context.client.site.show()
-    context.answer(found, lambda: print_facts([(name, _said(value)) for name, value in found.items()]))
+    context.answer(found, lambda: print_facts([(name, _text(value)) for name, value in found.items()]))
     return 0
 
 
@@ -64,7 +64,7 @@ def change(args: argparse.Namespace, context: Context) -> int:
         raise CarrelError("usage", "Nothing to change.", status=422, hint="carrel site set --help")
     changed = context.client.site.update(**changes)
     context.answer(
-        changed, lambda: print_facts([(name, _said(changed.get(name, "changed"))) for name in changes])
+        changed, lambda: print_facts([(name, _text(changed.get(name, "changed"))) for name in changes])
     )
     return 0
 
@@ -84,7 +84,7 @@ def test_mail(args: argparse.Namespace, context: Context) -> int:
     return 0 if result["sent"] else 1
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)

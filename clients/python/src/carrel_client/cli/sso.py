@@ -109,7 +109,7 @@ class _Visit(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(_DONE)
 
-    def log_message(self, *said: object) -> None:
+    def log_message(self, *args: object) -> None:
         """The terminal is for people."""
 
 

@@ -35,7 +35,7 @@ def finish(client: ApiClient, me: models.Me, *, password: str, code: str | None)
 
 
 def _second_step(client: ApiClient, given: str | None) -> models.Me:
-    code = given or _asked("Authenticator or recovery code: ", "Give --code.")
+    code = given or _prompt("Authenticator or recovery code: ", "Give --code.")
     digits = "".join(code.split())
     if digits.isdigit() and len(digits) == _CODE_DIGITS:
         return client.auth.factor(code=digits)
@@ -43,13 +43,13 @@ def _second_step(client: ApiClient, given: str | None) -> models.Me:
 
 
 def _new_password() -> str:
-    new = _asked("You must change your password. New password: ", "Sign in on the page to change it.")
-    if _asked("Repeat the password: ", "") != new:
+    new = _prompt("You must change your password. New password: ", "Sign in on the page to change it.")
+    if _prompt("Repeat the password: ", "") != new:
         raise CarrelError("usage", "The passwords do not match.", status=422, hint="Sign in again.")
     return new
 
 
-def _asked(question: str, otherwise: str) -> str:
+def _prompt(question: str, otherwise: str) -> str:
     """Prompt without echo. Raises: CarrelError without a terminal."""
     if not sys.stdin.isatty():
         raise no_terminal("There is no terminal for a prompt.", otherwise)

@@ -278,5 +278,5 @@ def _report(context: Context, answers: Sequence[tuple[Row, models.UserMade]], dr
     context.answer({"items": items, "done": len(done), "failed": len(failed)}, show)
 
 
-def _parts(whole: Sequence[Any], size: int) -> list[Sequence[Any]]:
-    return [whole[at : at + size] for at in range(0, len(whole), size)]
+def _parts(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]

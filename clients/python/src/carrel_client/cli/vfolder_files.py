@@ -98,7 +98,7 @@ def mv(args: argparse.Namespace, context: Context) -> int:
         done = files.move(folder, paths=paths, to=to.inner, clash=args.clash)
     else:
         done = files.move(folder, paths=paths, rename_to=to.inner, clash=args.clash)
-    return _tell(context, done, lambda path: f"{folder}:{path}")
+    return _print_outcome(context, done, lambda path: f"{folder}:{path}")
 
 
 def rm_arguments(parser: Arguments) -> None:
@@ -142,7 +142,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     if not confirmed(f"Permanently delete {shown}?", yes=args.yes):
         return 1
     done = context.client.files.remove(folder, paths=paths)
-    return _tell(context, done, lambda path: f"{folder}:{path} deleted")
+    return _print_outcome(context, done, lambda path: f"{folder}:{path} deleted")
 
 
 def find_arguments(parser: Arguments) -> None:
@@ -235,7 +235,7 @@ def _sign(found: models.FileView) -> str:
     return "/" if found["kind"] == "directory" else ""
 
 
-def _tell(context: Context, done: models.FilesDone, sentence: Callable[[str], str]) -> int:
+def _print_outcome(context: Context, done: models.FilesDone, sentence: Callable[[str], str]) -> int:
     def show() -> None:
         for path in done["paths"]:
             print_line(sentence(path))

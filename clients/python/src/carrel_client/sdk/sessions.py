@@ -332,8 +332,8 @@ def amounts(
 ) -> dict[str, int]:
     """Amounts as people write them, in base units. Raises: CarrelError naming the amount."""
     try:
-        asked = {"cpu": parse_cpu(str(cpu)), "mem": parse_size(str(mem))}
-        return asked | {
+        amounts = {"cpu": parse_cpu(str(cpu)), "mem": parse_size(str(mem))}
+        return amounts | {
             slot: slots.parse_amount(slot, str(amount)) for slot, amount in (accelerators or {}).items()
         }
     except ValueError as wrong:
@@ -356,8 +356,8 @@ def lines(blocks: Iterator[bytes]) -> Iterator[str]:
     """The lines of a text that arrives in blocks, without their ends."""
     rest = b""
     for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in whole)
+        *complete, rest = (rest + block).split(b"\n")
+        yield from (line.decode("utf-8", "replace") for line in complete)
     if rest:
         yield rest.decode("utf-8", "replace")
 
