@@ -126,8 +126,8 @@ async def _compared(
     times: dict[str, list[float]] = {"small": [], "large": []}
     for _ in range(_ROUNDS):
         for name, (own, ask) in (("small", small), ("large", large)):
-            found = await load(ask(query), own.port, seconds=_SECONDS, connections=1)
-            times[name].append(found.percentile(50))
+            result = await load(ask(query), own.port, seconds=_SECONDS, connections=1)
+            times[name].append(result.percentile(50))
     ours, floor = median(times["large"]), median(times["small"])
     return Line(
         f"{query.name}, 100,000 users, 5,000,000 entries",

@@ -138,7 +138,7 @@ def _fresh_dir() -> Path:
 
 async def _found(database: Database, image: str, password: str) -> tuple[str, str]:
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email=EMAIL, password=password)
+        await tenancy.bootstrap(tx, SystemClock(), email=EMAIL, password=password)
         user = await tenancy.user_by_email(tx, EMAIL)
         assert user is not None
         actor = await tenancy.actor_of(tx, user, credential="bench", address="")

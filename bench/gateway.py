@@ -32,9 +32,9 @@ async def _small(ports: dict[str, int], upstream: App) -> Line:
     rates: dict[str, list[float]] = {name: [] for name in ports}
     for turn in range(_ROUNDS + 1):
         for name, port in ports.items():
-            found = await load(_asking("/small", upstream), port, seconds=1, connections=_CONNECTIONS)
+            result = await load(_asking("/small", upstream), port, seconds=1, connections=_CONNECTIONS)
             if turn:
-                rates[name].append(found.rate)
+                rates[name].append(result.rate)
     ours, bare, direct = (median(rates[name]) for name in ("gateway", "bare", "direct"))
     return Line(
         "gateway: small answers",
@@ -52,8 +52,8 @@ async def _big(ports: dict[str, int], upstream: App) -> Line:
     for _ in range(_BIG_ROUNDS):
         for name, port in ports.items():
             # Zero duration: a single response, in seconds.
-            found = await load(_asking("/big", upstream), port, seconds=0, connections=1)
-            rates[name].append(1024 / found.latencies[0])
+            result = await load(_asking("/big", upstream), port, seconds=0, connections=1)
+            rates[name].append(1024 / result.latencies[0])
     ours, bare, direct = (median(rates[name]) for name in ("gateway", "bare", "direct"))
     return Line(
         "gateway: body of 1 GiB",

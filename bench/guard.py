@@ -58,6 +58,6 @@ async def _cpu_of_a_request(port: int) -> float:
     async with httpx2.AsyncClient(base_url=url) as client:
         before = float((await client.get("/cpu")).text)
         payload = request(f"{url}/sessions", **_HEADERS)
-        found = await load(payload, port, seconds=_SECONDS, connections=_CONNECTIONS)
+        result = await load(payload, port, seconds=_SECONDS, connections=_CONNECTIONS)
         after = float((await client.get("/cpu")).text)
-    return (after - before) / len(found.latencies)
+    return (after - before) / len(result.latencies)

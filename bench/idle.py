@@ -31,13 +31,13 @@ async def measure() -> list[Line]:
 
 
 def _processes(own: ControlPlane) -> dict[str, list[psutil.Process]]:
-    found: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
-    for child in found["supervisor"][0].children():
+    processes: dict[str, list[psutil.Process]] = {"supervisor": [psutil.Process(own.supervisor)]}
+    for child in processes["supervisor"][0].children():
         if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
-            found[name[1].replace("_", " ")] = [child]
+            processes[name[1].replace("_", " ")] = [child]
     postmaster = int((own.data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
-    found["PostgreSQL"] = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
-    return found
+    processes["PostgreSQL"] = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
+    return processes
 
 
 def _cpu_seconds(own: ControlPlane) -> float:

@@ -18,8 +18,8 @@ async def measure() -> list[Line]:
         payload = request(own.url + "/api/v1/sessions?limit=20", Authorization=own.basic)
 
         async def p99() -> float:
-            found = await load(payload, own.port, seconds=_SECONDS, connections=2, pause_s=_PAUSE_S)
-            return found.percentile(99)
+            result = await load(payload, own.port, seconds=_SECONDS, connections=2, pause_s=_PAUSE_S)
+            return result.percentile(99)
 
         await p99()
         gateway_port = str(own.settings.effective_gateway_port)

@@ -37,7 +37,7 @@ class People:
 async def first_administrator(database: Database) -> Actor:
     """The superadmin of an installation, admin@example.org with PASSWORD; founded if there is nobody yet."""
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
+        await tenancy.bootstrap(tx, SystemClock(), email="admin@example.org", password=PASSWORD)
     async with database.transaction() as tx:
         admin = await tenancy.user_by_email(tx, "admin@example.org")
         assert admin is not None

@@ -194,9 +194,9 @@ def _method(document: Schema, path: str, method: str, name: str, operation: Sche
 
 def _answer(operation: Schema) -> Schema:
     """The content of a successful response; empty if it has none."""
-    found = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+    answers = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
     # Redirects of a browser are as useless to programs as a page.
-    good = (found or [{"content": {"text/html": {}}}])[0]
+    good = (answers or [{"content": {"text/html": {}}}])[0]
     content: Schema = good.get("content", {})
     return content
 
@@ -230,12 +230,12 @@ def _typed(schema: Schema) -> str:
     return re.sub(r"\b[A-Z]\w*\b(?!\()", _in_models, plain)
 
 
-def _in_models(found: re.Match[str]) -> str:
-    name = found[0]
+def _in_models(match: re.Match[str]) -> str:
+    name = match[0]
     return (
         name
         if name in ("Any", "Literal", "None", "Sequence")
-        or found.string[found.start() - 1 : found.start()] == '"'
+        or match.string[match.start() - 1 : match.start()] == '"'
         else f"models.{name}"
     )
 

@@ -67,12 +67,12 @@ def lifecycle() -> str:
 
 def operations(document: dict[str, dict[str, dict[str, dict[str, object]]]]) -> str:
     rows = ["| operation | | path | action | what it does |", "| --- | --- | --- | --- | --- |"]
-    found = [
+    members = [
         (str(operation["operationId"]), method.upper(), path.removeprefix("/api/v1"), operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    for name, method, path, operation in sorted(found, key=lambda each: each[0]):
+    for name, method, path, operation in sorted(members, key=lambda each: each[0]):
         sentence = " ".join(str(operation["description"]).split("\n\n")[0].split())
         rows.append(f"| `{name}` | {method} | `{path}` | `{operation['x-carrel-action']}` | {sentence} |")
     return "\n".join(rows) + "\n"
@@ -94,9 +94,9 @@ def actions() -> str:
 
 def classes() -> str:
     """The public classes of the SDK, with their attributes and methods; errors by their tree."""
-    found = [getattr(carrel_client, name) for name in carrel_client.__all__ if name[0].isupper()]
+    members = [getattr(carrel_client, name) for name in carrel_client.__all__ if name[0].isupper()]
     objects = [
-        each for each in found if not issubclass(each, Exception) and not each.__name__.startswith("Async")
+        each for each in members if not issubclass(each, Exception) and not each.__name__.startswith("Async")
     ]
     carrel = carrel_client.Carrel
     # Classes that are reached from a Carrel only, and not exported by the package.
@@ -105,7 +105,7 @@ def classes() -> str:
         for each, name in ((carrel_client.Session, "Sessions"), (carrel_client.Folder, "Folders"))
     ]
     objects.sort(key=lambda each: (each is not carrel, each.__name__))
-    errors = [each for each in found if issubclass(each, Exception)]
+    errors = [each for each in members if issubclass(each, Exception)]
     lines = [text for each in objects for text in _class(each)]
     lines += ["## Errors", "", "| class | base | |", "| --- | --- | --- |"]
     for each in errors:

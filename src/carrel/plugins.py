@@ -93,13 +93,13 @@ def find(port: Port, kind: str) -> Plugin[Any, Any]:
     Raises: Unavailable if no distribution has it, several have it, or it does not load.
     """
     own = distribution(DISTRIBUTION).entry_points.select(group=port, name=kind)
-    found = list(own or entry_points(group=port, name=kind))
-    if len(found) != 1:
-        names = sorted(each.dist.name for each in found if each.dist)
+    plugins = list(own or entry_points(group=port, name=kind))
+    if len(plugins) != 1:
+        names = sorted(each.dist.name for each in plugins if each.dist)
         raise _unusable(
             port, kind, f"{' and '.join(names)} both bring it" if names else "nothing installed brings it"
         )
-    return _loaded(port, found[0])
+    return _loaded(port, plugins[0])
 
 
 def kinds(port: Port) -> dict[str, Plugin[Any, Any]]:

@@ -49,7 +49,7 @@ class Supervised:
         migrate(self.database_url)
         database = Database(self.database_url)
         async with database.transaction() as tx:
-            await tenancy.found(tx, SystemClock(), email=EMAIL, password=PASSWORD)
+            await tenancy.bootstrap(tx, SystemClock(), email=EMAIL, password=PASSWORD)
         await database.close()
         self._settings.key()
         environment = {

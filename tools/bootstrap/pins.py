@@ -73,5 +73,5 @@ def node() -> Wheel | None:
 
 
 def _here(project: str, version: str, files: dict[str, tuple[str, str]], *, prefix: str) -> Wheel | None:
-    found = files.get(f"{sys.platform}-{platform.machine()}")
-    return Wheel(project, version, f"{prefix}-{found[0]}.whl", found[1]) if found else None
+    wheel = files.get(f"{sys.platform}-{platform.machine()}")
+    return Wheel(project, version, f"{prefix}-{wheel[0]}.whl", wheel[1]) if wheel else None

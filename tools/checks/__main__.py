@@ -44,7 +44,7 @@ def main() -> int:
     folders = [name for name in options.parts if name in FOLDERS]
     # 1. Questions before long-running steps.
     try:
-        found = prepare(folders, consent=Asker(yes=options.yes), state=STATE)
+        variables = prepare(folders, consent=Asker(yes=options.yes), state=STATE)
     except Unavailable as error:
         say(f"{error.message}\n{error.hint}")
         return 2
@@ -57,7 +57,7 @@ def main() -> int:
         if page:
             page.result()
     # 3. Tests.
-    environment = {**os.environ, **found}
+    environment = {**os.environ, **variables}
     if options.pytest:
         run_pytest(folders, options.pytest, environment, tally)
     else:

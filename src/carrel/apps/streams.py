@@ -65,12 +65,12 @@ async def _end_terminals(database: Database, changes: SessionChanges, terminals:
 
 async def _running(database: Database, containers: set[ContainerId]) -> set[ContainerId]:
     async with database.transaction() as tx:
-        found = await tx.execute(
+        rows = await tx.execute(
             select(Container.id)
             .join(Session, Session.id == Container.session_id)
             .where(Container.id.in_(containers), Session.state == SessionState.RUNNING)
         )
-        return set(found.scalars())
+        return set(rows.scalars())
 
 
 @router.websocket("/sessions/{ref}/terminal")
@@ -89,18 +89,18 @@ async def terminal(
         services = services_of(socket, AccessServices)
         terminals = services.terminals
         size = TerminalSize(cols, rows)
-        found = terminals.find(terminal, inside, actor.user_id) if terminal else None
-        if found:
-            await found.stream.resize(size)
+        entry = terminals.find(terminal, inside, actor.user_id) if terminal else None
+        if entry:
+            await entry.stream.resize(size)
         else:
             if terminal:
                 await sockets.say(socket, type="gone")
             async with services.database.transaction() as tx:
                 liked = (await tx.get_one(User, actor.user_id)).preferences.get("shell") or ""
-            found = await terminals.open(inside, actor.user_id, size, shell=liked)
-            await _note(socket, actor, session, {"terminal": found.id})
-        position = offset if found.id == terminal else 0
-        await sockets.show_terminal(socket, terminals, found, _beat_of(socket, session), position=position)
+            entry = await terminals.open(inside, actor.user_id, size, shell=liked)
+            await _note(socket, actor, session, {"terminal": entry.id})
+        position = offset if entry.id == terminal else 0
+        await sockets.show_terminal(socket, terminals, entry, _beat_of(socket, session), position=position)
 
     await _entering(socket, ref, container, serve)
 

@@ -184,14 +184,14 @@ class Terminals:
 
     def find(self, terminal: str, container: ContainerId, user: UserId) -> Terminal | None:
         """The terminal with this id, if it is in this process and belongs to that container and user."""
-        found = self._terminals.get(terminal)
-        if found is None or found.container != container or found.user != user:
+        entry = self._terminals.get(terminal)
+        if entry is None or entry.container != container or entry.user != user:
             return None
-        if found.ended and found.exit_code is None:
+        if entry.ended and entry.exit_code is None:
             # The engine lost it; its exit code is unknown.
-            self._forget(found)
+            self._forget(entry)
             return None
-        return found
+        return entry
 
     async def open(
         self, container: ContainerId, user: UserId, size: TerminalSize, *, shell: str = ""

@@ -38,8 +38,8 @@ async def as_json_lines(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes
     """One object per line: position, hash, previous hash, and the entry, byte for byte as it was sealed."""
     block: list[str] = []
     size = 0
-    async for found in entries:
-        block.append(_json_line(found))
+    async for exported in entries:
+        block.append(_json_line(exported))
         size += len(block[-1])
         if size > _BLOCK:
             yield "".join(block).encode()
@@ -47,11 +47,11 @@ async def as_json_lines(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes
     yield "".join(block).encode()
 
 
-def _json_line(found: Exported) -> str:
-    entry = found.entry
-    before, own = (f'"{each.hex()}"' if each else "null" for each in (found.before, entry.hash))
+def _json_line(exported: Exported) -> str:
+    entry = exported.entry
+    before, own = (f'"{each.hex()}"' if each else "null" for each in (exported.before, entry.hash))
     position = "null" if entry.position is None else entry.position
-    return f'{{"position": {position}, "hash": {own}, "before": {before}, "entry": {found.text}}}\n'
+    return f'{{"position": {position}, "hash": {own}, "before": {before}, "entry": {exported.text}}}\n'
 
 
 async def as_csv(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
@@ -59,8 +59,8 @@ async def as_csv(entries: AsyncIterator[Exported]) -> AsyncIterator[bytes]:
     block = io.StringIO()
     writer = csv.writer(block)
     writer.writerow(_COLUMNS)
-    async for found in entries:
-        writer.writerow([_cell(found.entry, column) for column in _COLUMNS])
+    async for exported in entries:
+        writer.writerow([_cell(exported.entry, column) for column in _COLUMNS])
         if block.tell() > _BLOCK:
             yield block.getvalue().encode()
             block.seek(0)

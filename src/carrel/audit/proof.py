@@ -189,8 +189,8 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
                 f"Retention has cut off what came up to position {start.position}; {position} cannot be compared.",
             )
         ]
-    found = (await tx.execute(_AT, {"position": position})).first()
-    hash_there = bytes(found.hash or b"") if found else start.hash if position == start.position else None
+    row = (await tx.execute(_AT, {"position": position})).first()
+    hash_there = bytes(row.hash or b"") if row else start.hash if position == start.position else None
     if hash_there is None or hash_there == expected.hash:
         # A position without an entry was reported by the walk.
         return []
@@ -198,7 +198,7 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
         Fault(
             FaultKind.REWRITTEN,
             position,
-            found.id if found else None,
+            row.id if row else None,
             f"Entry {position} has another hash than was noted: the chain up to there was made anew.",
         )
     ]

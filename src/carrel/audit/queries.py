@@ -123,19 +123,19 @@ def _places(actor: Actor, action: str, filters: AuditFilter) -> list[ColumnEleme
 
 
 def _conditions(filters: AuditFilter) -> list[ColumnElement[bool] | TextClause]:
-    found: list[ColumnElement[bool] | TextClause] = []
+    conditions: list[ColumnElement[bool] | TextClause] = []
     if filters.from_:
-        found.append(AuditEntry.at >= filters.from_)
+        conditions.append(AuditEntry.at >= filters.from_)
     if filters.to:
-        found.append(AuditEntry.at < filters.to)
+        conditions.append(AuditEntry.at < filters.to)
     if filters.actor and "@" in filters.actor:
-        found.append(func.lower(AuditEntry.actor_email) == filters.actor.lower())
+        conditions.append(func.lower(AuditEntry.actor_email) == filters.actor.lower())
     elif filters.actor:
-        found.append(AuditEntry.actor_id == filters.actor)
+        conditions.append(AuditEntry.actor_id == filters.actor)
     if filters.action and filters.action.endswith(".*"):
-        found.append(AuditEntry.object_kind == filters.action.removesuffix(".*"))
+        conditions.append(AuditEntry.object_kind == filters.action.removesuffix(".*"))
     elif filters.action:
-        found.append(AuditEntry.action == filters.action)
+        conditions.append(AuditEntry.action == filters.action)
     for column, value in (
         (AuditEntry.id, filters.id),
         (AuditEntry.outcome, filters.outcome),
@@ -144,10 +144,10 @@ def _conditions(filters: AuditFilter) -> list[ColumnElement[bool] | TextClause]:
         (AuditEntry.address, filters.address),
     ):
         if value is not None:
-            found.append(column == value)
+            conditions.append(column == value)
     if filters.q:
-        found.append(has_part(_SEARCHED, filters.q))
-    return found
+        conditions.append(has_part(_SEARCHED, filters.q))
+    return conditions
 
 
 def _ordered(chosen: _Select, keys: _Select) -> _Select:
@@ -166,5 +166,5 @@ _SETTINGS = text("""
 async def _planned(tx: AsyncSession, statement: _Select) -> Result[Any]:
     """The result with a plan for these exact filters, because their selectivity varies widely."""
     await tx.execute(_SETTINGS)
-    found: Result[Any] = await tx.execute(statement)
-    return found
+    result: Result[Any] = await tx.execute(statement)
+    return result

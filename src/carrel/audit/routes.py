@@ -41,8 +41,8 @@ async def list_entries(
 ) -> AuditList:
     """Entries, newest first: your actions and actions on your objects; administrators see their whole scope."""
     async with services.database.transaction() as tx:
-        found = await queries.page(tx, actor, query, limit=query.limit, cursor=query.cursor)
-    return AuditList(items=[_view(entry) for entry in found.entries], next_cursor=found.next_cursor)
+        page = await queries.page(tx, actor, query, limit=query.limit, cursor=query.cursor)
+    return AuditList(items=[_view(entry) for entry in page.entries], next_cursor=page.next_cursor)
 
 
 @router.get(
@@ -80,8 +80,8 @@ async def verify(
 ) -> AuditCheck:
     """Check a part of the chain for altered, missing or moved entries, and report their exact positions."""
     async with services.database.transaction() as tx:
-        found = await service.verify(tx, actor, after=query.after, expected=_noted(query.expect))
-    return _check(found)
+        check = await service.verify(tx, actor, after=query.after, expected=_noted(query.expect))
+    return _check(check)
 
 
 def _noted(text: str | None) -> ChainLink | None:
@@ -91,16 +91,16 @@ def _noted(text: str | None) -> ChainLink | None:
     return ChainLink(int(position), bytes.fromhex(hash_))
 
 
-def _check(found: Check) -> AuditCheck:
+def _check(check: Check) -> AuditCheck:
     return AuditCheck(
-        checked=found.checked,
-        reached=found.reached,
-        done=found.done,
-        head=_link(found.head),
-        start=_link(found.start),
-        cut_at=found.cut_at,
-        waiting=found.waiting,
-        faults=[AuditFault.model_validate(fault, from_attributes=True) for fault in found.faults],
+        checked=check.checked,
+        reached=check.reached,
+        done=check.done,
+        head=_link(check.head),
+        start=_link(check.start),
+        cut_at=check.cut_at,
+        waiting=check.waiting,
+        faults=[AuditFault.model_validate(fault, from_attributes=True) for fault in check.faults],
     )
 
 

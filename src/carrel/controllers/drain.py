@@ -40,8 +40,8 @@ class Drain:
                 .where(Container.node_id.in_(emptied), Session.state.in_(map(str, _RAN)))
                 .order_by(Session.id, Container.index)
             )
-            found = [(session, emptied[node]) for session, node in there if node]
-            for session, becomes, reason in _fates(found):
+            affected = [(session, emptied[node]) for session, node in there if node]
+            for session, becomes, reason in _fates(affected):
                 await transitions.move(
                     tx,
                     [session.id],
@@ -54,9 +54,9 @@ class Drain:
                 )
 
 
-def _fates(found: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, DrainOutcome, str]]:
+def _fates(affected: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, DrainOutcome, str]]:
     """The sessions to end or move, with the reason for their history. found: each with its draining node."""
-    for session, node in found:
+    for session, node in affected:
         assert node.draining is not None
         match drain_outcome(session, node.draining):
             case DrainOutcome.ENDS:

@@ -56,10 +56,10 @@ class Idle:
         self, case: Case, minutes: Sequence[Minute] | None, now: datetime
     ) -> tuple[Finding | None, Decision]:
         """minutes: None if not read."""
-        found = rules.findings(case.rules, case.life, minutes or (), now)
+        findings = rules.findings(case.rules, case.life, minutes or (), now)
         if case.rules.use and minutes is not None:
-            self._look_at[case.session] = case.rules.use, rules.look_again_at(case.rules.use, found, now)
-        first = rules.first_to_end(found)
+            self._look_at[case.session] = case.rules.use, rules.look_again_at(case.rules.use, findings, now)
+        first = rules.first_to_end(findings)
         return first, rules.decide(first, case.warned_of, now)
 
     def _must_look(self, case: Case, now: datetime) -> bool:
@@ -80,17 +80,17 @@ class Idle:
         if known is None:
             return
         looked = await self._looked_at(tx, [known], now)
-        found, decided = self._judge(known, looked.get(session), now)
+        finding, decided = self._judge(known, looked.get(session), now)
         match decided.step:
-            case IdleAction.END if found:
+            case IdleAction.END if finding:
                 await transitions.move(
                     tx,
                     [session],
                     SessionState.TERMINATING,
                     sources=[SessionState.RUNNING],
                     outcome=SessionState.TERMINATED,
-                    cause=f"idle_{found.rule}",
-                    reason=found.why,
+                    cause=f"idle_{finding.rule}",
+                    reason=finding.why,
                     now=now,
                 )
             case IdleAction.WARN if decided.ends_at and known.warned_of is None:

@@ -24,8 +24,8 @@ class InHand(Generic[K]):
 
     def about(self, key: K) -> str | None:
         """The kind of the running task; None if there is none for the key."""
-        found = self._tasks.get(key)
-        return found[1] if found else None
+        entry = self._tasks.get(key)
+        return entry[1] if entry else None
 
     def begin(self, key: K, work: Work, about: str = "") -> None:
         """Start the work, unless a task is running for the key."""
@@ -36,8 +36,8 @@ class InHand(Generic[K]):
 
     async def stop(self, key: K) -> None:
         """Cancel the task of the key and wait until it has stopped. Twice: no-op."""
-        if found := self._tasks.get(key):
-            task, _ = found
+        if entry := self._tasks.get(key):
+            task, _ = entry
             task.cancel()
             await asyncio.wait([task])
             self._forget(key, task)
@@ -59,8 +59,8 @@ class InHand(Generic[K]):
         await self.drain()
 
     def _forget(self, key: K, task: "asyncio.Task[None]") -> None:
-        found = self._tasks.get(key)
-        if found and found[0] is task:
+        entry = self._tasks.get(key)
+        if entry and entry[0] is task:
             del self._tasks[key]
 
 

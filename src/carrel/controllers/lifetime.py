@@ -49,7 +49,7 @@ async def _over(
     tx: AsyncSession, state: SessionState, limit_s: Any, since: ColumnElement[Any] | Any, now: datetime
 ) -> Sequence[tuple[SessionId, int]]:
     """Sessions of the state past their limit, each with the limit."""
-    found = await tx.execute(
+    rows = await tx.execute(
         select(Session.id, limit_s)
         .join(ResourceGroup, ResourceGroup.id == Session.group_id)
         .where(
@@ -59,7 +59,7 @@ async def _over(
             since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
         )
     )
-    return [(session, limit) for session, limit in found]
+    return [(session, limit) for session, limit in rows]
 
 
 def _in_words(seconds: int) -> str:

@@ -103,39 +103,39 @@ def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
 
     The list is conclusive only for sessions whose state did not change meanwhile, and for its own nodes.
     """
-    found = Findings()
+    findings = Findings()
     for session in live.sessions.values():
         # None if it ended between the two reads.
-        _compare_session(found, engine, session, live.containers.get(session.id, ()), before)
+        _compare_session(findings, engine, session, live.containers.get(session.id, ()), before)
     known = before.containers | {one.id for own in live.containers.values() for one in own}
-    found.orphans.extend(container for container in engine.listed if container not in known)
-    return found
+    findings.orphans.extend(container for container in engine.listed if container not in known)
+    return findings
 
 
 def _compare_session(
-    found: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
+    findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
     here = [one for one in own if one.node_id in engine.nodes]
     there = [(one, engine.listed[one.id]) for one in here if one.id in engine.listed]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
-        found.out_of_memory.append(session)
+        findings.out_of_memory.append(session)
     if before.marks.get(session.id) != queries.mark(session):
         return
-    found.strays.extend((session, one.id) for one in own if one not in here and one.id in engine.listed)
+    findings.strays.extend((session, one.id) for one in own if one not in here and one.id in engine.listed)
     missing = [one for one in here if one.id not in engine.listed]
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
     if rules and session.state != SessionState.TERMINATING:
-        found.node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
+        findings.node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
     if rules or session.state != SessionState.RUNNING:
         return
     if absent := [one for one in missing if one not in away]:
         why = f"{_subject(own, absent)} disappeared from the engine."
-        found.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
+        findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
-        _add_exited(found, session, own, exited, again=engine.restarts.get(session.id, 0) < MAX_RESTARTS)
+        _add_exited(findings, session, own, exited, again=engine.restarts.get(session.id, 0) < MAX_RESTARTS)
     else:
-        found.moved.extend(
+        findings.moved.extend(
             (one.id, observed.address)
             for one, observed in there
             if observed.address and observed.address != one.address
@@ -143,7 +143,7 @@ def _compare_session(
 
 
 def _add_exited(
-    found: Findings,
+    findings: Findings,
     session: Session,
     own: Sequence[Container],
     exited: Sequence[tuple[Container, Observed]],
@@ -158,11 +158,11 @@ def _add_exited(
     if again:
         changes = tuple(ContainerChange(one.id) for one, _ in exited)
         why += " It was started again; files are kept, processes are not."
-        found.restart.append(Ended(session, changes, why))
+        findings.restart.append(Ended(session, changes, why))
     else:
         changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
         why += f" It has been started again {MAX_RESTARTS} times already."
-        found.lost.append(Ended(session, changes, why))
+        findings.lost.append(Ended(session, changes, why))
 
 
 def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
@@ -219,9 +219,9 @@ class Observe:
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
         there = OneEngine({observed.id: observed for observed in seen}, own_nodes, gone, restarts)
-        if found := compare(there, before, live):
-            await self._apply(found)
-            await self._clean_up(engine_id, engine, found)
+        if findings := compare(there, before, live):
+            await self._apply(findings)
+            await self._clean_up(engine_id, engine, findings)
 
     async def _keep_deadlines(self) -> None:
         """Enforce the deadlines, except right after becoming leader.
@@ -254,13 +254,13 @@ class Observe:
             await nodes.mark_down(tx, engine)
             await transitions.renew_restarts(tx, engine, now=now)
 
-    async def _apply(self, found: Findings) -> None:
+    async def _apply(self, findings: Findings) -> None:
         tools = self._tools
         now = tools.clock.now()
         async with tools.transaction() as tx:
-            for session in found.out_of_memory:
+            for session in findings.out_of_memory:
                 await transitions.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
-            for ended in found.restart:
+            for ended in findings.restart:
                 await containers.change(
                     tx,
                     ended.session.id,
@@ -271,7 +271,7 @@ class Observe:
                     reason=ended.reason,
                     now=now,
                 )
-            for ended in found.lost:
+            for ended in findings.lost:
                 await containers.change(
                     tx,
                     ended.session.id,
@@ -282,7 +282,7 @@ class Observe:
                     reason=ended.reason,
                     now=now,
                 )
-            for session, rule in found.node_lost:
+            for session, rule in findings.node_lost:
                 await transitions.move(
                     tx,
                     [session.id],
@@ -293,14 +293,14 @@ class Observe:
                     reason=_LOST_WITH_NODE[rule],
                     now=now,
                 )
-            for moved, address in found.moved:
+            for moved, address in findings.moved:
                 await containers.relocate(tx, moved, address)
 
-    async def _clean_up(self, engine_id: EngineId, engine: Engine, found: Findings) -> None:
-        for container in found.orphans:
+    async def _clean_up(self, engine_id: EngineId, engine: Engine, findings: Findings) -> None:
+        for container in findings.orphans:
             log.warning("observe.orphan", container=container)
             await in_time(engine.remove(container, grace_s=0), REMOVAL_S)
-        for session, stray in found.strays:
+        for session, stray in findings.strays:
             # No transaction is open during the engine call; the lock keeps the scheduler from placing a session
             # there.
             async with self._tools.placing:

@@ -166,7 +166,7 @@ class _Watch:
         self._rests[folder.id] = began + _REST
         try:
             # Without a timeout, because only this host is affected.
-            found = await self._storage.threads.call(
+            measured = await self._storage.threads.call(
                 backend.measure, FolderLocation(folder.scope, folder.id), deadline_s=None
             )
         except (StorageError, OSError) as error:
@@ -176,4 +176,4 @@ class _Watch:
         took = clock.now() - began
         self._rests[folder.id] = clock.now() + max(_REST, took * _REST_FACTOR)
         async with self._tools.transaction() as tx:
-            await measuring.record(tx, folder, found, as_of=began - late)
+            await measuring.record(tx, folder, measured, as_of=began - late)

@@ -128,15 +128,15 @@ class Outage:
     def _cause(self, error: BaseException) -> OutageCause | None:
         state = _sqlstate(error)
         if isinstance(error, sqlalchemy.exc.TimeoutError):
-            found: OutageCause | None = _BUSY
+            cause: OutageCause | None = _BUSY
         elif state is not None:
-            found = _BY_SQLSTATE.get(state) or _BY_CLASS.get(state[:2])
+            cause = _BY_SQLSTATE.get(state) or _BY_CLASS.get(state[:2])
         elif isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             text = str(error)
-            found = next((each for sign, each in _AT_CONNECT.items() if sign in text), _UNAVAILABLE)
+            cause = next((each for sign, each in _AT_CONNECT.items() if sign in text), _UNAVAILABLE)
         else:
-            found = None
-        return _FULL if found in (_UNAVAILABLE, _BUSY) and self._disk_is_full() else found
+            cause = None
+        return _FULL if cause in (_UNAVAILABLE, _BUSY) and self._disk_is_full() else cause
 
     def _disk_is_full(self) -> bool:
         # A server that could not write its log has exited without a message.

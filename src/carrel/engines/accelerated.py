@@ -9,10 +9,10 @@ from carrel.engines.port import ContainerSpec, EngineError, NodeInfo
 
 def node_with(accelerators: Iterable[Accelerators], node: NodeInfo) -> NodeInfo:
     """The node with its devices and their slots."""
-    found = [(kind.discover(), kind.kinds()) for kind in accelerators]
-    devices = tuple(device for mine, _ in found for device in mine)
+    discovered = [(kind.discover(), kind.kinds()) for kind in accelerators]
+    devices = tuple(device for mine, _ in discovered for device in mine)
     families = {device.family for device in devices}
-    kinds = tuple(kind for _, mine in found for kind in mine if kind.family in families)
+    kinds = tuple(kind for _, mine in discovered for kind in mine if kind.family in families)
     return replace(node, devices=devices, slot_kinds=kinds, slots={**node.slots, **slots_of(devices, kinds)})
 
 

@@ -73,11 +73,11 @@ class OptionalConformance:
 
     async def test_an_image_that_is_there_tells_what_it_is(self, harness: EngineHarness) -> None:
         images = images_of(harness)
-        found = await images.image(harness.image)
-        assert found.id
-        assert found.architecture
-        assert found.size_bytes > 0
-        assert await images.image(harness.image) == found
+        image = await images.image(harness.image)
+        assert image.id
+        assert image.architecture
+        assert image.size_bytes > 0
+        assert await images.image(harness.image) == image
 
     async def test_an_image_that_is_not_there_is_not_looked_for_elsewhere(
         self, harness: EngineHarness

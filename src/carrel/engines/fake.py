@@ -92,10 +92,10 @@ class FakeEngine(FakeAdjusting):
     async def exec(
         self, container: str, command: Sequence[str], *, env: Mapping[str, str], terminal: TerminalSize | None
     ) -> AsyncIterator[ExecStream]:
-        found = await self.step("exec", lambda: self.find(container))
-        if not found.running:
+        known = await self.step("exec", lambda: self.find(container))
+        if not known.running:
             raise ContainerGone(f"The container {container} is not running.")
-        async with self.process(found, command, env, terminal) as process:
+        async with self.process(known, command, env, terminal) as process:
             yield process
 
     @asynccontextmanager
@@ -124,19 +124,19 @@ class FakeEngine(FakeAdjusting):
             driver.cancel()
 
     async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        found = await self.step("logs", lambda: self.find(container))
-        text = last_lines(b"".join(found.output), tail)
-        sent = len(found.output)
+        known = await self.step("logs", lambda: self.find(container))
+        text = last_lines(b"".join(known.output), tail)
+        sent = len(known.output)
         if text:
             yield text
         while follow:
-            for chunk in found.output[sent:]:
+            for chunk in known.output[sent:]:
                 yield chunk
-            sent = len(found.output)
+            sent = len(known.output)
             self.world.require_answer("logs")
-            if not found.running:
+            if not known.running:
                 return
-            await found.changed.wait()
+            await known.changed.wait()
 
     async def usage(self) -> Sequence[ContainerUsage]:
         return await self.step("usage", lambda: tuple(self._usage(c) for c in self._reachable() if c.running))
@@ -155,18 +155,18 @@ class FakeEngine(FakeAdjusting):
         self.world.hint(spec.id)
 
     def _start(self, container: str) -> None:
-        found = self.find(container)
-        if not found.running:
-            self.world.start(found)
+        known = self.find(container)
+        if not known.running:
+            self.world.start(known)
 
     def _stop(self, container: str) -> None:
-        found = self.world.containers.get(container)
-        if found is not None and found.running and self.world.on_a_node(found):
+        known = self.world.containers.get(container)
+        if known is not None and known.running and self.world.on_a_node(known):
             self.world.exit(container, KILLED_BY_SIGKILL)
 
     def _delete(self, container: str) -> None:
-        found = self.world.containers.get(container)
-        if found is not None and self.world.on_a_node(found):
+        known = self.world.containers.get(container)
+        if known is not None and self.world.on_a_node(known):
             self.world.vanish(container)
 
     def _reachable(self) -> Iterator[FakeContainer]:

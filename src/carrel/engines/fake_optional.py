@@ -87,17 +87,17 @@ class FakeAdjusting:
 
     def find(self, container: str) -> FakeContainer:
         """The container. Raises: ContainerGone."""
-        found = self.world.containers.get(container)
-        if found is None or not self.world.on_a_node(found):
+        known = self.world.containers.get(container)
+        if known is None or not self.world.on_a_node(known):
             raise ContainerGone(f"There is no container {container}.")
-        return found
+        return known
 
     def find_running(self, container: str) -> FakeContainer:
         """The container. Raises: ContainerGone."""
-        found = self.find(container)
-        if not found.running:
+        known = self.find(container)
+        if not known.running:
             raise ContainerGone(f"The container {container} is not running.")
-        return found
+        return known
 
     def _image(self, reference: str) -> ImageInfo:
         if reference not in self.world.local_images:
@@ -109,19 +109,19 @@ class FakeAdjusting:
         return self.world.image_ids.get(reference, f"fake:{reference}")
 
     def _images(self) -> Sequence[StoredImage]:
-        found: dict[str, list[str]] = {}
+        by_id: dict[str, list[str]] = {}
         for reference in sorted(self.world.local_images):
-            found.setdefault(self._image_id(reference), []).append(reference)
+            by_id.setdefault(self._image_id(reference), []).append(reference)
         return tuple(
             StoredImage(image, tuple(references), _SIZE, self.world.image_labels.get(references[0], {}))
-            for image, references in found.items()
+            for image, references in by_id.items()
         )
 
     def _tag_image(self, reference: str, new: str) -> None:
-        found = self._image(reference)
+        image = self._image(reference)
         self.world.local_images.add(new)
-        self.world.image_labels[new] = found.labels
-        self.world.image_ids[new] = found.id
+        self.world.image_labels[new] = image.labels
+        self.world.image_ids[new] = image.id
 
     def _remove_image(self, reference: str) -> None:
         if any(one.spec.image == reference for one in self.world.containers.values()):
@@ -130,5 +130,5 @@ class FakeAdjusting:
         self.world.image_ids.pop(reference, None)
 
     def _set_limits(self, container: str, slots: Mapping[str, int]) -> None:
-        found = self.find_running(container)
-        found.spec = replace(found.spec, slots={**found.spec.slots, **slots})
+        running = self.find_running(container)
+        running.spec = replace(running.spec, slots={**running.spec.slots, **slots})

@@ -194,16 +194,16 @@ def _statements(text: str) -> Sequence[tuple[str, list[str]]]:
     """Commands with their preceding operator: ";", "&&" or "||"."""
     lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|<>")
     lexer.whitespace_split = True
-    found: list[tuple[str, list[str]]] = []
+    statements: list[tuple[str, list[str]]] = []
     joint, words = ";", list[str]()
     for token in [*lexer, ";"]:
         if token in (";", "&&", "||"):
             if words:
-                found.append((joint, words))
+                statements.append((joint, words))
             joint, words = token, []
         else:
             words.append(token)
-    return found
+    return statements
 
 
 def _expand(word: str, env: Mapping[str, str]) -> str:

@@ -200,8 +200,8 @@ class FakeWorld:
 
     def exit(self, container: str, code: int) -> None:
         """End the container's main process."""
-        found = self.containers[container]
-        found.state, found.exit_code = ObservedState.EXITED, code
+        known = self.containers[container]
+        known.state, known.exit_code = ObservedState.EXITED, code
         self.hint(container)
 
     def run_out_of_memory(self, container: str, *, main: bool = True) -> None:
@@ -214,9 +214,9 @@ class FakeWorld:
 
     def vanish(self, container: str) -> None:
         """Delete the container externally."""
-        found = self.containers.pop(container)
-        found.state = ObservedState.EXITED
-        found.changed.fire()
+        known = self.containers.pop(container)
+        known.state = ObservedState.EXITED
+        known.changed.fire()
         self.hint(container)
 
     # Operations for engines
@@ -284,8 +284,8 @@ class FakeWorld:
 
     def hint(self, container: str) -> None:
         """Notify watchers, followers of logs and processes of a change."""
-        if found := self.containers.get(container):
-            found.changed.fire()
+        if known := self.containers.get(container):
+            known.changed.fire()
         for watcher in self.watchers:
             watcher.put_nowait(container)
 

@@ -138,10 +138,10 @@ def administers(actor: Actor, folder: VFolder) -> bool:
 
 async def permission_of(tx: AsyncSession, actor: Actor, folder: VFolder) -> Permission | None:
     """The actor's permission on the files: the highest over all their grants."""
-    found = await tx.execute(
+    rows = await tx.execute(
         select(FolderShare.permission).where(FolderShare.folder_id == folder.id, shared_with(actor))
     )
-    return most(actor, folder, [Permission(each) for each in found.scalars()])
+    return most(actor, folder, [Permission(each) for each in rows.scalars()])
 
 
 def most(actor: Actor, folder: VFolder, given: Sequence[Permission]) -> Permission | None:

@@ -15,12 +15,12 @@ async def recipient(tx: AsyncSession, ref: str, domain: DomainId, *, field: str 
     """
     named = or_(User.id == ref, func.lower(User.email) == ref.strip().lower())
     here = (User.domain_id == domain) & (User.state == UserState.ACTIVE)
-    found = (await tx.execute(select(User).where(named, here).limit(1))).scalar()
-    if found is None:
+    user = (await tx.execute(select(User).where(named, here).limit(1))).scalar()
+    if user is None:
         raise NotFound(
             "vfolder.no_such_person",
             f"There is no user {ref} who can receive folders.",
             hint="They need an active account in the same domain. Ask them or an administrator.",
             field=field,
         )
-    return found
+    return user

@@ -42,12 +42,12 @@ async def due(
         FolderMount.released_at.is_(None), FolderMount.read_only.is_(False)
     )
     # Each condition has an index of its own, which one combined condition could not use.
-    found = union(
+    candidates = union(
         here.where(changed, counted),
         here.where(VFolder.measured_at < now - ALL_EVERY),
         here.where(VFolder.id.in_(writable), VFolder.measured_at < now - late - MOUNTED_EVERY),
     ).subquery()
-    statement = select(VFolder).where(VFolder.id.in_(select(found.c.id)))
+    statement = select(VFolder).where(VFolder.id.in_(select(candidates.c.id)))
     oldest_first = statement.order_by(VFolder.measured_at.nulls_first(), VFolder.id)
     return (await tx.execute(oldest_first.limit(limit))).scalars().all()
 
@@ -59,7 +59,7 @@ async def some(tx: AsyncSession, host: StorageHostId) -> Sequence[VFolder]:
     return (await tx.execute(there.order_by(VFolder.created_at, VFolder.id).limit(_SOME))).scalars().all()
 
 
-async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: datetime) -> None:
+async def record(tx: AsyncSession, folder: VFolder, measured: Measure, *, as_of: datetime) -> None:
     """Record the size of a folder, unless it has moved meanwhile, and publish changes of it and of its quota level.
 
     as_of: writes up to this time are included; later changes are measured again, and bytes received later count until
@@ -75,10 +75,10 @@ async def record(tx: AsyncSession, folder: VFolder, found: Measure, *, as_of: da
         .where(VFolder.id == folder.id, VFolder.host_id == folder.host_id, VFolder.state.in_(_THERE))
         .values(
             used_bytes=case(
-                (VFolder.touched_at > as_of, func.greatest(VFolder.used_bytes, found.used_bytes)),
-                else_=found.used_bytes,
+                (VFolder.touched_at > as_of, func.greatest(VFolder.used_bytes, measured.used_bytes)),
+                else_=measured.used_bytes,
             ),
-            files=VFolder.files if found.files is None else found.files,
+            files=VFolder.files if measured.files is None else measured.files,
             measured_at=as_of,
         )
         .returning(VFolder)

@@ -42,61 +42,61 @@ async def half_made(tx: AsyncSession, now: datetime) -> list[VFolder]:
 
 async def begin(tx: AsyncSession, task: FolderTaskId, now: datetime) -> FolderTask | None:
     """The task, now running; None when it has ended."""
-    found = await _locked(tx, task)
-    if found is None:
+    row = await _locked(tx, task)
+    if row is None:
         return None
-    found.state, found.started_at = TaskState.RUNNING, found.started_at or now
-    found.done_bytes, found.done_files, found.total_bytes, found.total_files = 0, 0, None, None
+    row.state, row.started_at = TaskState.RUNNING, row.started_at or now
+    row.done_bytes, row.done_files, row.total_bytes, row.total_files = 0, 0, None, None
     await tx.flush()
-    await _publish(tx, found)
-    return found
+    await _publish(tx, row)
+    return row
 
 
 async def advanced(tx: AsyncSession, task: FolderTaskId, advance: Advance | None) -> bool:
     """Record the progress of a task; True if its cancellation was requested."""
-    found = await _locked(tx, task)
-    if found is None:
+    row = await _locked(tx, task)
+    if row is None:
         return True
     if advance is not None:
-        _measure(found, advance)
+        _measure(row, advance)
         await tx.flush()
-        await _publish(tx, found)
-    return found.cancel
+        await _publish(tx, row)
+    return row.cancel
 
 
 async def hindered(tx: AsyncSession, task: FolderTaskId, problem: str) -> None:
     """Record why a task is blocked; it is retried."""
-    found = await _locked(tx, task)
-    if found is not None and found.problem != problem:
-        found.problem = problem
+    row = await _locked(tx, task)
+    if row is not None and row.problem != problem:
+        row.problem = problem
         await tx.flush()
-        await _publish(tx, found)
+        await _publish(tx, row)
 
 
 async def done(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
     """Complete a task without further consequences."""
-    found = await _locked(tx, task)
-    if found is not None:
+    row = await _locked(tx, task)
+    if row is not None:
         if advance is not None:
-            _measure(found, advance)
-        await end(tx, found, TaskState.DONE, now)
+            _measure(row, advance)
+        await end(tx, row, TaskState.DONE, now)
 
 
 async def failed(
     tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None, now: datetime
 ) -> None:
     """Fail a task without consequences for its folder."""
-    found = await _locked(tx, task)
-    if found is not None:
-        await end(tx, found, state, now, problem)
+    row = await _locked(tx, task)
+    if row is not None:
+        await end(tx, row, state, now, problem)
 
 
 async def copied(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
     """Complete a clone."""
-    found = await _locked(tx, task)
-    if found is None or found.folder_id is None:
+    row = await _locked(tx, task)
+    if row is None or row.folder_id is None:
         return
-    folder = await settle(tx, found.folder_id, FolderState.READY)
+    folder = await settle(tx, row.folder_id, FolderState.READY)
     if folder is not None:
         folder.touched_at = now
     await done(tx, task, advance, now)
@@ -109,14 +109,14 @@ async def not_copied(
 
     A failed clone that remains states its error and takes no space, because space may have been the problem.
     """
-    found = await _locked(tx, task)
-    if found is None or found.folder_id is None:
+    row = await _locked(tx, task)
+    if row is None or row.folder_id is None:
         return
-    folder = await settle(tx, found.folder_id, FolderState.FAILED, reason=problem)
-    await end(tx, found, state, clock.now(), problem)
+    folder = await settle(tx, row.folder_id, FolderState.FAILED, reason=problem)
+    await end(tx, row, state, clock.now(), problem)
     if folder is None:
         return
-    for_another = folder.owner_id is not None and folder.owner_id != found.actor_id
+    for_another = folder.owner_id is not None and folder.owner_id != row.actor_id
     if state is TaskState.CANCELLED or for_another:
         await begin_removal(tx, clock, None, folder)
         return
@@ -128,25 +128,25 @@ async def moved(
     tx: AsyncSession, task: FolderTaskId, host: StorageHostId, place: FolderLocation, now: datetime
 ) -> FolderTask | None:
     """Complete the move; the old copy can be deleted. None: the folder is not to be moved any more."""
-    found = await _locked(tx, task)
-    folder = await settle(tx, place.folder, FolderState.READY) if found else None
-    if found is None or folder is None:
+    row = await _locked(tx, task)
+    folder = await settle(tx, place.folder, FolderState.READY) if row else None
+    if row is None or folder is None:
         return None
     left = {"host": folder.host_id, "scope": folder.scope}
     folder.host_id, folder.scope, folder.touched_at = host, place.scope, now
-    await _clear(tx, found, left, TaskState.DONE, None)
-    return found
+    await _clear(tx, row, left, TaskState.DONE, None)
+    return row
 
 
 async def not_moved(tx: AsyncSession, task: FolderTaskId, state: TaskState, problem: str | None) -> None:
     """Keep the folder in place; the partial new copy can be deleted."""
-    found = await _locked(tx, task)
-    if found is None or found.folder_id is None:
+    row = await _locked(tx, task)
+    if row is None or row.folder_id is None:
         return
-    if await settle(tx, found.folder_id, FolderState.READY) is None:
+    if await settle(tx, row.folder_id, FolderState.READY) is None:
         return
-    left = {"host": found.arguments["host"], "scope": found.arguments["scope"]}
-    await _clear(tx, found, left, state, problem)
+    left = {"host": row.arguments["host"], "scope": row.arguments["scope"]}
+    await _clear(tx, row, left, state, problem)
 
 
 async def files_copied(
@@ -161,11 +161,11 @@ async def files_not_copied(
     tx: AsyncSession, clock: Clock, task: FolderTaskId, entry: str, state: TaskState, problem: str | None
 ) -> None:
     """Fail or cancel a copy of files."""
-    found = await _locked(tx, task)
-    if found is None:
+    row = await _locked(tx, task)
+    if row is None:
         return
-    await end(tx, found, state, clock.now(), problem)
-    into = await tx.get(VFolder, str(found.arguments.get("folder") or found.folder_id))
+    await end(tx, row, state, clock.now(), problem)
+    into = await tx.get(VFolder, str(row.arguments.get("folder") or row.folder_id))
     if into is not None:
         await _sweep(tx, clock, into, entry)
 
@@ -181,11 +181,11 @@ async def _sweep(tx: AsyncSession, clock: Clock, folder: VFolder, entry: str) ->
 
 async def removed(tx: AsyncSession, task: FolderTaskId, advance: Advance | None, now: datetime) -> None:
     """Complete the permanent deletion of a folder."""
-    found = await _locked(tx, task)
-    if found is None or found.folder_id is None:
+    row = await _locked(tx, task)
+    if row is None or row.folder_id is None:
         return
     folder = (
-        await tx.execute(select(VFolder).where(VFolder.id == found.folder_id).with_for_update())
+        await tx.execute(select(VFolder).where(VFolder.id == row.folder_id).with_for_update())
     ).scalar_one()
     await done(tx, task, advance, now)
     await folder_changed(tx, "vfolder.removed", folder)

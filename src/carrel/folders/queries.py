@@ -40,9 +40,9 @@ _IN_TRASH = VFolder.state.in_(sorted(set(FolderState) - rights.IN_USE))
 async def page(tx: AsyncSession, actor: Actor, query: VFolderQuery) -> VFolderList:
     """The folders that the actor may see, filtered as requested."""
     chosen = _views(actor).where(_of(actor, query), *_filters(actor, query))
-    found = await paging.page(tx, chosen, _SORT, query)
+    page = await paging.page(tx, chosen, _SORT, query)
     kept = await _kept(tx)
-    return VFolderList(items=[_view(actor, row, kept) for row in found.rows], next_cursor=found.next_cursor)
+    return VFolderList(items=[_view(actor, row, kept) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, actor: Actor, folder: FolderId) -> VFolderView:
@@ -69,8 +69,8 @@ async def tasks(tx: AsyncSession, actor: Actor, query: TaskQuery) -> TaskList:
     chosen = chosen.where(whose)
     if query.open:
         chosen = chosen.where(FolderTask.ended_at.is_(None))
-    found = await paging.page(tx, chosen, _TASK_SORT, query)
-    return TaskList(items=[_task(row.FolderTask) for row in found.rows], next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _TASK_SORT, query)
+    return TaskList(items=[_task(row.FolderTask) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def task(tx: AsyncSession, actor: Actor, ref: str) -> TaskView:

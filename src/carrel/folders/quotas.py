@@ -204,8 +204,8 @@ async def page(tx: AsyncSession, actor: Actor, query: QuotaQuery) -> QuotaList:
     if query.q:
         chosen = chosen.where(rows.c.label.ilike(f"%{escaped(query.q)}%"))
     columns = {"label": rows.c.label, "used_bytes": rows.c.used_bytes}
-    found = await paging.page(tx, chosen, Sort(columns, tie=rows.c.scope, default="label"), query)
-    return QuotaList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, Sort(columns, tie=rows.c.scope, default="label"), query)
+    return QuotaList(items=[_view(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[QuotaHolder]:

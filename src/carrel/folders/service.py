@@ -151,12 +151,12 @@ async def settle(
     statement = select(VFolder).where(
         VFolder.id == folder, VFolder.state.in_(sorted(LIFECYCLE.sources(state)))
     )
-    found = (await tx.execute(statement.with_for_update())).scalar()
-    if found is not None:
-        found.state, found.reason = state, reason
+    row = (await tx.execute(statement.with_for_update())).scalar()
+    if row is not None:
+        row.state, row.reason = state, reason
         await tx.flush()
-        await folder_changed(tx, "vfolder.updated", found)
-    return found
+        await folder_changed(tx, "vfolder.updated", row)
+    return row
 
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, changes: VFolderUpdate) -> FolderId:
@@ -259,13 +259,13 @@ async def belonging_of(tx: AsyncSession, actor: Actor, project: str | None) -> N
     if project is None:
         require(actor, "vfolder.create", Target(owner_id=actor.user_id, domain_id=actor.domain_id))
         return NewOwner(actor.user_id, None, actor.domain_id)
-    found = await tenancy.project(tx, actor, project)
-    require(actor, "vfolder.create", tenancy.project_target(found))
-    if found.archived_at is not None:
+    target = await tenancy.project(tx, actor, project)
+    require(actor, "vfolder.create", tenancy.project_target(target))
+    if target.archived_at is not None:
         raise Conflict(
-            "project.archived", f"{found.name} is archived.", hint="Restore it first.", field="project"
+            "project.archived", f"{target.name} is archived.", hint="Restore it first.", field="project"
         )
-    return NewOwner(None, found.id, found.domain_id)
+    return NewOwner(None, target.id, target.domain_id)
 
 
 def require_state(folder: VFolder, state: FolderState) -> None:

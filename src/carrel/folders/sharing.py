@@ -93,27 +93,27 @@ async def change(
     tx: AsyncSession, actor: Actor, ref: str, share: str, permission: Permission
 ) -> ShareChanged:
     """Change the permission of a share. Raises: NotFound, Forbidden."""
-    folder, found, whom = await _shared(tx, actor, ref, share)
-    before = found.permission
+    folder, grant, whom = await _shared(tx, actor, ref, share)
+    before = grant.permission
     if before != permission:
-        found.permission = permission
+        grant.permission = permission
         await tx.flush()
         _record(
-            tx, actor, folder, found, whom, before={"permission": before}, after={"permission": permission}
+            tx, actor, folder, grant, whom, before={"permission": before}, after={"permission": permission}
         )
-        await _publish(tx, folder, found)
-    view = next(view for view in await _views(tx, folder) if view.id == found.id)
+        await _publish(tx, folder, grant)
+    view = next(view for view in await _views(tx, folder) if view.id == grant.id)
     return ShareChanged(share=view, still_mounted=await _beyond(tx, actor, folder))
 
 
 async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareChanged:
     """Revoke a share or an invitation. Raises: NotFound, Forbidden."""
-    folder, found, whom = await _shared(tx, actor, ref, share)
-    await _publish(tx, folder, found)
-    await tx.delete(found)
+    folder, grant, whom = await _shared(tx, actor, ref, share)
+    await _publish(tx, folder, grant)
+    await tx.delete(grant)
     await tx.flush()
-    before = {"permission": found.permission, "state": found.state}
-    _record(tx, actor, folder, found, whom, before=before, after=None)
+    before = {"permission": grant.permission, "state": grant.state}
+    _record(tx, actor, folder, grant, whom, before=before, after=None)
     return ShareChanged(share=None, still_mounted=await _beyond(tx, actor, folder))
 
 
@@ -125,15 +125,15 @@ async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
     require(actor, "vfolder.join", Target(owner_id=actor.user_id))
     folder = (await access.find(tx, actor, ref, "vfolder.read", lock=True)).folder
     mine = select(FolderShare).where(access.accepted(folder.id), FolderShare.user_id == actor.user_id)
-    found = (await tx.execute(mine)).scalar()
-    if found is None:
+    grant = (await tx.execute(mine)).scalar()
+    if grant is None:
         raise Conflict(
             "share.not_yours",
             f"Nobody shares {folder.name} with you alone, so that you could leave it.",
             hint="It is yours, or your project's.",
         )
-    before = {"permission": found.permission}
-    await _part(tx, actor, folder, found, before=before, left=True)
+    before = {"permission": grant.permission}
+    await _part(tx, actor, folder, grant, before=before, left=True)
     still = [
         each for each in await _beyond(tx, actor, folder) if each.owner and each.owner.id == actor.user_id
     ]
@@ -175,22 +175,22 @@ async def invitations(tx: AsyncSession, actor: Actor) -> list[InvitationView]:
 
 async def accept(tx: AsyncSession, clock: Clock, actor: Actor, share: str) -> None:
     """Accept an invitation. Twice: no-op. Raises: NotFound, Forbidden."""
-    found, folder = await _offered(tx, actor, share)
-    if found.state == ShareState.ACCEPTED:
+    offer, folder = await _offered(tx, actor, share)
+    if offer.state == ShareState.ACCEPTED:
         return
-    found.state, found.accepted_at = ShareState.ACCEPTED, clock.now()
+    offer.state, offer.accepted_at = ShareState.ACCEPTED, clock.now()
     await tx.flush()
-    _joined(tx, actor, folder, {"share": "accepted", "permission": found.permission})
+    _joined(tx, actor, folder, {"share": "accepted", "permission": offer.permission})
     await folder_changed(tx, "vfolder.updated", folder)
-    await _told_invitation(tx, "invitation.removed", folder, found)
+    await _told_invitation(tx, "invitation.removed", folder, offer)
 
 
 async def decline(tx: AsyncSession, actor: Actor, share: str) -> None:
     """Decline an invitation. Raises: NotFound, Forbidden; Conflict if it was accepted already."""
-    found, folder = await _offered(tx, actor, share)
-    if found.state == ShareState.ACCEPTED:
+    offer, folder = await _offered(tx, actor, share)
+    if offer.state == ShareState.ACCEPTED:
         raise Conflict("share.accepted", f"You have taken {folder.name} already.", hint="Leave it instead.")
-    await _part(tx, actor, folder, found, before={"permission": found.permission}, left=False)
+    await _part(tx, actor, folder, offer, before={"permission": offer.permission}, left=False)
 
 
 def _require_shareable(folder: VFolder) -> None:
@@ -212,20 +212,20 @@ async def _invitee(tx: AsyncSession, folder: VFolder, email: str) -> User:
 
 
 async def _project(tx: AsyncSession, actor: Actor, folder: VFolder, ref: str) -> Project:
-    found = await tenancy.project(tx, actor, ref)
-    if found.domain_id != folder.domain_id:
-        raise Conflict("vfolder.other_domain", f"{found.name} is in another domain.")
-    if found.id == folder.project_id:
-        raise Conflict("share.own", f"{folder.name} is {found.name}'s own.")
-    await _require_new(tx, folder, FolderShare.project_id == found.id, found.name)
-    return found
+    target = await tenancy.project(tx, actor, ref)
+    if target.domain_id != folder.domain_id:
+        raise Conflict("vfolder.other_domain", f"{target.name} is in another domain.")
+    if target.id == folder.project_id:
+        raise Conflict("share.own", f"{folder.name} is {target.name}'s own.")
+    await _require_new(tx, folder, FolderShare.project_id == target.id, target.name)
+    return target
 
 
 async def _require_new(tx: AsyncSession, folder: VFolder, whom: ColumnElement[bool], name: str) -> None:
     same = select(FolderShare.state).where(FolderShare.folder_id == folder.id, whom)
-    found = (await tx.execute(same)).scalar()
-    if found is not None:
-        has = "has" if found == ShareState.ACCEPTED else "was invited to"
+    state = (await tx.execute(same)).scalar()
+    if state is not None:
+        has = "has" if state == ShareState.ACCEPTED else "was invited to"
         raise Conflict("share.exists", f"{name} {has} {folder.name} already.")
 
 
@@ -310,8 +310,8 @@ async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple
             f"{folder.name} is not shared with {share}.",
             hint="See `carrel vfolder shares`.",
         )
-    found, whom = row
-    return folder, found, whom
+    grant, whom = row
+    return folder, grant, whom
 
 
 async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderShare, VFolder]:
@@ -320,14 +320,14 @@ async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderSh
     mine = (FolderShare.id == share) & (FolderShare.user_id == actor.user_id)
     of = select(FolderShare.folder_id).where(mine)
     folder = (await tx.execute(select(VFolder).where(VFolder.id.in_(of)).with_for_update())).scalar()
-    found = (await tx.execute(select(FolderShare).where(mine))).scalar() if folder else None
-    if found is None or folder is None or folder.state not in access.IN_USE:
+    offer = (await tx.execute(select(FolderShare).where(mine))).scalar() if folder else None
+    if offer is None or folder is None or folder.state not in access.IN_USE:
         raise NotFound(
             "invitation.not_found",
             "There is no such invitation, or it was taken back.",
             hint="See `carrel vfolder invitations`.",
         )
-    return found, folder
+    return offer, folder
 
 
 async def _part(

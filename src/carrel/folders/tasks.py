@@ -75,8 +75,8 @@ async def enqueue(
 async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
     """Lock the folders, so that they cannot be trashed or moved until the task is visible."""
     statement = select(VFolder).where(VFolder.id.in_(folders), VFolder.state == FolderState.READY)
-    found = (await tx.execute(statement.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
-    if len(found) < len(folders):
+    rows = (await tx.execute(statement.order_by(VFolder.id).with_for_update(read=True))).scalars().all()
+    if len(rows) < len(folders):
         raise Conflict(
             "vfolder.state",
             "A folder to copy from or into cannot be used now.",

@@ -92,11 +92,11 @@ class AppOrigins:
     async def _ask(self, port: int) -> AppOrigin | Denial:
         try:
             async with self._database.transaction() as tx:
-                found = await ports.place_at(tx, port)
+                app = await ports.place_at(tx, port)
         except Unavailable:
             return pages.DATABASE_AWAY
-        if found is None:
+        if app is None:
             return pages.UNKNOWN
-        origin = origin_of(SessionApp(*found), self._settings.public_scheme, own_host=False)
+        origin = origin_of(SessionApp(*app), self._settings.public_scheme, own_host=False)
         self._known[port] = time.monotonic() + REMEMBERED_S, origin
         return origin

@@ -189,10 +189,10 @@ class Authorization:
                 grant = await apps.grant_of(tx, token=token, now=now)
                 if grant is None or (grant.app, grant.session_id) != place:
                     return pages.NO_GRANT
-                found = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
+                row = (await tx.execute(_MAIN.where(Session.id == place.session))).first()
         except Unavailable:
             return pages.DATABASE_AWAY
-        answer = self._route(place, token, found.Session, found.address) if found else pages.UNKNOWN
+        answer = self._route(place, token, row.Session, row.address) if row else pages.UNKNOWN
         if isinstance(answer, Route) and generation == self._generation:
             self._remember((place, token), answer, grant.expires_at, now)
         return answer

@@ -42,8 +42,8 @@ async def identify(connection: HTTPConnection) -> Identity:
     state = connection.scope.setdefault("state", {})
     if "identity" not in state:
         state["identity"] = await _identify(connection)
-    found: Identity = state["identity"]
-    return found
+    known: Identity = state["identity"]
+    return known
 
 
 async def _identify(connection: HTTPConnection) -> Identity:
@@ -105,13 +105,13 @@ def set_cookie(connection: HTTPConnection, response: Response, token: str, lifet
 async def _renewed(connection: HTTPConnection, token: str) -> list[tuple[bytes, bytes]]:
     authenticator = services_of(connection, Services).authenticator
     try:
-        found = await authenticator.renewed(token)
+        renewed = await authenticator.renewed(token)
     except Unavailable:  # the next response carries it
         return []
-    if found is None:
+    if renewed is None:
         return []
     carrier = Response()
-    set_cookie(connection, carrier, *found)
+    set_cookie(connection, carrier, *renewed)
     return [header for header in carrier.raw_headers if header[0] == b"set-cookie"]
 
 
@@ -120,9 +120,9 @@ def _of_request(connection: HTTPConnection, identity: Identity) -> Identity:
     if connection.scope.get("method") in _SAFE:
         return identity
     state = connection.scope["state"]
-    found = replace(identity, actor=replace(identity.actor, request_id=state.get("request_id", "")))
-    state["actor"] = found.actor
-    return found
+    stamped = replace(identity, actor=replace(identity.actor, request_id=state.get("request_id", "")))
+    state["actor"] = stamped.actor
+    return stamped
 
 
 def _count(connection: HTTPConnection, identity: Identity) -> None:

@@ -40,8 +40,8 @@ class FastRoute(APIRoute):
             try:
                 query = decoded(request.scope["query_string"])
             except ValidationError as error:
-                found = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
-                raise RequestValidationError(found) from None
+                problems = [{**each, "loc": ("query", *each["loc"])} for each in error.errors()]
+                raise RequestValidationError(problems) from None
             response: Response = await endpoint(services_of(request, Services), actor, query)
             return response
 

@@ -2,8 +2,8 @@
 
     _SORT = Sort({"name": User.name, "created_at": User.created_at}, tie=User.id, default="-created_at")
 
-    found = await page(tx, select(User).where(...), _SORT, query)
-    UserList(items=[view(row.User) for row in found.rows], next_cursor=found.next_cursor)
+    users = await page(tx, select(User).where(...), _SORT, query)
+    UserList(items=[view(row.User) for row in users.rows], next_cursor=users.next_cursor)
 
 NULL counts as greater than everything, which is PostgreSQL's own order, both ways.
 """
@@ -126,12 +126,12 @@ async def page(tx: AsyncSession, statement: Select[*Ts], sort: Sort, query: Page
         statement = statement.where(_beyond(column, sort.tie, order.after, descending=order.descending))
     keyed: Select[Any] = statement.add_columns(column, sort.tie)
     keys = [column.desc(), sort.tie.desc()] if order.descending else [column, sort.tie]
-    found = (await tx.execute(keyed.order_by(None).order_by(*keys).limit(query.limit + 1))).freeze()
-    width = len(found().keys())
-    rows = found().columns(*range(width - 2)).all()
+    result = (await tx.execute(keyed.order_by(None).order_by(*keys).limit(query.limit + 1))).freeze()
+    width = len(result().keys())
+    rows = result().columns(*range(width - 2)).all()
     if len(rows) <= query.limit:
         return Page(rows, None)
-    last = found().columns(width - 2, width - 1).all()[query.limit - 1]
+    last = result().columns(width - 2, width - 1).all()[query.limit - 1]
     return Page(rows[: query.limit], order.cursor(*last))
 
 

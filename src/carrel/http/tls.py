@@ -73,8 +73,8 @@ class Tls:
         return self._context
 
     def _look(self) -> _Stamp:
-        found = map(os.stat, self._files)
-        return tuple((each.st_mtime_ns, each.st_size, each.st_ino) for each in found)
+        stats = map(os.stat, self._files)
+        return tuple((each.st_mtime_ns, each.st_size, each.st_ino) for each in stats)
 
 
 def over(tls: Tls, handshakes: ConnectionLimit, serving: _Factory) -> Protocol:
@@ -140,9 +140,9 @@ async def _peek(ours: socket.socket) -> bytes:
 async def _send_away(ours: socket.socket, first: bytes) -> None:
     """Respond to a connection that is not TLS: a redirect for GET, otherwise an error. The request is not processed."""
     loop = asyncio.get_running_loop()
-    found = _READABLE.match(first)
-    if found:
-        path, host = found.groups()
+    match = _READABLE.match(first)
+    if match:
+        path, host = match.groups()
         answer = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://%b%b\r\n" % (host, path)
         answer += b"Content-Length: 0\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
     else:

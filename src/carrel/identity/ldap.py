@@ -198,8 +198,8 @@ class LdapDirectory:
                 self._bind(searching)
                 yield TestStep(step, True, f"It lets {settings.bind_dn or 'anybody'} search.")
                 step = "search"
-                found = self._search(searching, settings.user_base, "(objectClass=*)", [], most=1)
-                if not found:
+                entries = self._search(searching, settings.user_base, "(objectClass=*)", [], most=1)
+                if not entries:
                     raise misconfigured(self._name, f"there is nothing to be seen below {settings.user_base}")
                 yield TestStep(step, True, f"People are searched for below {settings.user_base}.")
                 if login:
@@ -288,8 +288,8 @@ class LdapDirectory:
             settings.groups_attribute,
             "uid",
         ]
-        found = self._search(connection, settings.user_base, filter_, attributes, most=2)
-        return found[0] if len(found) == 1 else None
+        entries = self._search(connection, settings.user_base, filter_, attributes, most=2)
+        return entries[0] if len(entries) == 1 else None
 
     def _groups(self, connection: ldap3.Connection, person: _Entry) -> frozenset[str]:
         """Every group of a user, each by its DN and by the value of its first part, see `group_key`."""
@@ -301,8 +301,8 @@ class LdapDirectory:
         if settings.group_base:
             filter_ = settings.group_filter.replace("{dn}", escape_filter_chars(person.dn))
             filter_ = filter_.replace("{uid}", escape_filter_chars(person.text("uid")))
-            found = self._search(connection, settings.group_base, filter_, [], most=_MOST_GROUPS)
-            names += [entry.dn for entry in found]
+            entries = self._search(connection, settings.group_base, filter_, [], most=_MOST_GROUPS)
+            names += [entry.dn for entry in entries]
         keys = {group_key(name) for name in names}
         return frozenset(keys | {_first_value(key) for key in keys})
 

@@ -166,15 +166,15 @@ class OpenIdProvider:
                 return self._published[1]
             issuer = self._settings.issuer
             self._require_safe(issuer)
-            found = await self._get(issuer.rstrip("/") + "/.well-known/openid-configuration")
-            if found.get("issuer") != issuer:
-                raise self._misconfigured(f"it calls itself {found.get('issuer')}, not {issuer}")
+            document = await self._get(issuer.rstrip("/") + "/.well-known/openid-configuration")
+            if document.get("issuer") != issuer:
+                raise self._misconfigured(f"it calls itself {document.get('issuer')}, not {issuer}")
             for place in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-                if not isinstance(found.get(place), str):
+                if not isinstance(document.get(place), str):
                     raise self._misconfigured(f"it does not say its {place}")
-                self._require_safe(found[place])
-            self._published = (time.monotonic() + _KEEP_S, found)
-            return found
+                self._require_safe(document[place])
+            self._published = (time.monotonic() + _KEEP_S, document)
+            return document
 
     async def _spend(
         self, published: Mapping[str, Any], arrival: ProviderCallback, redirect_uri: str
@@ -249,9 +249,9 @@ class OpenIdProvider:
     async def _key_set(self, published: Mapping[str, Any], *, fresh: bool) -> KeySet:
         if self._keys and not fresh and self._keys[0] > time.monotonic():
             return self._keys[1]
-        found = await self._get(published["jwks_uri"])
+        document = await self._get(published["jwks_uri"])
         # Skip keys of unknown types.
-        usable = [key for key in _list(found.get("keys")) if _signs(key)]
+        usable = [key for key in _list(document.get("keys")) if _signs(key)]
         try:
             keys = KeySet.import_key_set({"keys": usable})
         except (JoseError, ValueError, TypeError, KeyError) as error:
@@ -273,12 +273,12 @@ class OpenIdProvider:
         if not isinstance(at, str) or not isinstance(token, str):
             return {}
         self._require_safe(at)
-        status, found = await self._ask("GET", at, headers={"Authorization": f"Bearer {token}"})
+        status, document = await self._ask("GET", at, headers={"Authorization": f"Bearer {token}"})
         if status != 200:
             raise unreachable(self._name, f"it answers {status} when asked who somebody is")
-        if found.get("sub") != subject:
+        if document.get("sub") != subject:
             raise untrue(self._name, "subject", "it speaks of two people")
-        return found
+        return document
 
     def _claims(self, token_claims: Mapping[str, Any], now: datetime) -> Claims:
         settings = self._settings
@@ -299,10 +299,10 @@ class OpenIdProvider:
         )
 
     async def _get(self, url: str) -> dict[str, Any]:
-        status, found = await self._ask("GET", url)
+        status, document = await self._ask("GET", url)
         if status != 200:
             raise unreachable(self._name, f"{url} answers {status}")
-        return found
+        return document
 
     async def _ask(
         self,
@@ -338,11 +338,11 @@ class OpenIdProvider:
         if len(body) > _MAX_BYTES:
             raise self._misconfigured(f"{host} answers with more than 1 MiB")
         try:
-            found = orjson.loads(body)
+            document = orjson.loads(body)
         except ValueError:
-            found = None
-        if isinstance(found, dict):
-            return answer.status, found
+            document = None
+        if isinstance(document, dict):
+            return answer.status, document
         if answer.status == 200:
             raise self._misconfigured(f"{host} does not answer with JSON")
         return answer.status, {}

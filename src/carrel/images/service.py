@@ -55,9 +55,9 @@ async def catalogue(tx: AsyncSession) -> list[Image]:
 
 async def usable(tx: AsyncSession, actor: Actor) -> list[Image]:
     """The images from registries that the actor's domain permits, by name; all of them for a superadmin."""
-    found = await catalogue(tx)
+    images = await catalogue(tx)
     allowed = None if sees_everything(actor) else await _registries(tx, actor.domain_id)
-    return [image for image in found if _may_use(allowed, registry_of(image.reference))]
+    return [image for image in images if _may_use(allowed, registry_of(image.reference))]
 
 
 async def require_registry(tx: AsyncSession, domain: DomainId, reference: str) -> None:
@@ -86,7 +86,7 @@ async def _registries(tx: AsyncSession, domain: DomainId) -> list[str] | None:
 
 async def find(tx: AsyncSession, name_or_reference: str) -> Image | None:
     """The catalogue entry for a name or a full reference."""
-    found = await tx.execute(
+    result = await tx.execute(
         select(Image).where(or_(Image.name == name_or_reference, Image.reference == name_or_reference))
     )
-    return found.scalars().first()
+    return result.scalars().first()

@@ -41,8 +41,8 @@ async def page(tx: AsyncSession, actor: Actor, query: PolicyQuery) -> PolicyList
     if query.q:
         # There are few policies, so a substring search needs no index.
         chosen = chosen.where(ResourcePolicy.name.ilike(f"%{escaped(query.q)}%"))
-    found = await paging.page(tx, chosen, _SORT, query)
-    return PolicyList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return PolicyList(items=[_view(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, actor: Actor, policy: PolicyId) -> PolicyView:
@@ -59,7 +59,7 @@ async def holders(tx: AsyncSession, policy: PolicyId) -> PolicyHolders:
 async def own(tx: AsyncSession, actor: Actor) -> OwnPolicyList:
     """The limits of the actor: as a user, with and without a keypair, and in their projects."""
     me = User.id == actor.user_id
-    found: list[OwnPolicy] = []
+    policies: list[OwnPolicy] = []
     for scope, chosen in (
         ("user", _limiting(User.policy_id, User.id, User.email).where(me)),
         ("sign_in", _limiting(User.keypair_policy_id, User.id, User.email).where(me)),
@@ -79,7 +79,7 @@ async def own(tx: AsyncSession, actor: Actor) -> OwnPolicyList:
     ):
         for row in await tx.execute(chosen):
             policy, id_, label = row
-            found.append(
+            policies.append(
                 OwnPolicy(
                     scope=scope,
                     id=id_,
@@ -88,7 +88,7 @@ async def own(tx: AsyncSession, actor: Actor) -> OwnPolicyList:
                     limits=LIMITS[policy.kind].model_validate(policy.limits),
                 )
             )
-    return OwnPolicyList(items=found)
+    return OwnPolicyList(items=policies)
 
 
 def _limiting(

@@ -30,15 +30,15 @@ async def ceilings(
     """
     domains, projects, owners = (list({path[level] for path in holders.values()}) for level in range(3))
     keys = [scope.partition(":")[2] for scopes in holders for scope in scopes if scope.startswith("keypair:")]
-    found: dict[str, ScopeSnapshot] = {}
+    snapshots: dict[str, ScopeSnapshot] = {}
     # A deleted keypair has no limits; its owner, project and domain still have.
-    found |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}
+    snapshots |= {f"keypair:{key}": ScopeSnapshot(f"keypair {key}", {}) for key in keys}
     bound = {"domains": domains, "projects": projects, "owners": owners, "keys": keys}
     for row in await tx.execute(_LIMITING, bound):
-        found[f"{row.kind}:{row.id}"] = _scope(
+        snapshots[f"{row.kind}:{row.id}"] = _scope(
             row.kind, _LABELS[row.kind].format(row.name), row.limits, slots
         )
-    return found
+    return snapshots
 
 
 def _scope(kind: str, label: str, limits: Mapping[str, Any], slots: Iterable[str]) -> ScopeSnapshot:

@@ -165,17 +165,17 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "policy.r
     elif action != "policy.read":
         statement = statement.with_for_update()
     rows = list((await tx.execute(statement)).scalars())
-    found = [policy for policy in rows if policy.id == ref] or rows
-    if not found:
+    matches = [policy for policy in rows if policy.id == ref] or rows
+    if not matches:
         raise NotFound("policy.not_found", f"There is no policy {ref}.", hint="See `carrel policy ls`.")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise Conflict(
             "policy.ambiguous",
             f"There are several policies named {ref}, of different kinds.",
-            hint="Use the id: " + ", ".join(sorted(policy.id for policy in found)) + ".",
-            details={"ids": sorted(policy.id for policy in found)},
+            hint="Use the id: " + ", ".join(sorted(policy.id for policy in matches)) + ".",
+            details={"ids": sorted(policy.id for policy in matches)},
         )
-    return found[0]
+    return matches[0]
 
 
 async def _flush(tx: AsyncSession, policy: ResourcePolicy) -> None:

@@ -55,8 +55,8 @@ async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
         chosen = chosen.where(Node.state == query.state)
     if query.cordoned is not None:
         chosen = chosen.where(Node.cordoned.is_(query.cordoned))
-    found = await paging.page(tx, chosen, _SORT, query)
-    return NodeList(items=await _views(tx, found.rows), next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return NodeList(items=await _views(tx, page.rows), next_cursor=page.next_cursor)
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
@@ -70,10 +70,10 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
         .join(ResourceGroup, ResourceGroup.id == Node.group_id)
         .where(nodes.called(ref), seen_by(actor), IS_KNOWN)
     )
-    found = nodes.the_one((await tx.execute(statement)).scalars().all(), ref)
-    if found is None:
+    node = nodes.the_one((await tx.execute(statement)).scalars().all(), ref)
+    if node is None:
         raise NotFound("node.not_found", f"There is no node {ref}.", hint="See `carrel node ls`.")
-    return found.id
+    return node.id
 
 
 async def view(tx: AsyncSession, node: NodeId) -> NodeView:
@@ -182,10 +182,10 @@ async def _containers(
     rows = await tx.execute(
         select(Container).where(Container.session_id.in_(sessions), Container.node_id == node, _IS_THERE)
     )
-    found: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    by_session: defaultdict[SessionId, list[Container]] = defaultdict(list)
     for container in rows.scalars():
-        found[container.session_id].append(container)
-    return found
+        by_session[container.session_id].append(container)
+    return by_session
 
 
 def _sum(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -36,13 +36,13 @@ _SEEN_EVERY = timedelta(seconds=5)
 
 # Keep the administrator's settings: group, cordon, reserve, over-commitment.
 _RECORD = text("""
-WITH found AS (
+WITH reported AS (
     SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS f(
         id text, name text, architecture text, engine_version text, slots jsonb, reserved jsonb, devices jsonb,
         images jsonb, labels jsonb, capabilities jsonb)
 ), differing AS (
     SELECT f.*, (n.state, n.slots) IS DISTINCT FROM (:ready, f.slots) AS differs
-    FROM found f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
+    FROM reported f LEFT JOIN nodes n ON n.engine_id = :engine AND n.name = f.name
     WHERE n.seen_at IS NULL OR n.seen_at < :stale OR n.state <> :ready OR n.down_since IS NOT NULL
       OR (n.architecture, n.engine_version, n.slots, n.devices, n.images, n.labels, n.capabilities)
         IS DISTINCT FROM (f.architecture, f.engine_version, f.slots, f.devices, f.images, f.labels, f.capabilities)
@@ -59,7 +59,7 @@ WITH found AS (
     RETURNING n.id, n.name
 ), missing AS (
     UPDATE nodes SET state = :down, down_since = :now
-    WHERE engine_id = :engine AND down_since IS NULL AND name NOT IN (SELECT name FROM found)
+    WHERE engine_id = :engine AND down_since IS NULL AND name NOT IN (SELECT name FROM reported)
     RETURNING id
 )
 SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION ALL SELECT id FROM missing
@@ -67,7 +67,7 @@ SELECT written.id FROM written JOIN differing USING (name) WHERE differs UNION A
 
 
 async def record(
-    tx: AsyncSession, found: Sequence[NodeInfo], now: datetime, *, engine: EngineId = LOCAL_ENGINE
+    tx: AsyncSession, nodes: Sequence[NodeInfo], now: datetime, *, engine: EngineId = LOCAL_ENGINE
 ) -> None:
     """Store the nodes that an engine reports. Nodes it no longer reports are DOWN, and lost after a while.
 
@@ -75,13 +75,13 @@ async def record(
     """
     bound = {
         "engine": engine,
-        "rows": orjson.dumps([_row(info) for info in found]).decode(),
+        "rows": orjson.dumps([_row(info) for info in nodes]).decode(),
         "now": now,
         "stale": now - _SEEN_EVERY,
         "ready": NodeState.READY.value,
         "down": NodeState.DOWN.value,
     }
-    await slot_kinds.learn(tx, [kind for info in found for kind in info.slot_kinds])
+    await slot_kinds.learn(tx, [kind for info in nodes for kind in info.slot_kinds])
     if changed := (await tx.execute(_RECORD, bound)).scalars().all():
         await _publish(tx, Node.id.in_(changed))
 
@@ -108,19 +108,19 @@ def called(ref: str) -> ColumnElement[bool]:
     return or_(Node.name == ref, (Node.name == name) & Node.engine_id.in_(engines))
 
 
-def the_one(found: Sequence[Node], ref: str) -> Node | None:
+def the_one(matches: Sequence[Node], ref: str) -> Node | None:
     """The single matching node. Raises: Conflict when several match."""
-    if len(found) > 1:
-        if by_id := [node for node in found if node.id == ref]:
+    if len(matches) > 1:
+        if by_id := [node for node in matches if node.id == ref]:
             return by_id[0]
-        ids = sorted(str(node.id) for node in found)
+        ids = sorted(str(node.id) for node in matches)
         raise Conflict(
             "node.ambiguous",
             f"Several engines have a node {ref}.",
             hint=f"Write NODE@ENGINE, or the node's id: {first_few(ids)}",
             details={"nodes": ids},
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 _ENGINES = table("engines", column("id"), column("name"))
@@ -259,11 +259,11 @@ async def devices_of(
             Allocation.devices.is_not(None),
         )
     )
-    found: defaultdict[ContainerId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+    by_container: defaultdict[ContainerId, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for container, devices in rows:
         for device, amount in (devices or {}).items():
-            found[container][device] += amount
-    return found
+            by_container[container][device] += amount
+    return by_container
 
 
 async def release(

@@ -74,9 +74,9 @@ async def page(tx: AsyncSession, actor: Actor, query: HeldQuery) -> HeldList:
     chosen = select(sums)
     if query.q:
         chosen = chosen.where(sums.c.label.ilike(f"%{escaped(query.q)}%"))
-    found = await paging.page(tx, chosen, sort, query)
-    items = [HeldView.model_validate(row, from_attributes=True) for row in found.rows]
-    return HeldList(items=items, next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, sort, query)
+    items = [HeldView.model_validate(row, from_attributes=True) for row in page.rows]
+    return HeldList(items=items, next_cursor=page.next_cursor)
 
 
 async def holders(tx: AsyncSession, by: By, *where: ColumnElement[bool]) -> Sequence[Holder]:

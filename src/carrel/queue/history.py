@@ -154,9 +154,9 @@ async def _users(tx: AsyncSession, slots: frozenset[str]) -> Mapping[str, Slots]
     """
     rows = await tx.execute(select(User.id, User.domain_id).where(User.state != UserState.PURGED))
     scopes_by_user = {row.id: scopes_of(None, (row.domain_id, "", row.id)) for row in rows}
-    found = await ceilings(tx, {scopes: ("", "", id_) for id_, scopes in scopes_by_user.items()}, slots)
+    by_scope = await ceilings(tx, {scopes: ("", "", id_) for id_, scopes in scopes_by_user.items()}, slots)
     limits = {
-        id_: _least(found[scopes[0]].ceiling, found[scopes[1]].ceiling)
+        id_: _least(by_scope[scopes[0]].ceiling, by_scope[scopes[1]].ceiling)
         for id_, scopes in scopes_by_user.items()
     }
     usual = Counter(tuple(sorted(each.items())) for each in limits.values()).most_common(1)

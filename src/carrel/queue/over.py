@@ -40,10 +40,10 @@ async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChan
         return await _folders(tx, policy.id, "project", project_policy(proposed))
     if policy.kind == PolicyKind.USER:
         person = user_policy(proposed)
-        found = await held.holders(tx, By.USER, User.policy_id == policy.id)
+        holders = await held.holders(tx, By.USER, User.policy_id == policy.id)
         over = [
             over
-            for one in found
+            for one in holders
             for over in _over("user", one, ceiling_of(person.slots, person.sessions, one.slots))
         ]
         return [*over, *await _folders(tx, policy.id, "user", person)]
@@ -51,9 +51,9 @@ async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChan
     holding = partial(ceiling_of, of_keypairs.slots, of_keypairs.sessions)
     waiting = partial(ceiling_of, of_keypairs.pending_slots, of_keypairs.pending_sessions)
     without_keypair = and_(Session.access_key.is_(None), User.keypair_policy_id == policy.id)
-    found = await held.holders(tx, By.KEYPAIR, or_(Keypair.policy_id == policy.id, without_keypair))
+    holders = await held.holders(tx, By.KEYPAIR, or_(Keypair.policy_id == policy.id, without_keypair))
     return [
-        *[over for one in found for over in _over("keypair", one, holding(one.slots))],
+        *[over for one in holders for over in _over("keypair", one, holding(one.slots))],
         *[
             over
             for one in await _waiting(tx, policy.id)
@@ -65,15 +65,15 @@ async def of_policy(tx: AsyncSession, actor: Actor, ref: str, change: LimitsChan
 async def of_domain(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
     """Slots in which the domain would exceed these ceilings. Raises: NotFound, Forbidden."""
     domain = await tenancy.domain(tx, actor, ref, "domain.update")
-    found = await held.holders(tx, By.DOMAIN, Domain.id == domain.id)
-    return [over for one in found for over in _over("domain", one, ceilings)]
+    holders = await held.holders(tx, By.DOMAIN, Domain.id == domain.id)
+    return [over for one in holders for over in _over("domain", one, ceilings)]
 
 
 async def of_project(tx: AsyncSession, actor: Actor, ref: str, ceilings: Mapping[str, int]) -> list[OverView]:
     """Slots in which the project would exceed these ceilings. Raises: NotFound, Forbidden, Conflict."""
     project = await tenancy.project(tx, actor, ref, "project.update")
-    found = await held.holders(tx, By.PROJECT, Project.id == project.id)
-    return [over for one in found for over in _over("project", one, ceilings)]
+    holders = await held.holders(tx, By.PROJECT, Project.id == project.id)
+    return [over for one in holders for over in _over("project", one, ceilings)]
 
 
 def _over(

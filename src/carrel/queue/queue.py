@@ -158,7 +158,7 @@ async def _names(tx: AsyncSession, paths: Iterable[tuple[str, ...]]) -> Mapping[
     ids = {part for path in paths for part in path}
     names: dict[str, str] = {}
     for key, name in ((Domain.id, Domain.name), (Project.id, Project.name), (User.id, User.email)):
-        names |= {found: called for found, called in await tx.execute(select(key, name).where(key.in_(ids)))}
+        names |= {id_: called for id_, called in await tx.execute(select(key, name).where(key.in_(ids)))}
     return names
 
 

@@ -32,8 +32,8 @@ def trace(name: str, *, container_cores: int | None = None, first: int | None = 
         raise NotFound("trace.no_file", _why(name, error), hint=_hint(".jsonl"), field="trace") from None
     lines = _unpacked(name, content).decode(errors="replace").splitlines()
     begins = next((line.strip() for line in lines if line.strip()), "")
-    found = read(lines) if begins.startswith("{") else read_swf(lines, container_cores=container_cores)
-    arrivals = list(islice(found, first))
+    entries = read(lines) if begins.startswith("{") else read_swf(lines, container_cores=container_cores)
+    arrivals = list(islice(entries, first))
     if not arrivals:
         raise Invalid("trace.empty", f"{name} contains no sessions.", field="trace")
     return arrivals

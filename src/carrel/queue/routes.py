@@ -85,17 +85,17 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
     """The result of creating such a session and your remaining capacity, without creating it."""
     spec = SessionSpec(**{**vars(body), "image": body.image or ""})
     async with services.database.transaction() as tx:
-        found = await checking.check(tx, services.clock, actor, spec)
-        project = await tx.get_one(Project, found.project)
-        answer = found.answer
+        result = await checking.check(tx, services.clock, actor, spec)
+        project = await tx.get_one(Project, result.project)
+        answer = result.answer
         changed = await _changes(tx, actor, answer)
     blocked = answer.blocked if answer else None
     return CheckView(
-        verdict=Verdict.NEVER if found.refused else Verdict.WAITS if blocked else Verdict.STARTS,
-        reason=found.refused.message if found.refused else blocked.sentence if blocked else "",
-        code=found.refused.code if found.refused else "",
-        field=found.refused.field if found.refused else None,
-        group=_group(found.group),
+        verdict=Verdict.NEVER if result.refused else Verdict.WAITS if blocked else Verdict.STARTS,
+        reason=result.refused.message if result.refused else blocked.sentence if blocked else "",
+        code=result.refused.code if result.refused else "",
+        field=result.refused.field if result.refused else None,
+        group=_group(result.group),
         project=ProjectRef(id=project.id, name=project.name),
         position=answer.position if answer else None,
         limits=_limits(blocked),
@@ -104,21 +104,21 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         expected_start=answer.expected_start if answer else None,
         slots={
             slot: SlotRoomView.model_validate(room, from_attributes=True)
-            for slot, room in found.slots.items()
+            for slot, room in result.slots.items()
         },
         scopes=[
             ScopeRoom(scope=key, label=one.label, ceiling=dict(one.ceiling), used=dict(one.used))
-            for key, one in found.scopes.items()
+            for key, one in result.scopes.items()
         ],
         groups=[
             GroupRoom(id=one.id, name=one.name, verdict=_verdict(estimate), reason=estimate.reason)
-            for one, estimate in found.groups
+            for one, estimate in result.groups
         ],
         presets=[
             PresetRoom(
                 id=one.id, name=one.name, slots=one.slots, verdict=_verdict(estimate), reason=estimate.reason
             )
-            for one, estimate in found.presets
+            for one, estimate in result.presets
         ],
     )
 
@@ -182,14 +182,14 @@ def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
 
 async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None) -> list[ChangeView]:
     """The changes that the actor may make; they may see only some sessions of other users."""
-    found = []
+    changes = []
     for change in answer.changes if answer else ():
         try:
             others = [await sessions.find(tx, actor, other, "session.remove") for other in change.sessions]
         except (NotFound, Forbidden):
             continue
-        found.append(await _change(tx, actor, change, others))
-    return found
+        changes.append(await _change(tx, actor, change, others))
+    return changes
 
 
 async def _change(

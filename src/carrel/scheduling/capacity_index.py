@@ -47,16 +47,16 @@ class CapacityIndex:
         # 1. search the bucket where such keys begin, after the smaller ones; the node is mostly one of the first there
         start = max(bisect_right(self._firsts, least) - 1, 0)
         bucket = self._buckets[start]
-        if (found := self._among(islice(bucket, bisect_left(bucket, least), None), amounts)) is not None:
-            return found
+        if (node := self._among(islice(bucket, bisect_left(bucket, least), None), amounts)) is not None:
+            return node
         # 2. search the buckets after it whose bounds are large enough
         start += 1
         enough: NDArray[np.bool_] = np.ones(len(self._buckets) - start, dtype=bool)
         for most, (_, amount) in zip(self._bounds, amounts, strict=True):
             enough &= most[start:] >= amount
         for number in (enough.nonzero()[0] + start).tolist():
-            if (found := self._among(self._buckets[number], amounts)) is not None:
-                return found
+            if (node := self._among(self._buckets[number], amounts)) is not None:
+                return node
             self._update_bound(number)
         return None
 

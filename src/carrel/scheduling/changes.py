@@ -51,7 +51,7 @@ def changes(
 
     groups: other groups it may use. least: its minimum slots.
     """
-    found: list[SuggestedChange] = []
+    suggestions: list[SuggestedChange] = []
     for tries in (
         _elsewhere(one, groups),
         _on_any_node(one),
@@ -60,9 +60,9 @@ def changes(
     ):
         for change, changed, without in tries:
             if _starts(snapshot, one, changed, without):
-                found.append(change)
+                suggestions.append(change)
                 break
-    return sorted(found, key=lambda change: change.cost)
+    return sorted(suggestions, key=lambda change: change.cost)
 
 
 _Try = tuple[SuggestedChange, PendingSession, Sequence[RunningSession]]

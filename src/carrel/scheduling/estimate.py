@@ -60,7 +60,7 @@ def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:
         SESSIONS in scope.ceiling and scope.ceiling[SESSIONS] <= scope.used.get(SESSIONS, 0)
         for scope in scopes
     )
-    found: dict[str, Headroom] = {}
+    amounts: dict[str, Headroom] = {}
     for slot in sorted({slot for node in room.nodes for slot in node.capacity}):
         open_nodes = zip(room.nodes, room.free, strict=True)
         free = max((left.get(slot, 0) for node, left in open_nodes if not node.closed), default=0)
@@ -69,5 +69,5 @@ def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:
         for scope in scopes:
             if scope.ceiling.get(slot, most) < most:
                 most, by = scope.ceiling[slot], scope.label
-        found[slot] = Headroom(0 if full else free if under is None else min(free, under), most, by)
-    return found
+        amounts[slot] = Headroom(0 if full else free if under is None else min(free, under), most, by)
+    return amounts

@@ -60,7 +60,7 @@ class Room:
 
     def expect(self, request: SessionRequirements) -> None:
         """Announce the sessions of the plan, so that shared requirements are looked up once."""
-        self._known(request.whole or request.container).expected = True
+        self._known(request.total or request.container).expected = True
 
     def place(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         """Place all its containers, or none."""
@@ -76,16 +76,16 @@ class Room:
         requirements = self._known(container)
         if requirements.full or self._is_too_much(requirements):
             return None
-        found = self._ranking.best(requirements)
-        if found is None:
+        index = self._ranking.best(requirements)
+        if index is None:
             requirements.full = True
             requirements.kind.too_much.append(container.slots)
-        return found
+        return index
 
     def fits(self, request: SessionRequirements) -> bool:
         """True if it could be placed now."""
-        container = request.whole or request.container
-        if request.count == 1 or request.whole:
+        container = request.total or request.container
+        if request.count == 1 or request.total:
             return self.best(container) is not None
         nodes = with_room(self._capacity, self._known(container).kind.admits, container.slots)
         return self._fit_together(request, nodes)
@@ -135,8 +135,8 @@ class Room:
 
     def _on_one(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         index: int | None
-        if request.whole:
-            index = self.best(request.whole)
+        if request.total:
+            index = self.best(request.total)
         else:
             requirements = self._known(request.container)
             nodes = self._ranking.order(
@@ -198,11 +198,11 @@ class Room:
     # Reasons.
 
     def _why(self, request: SessionRequirements) -> Blocked:
-        requirements = self._known(request.whole or request.container)
+        requirements = self._known(request.total or request.container)
         fits = requirements.kind.admits
         for slot, amount in requirements.container.slots:
             fits = fits & (self._capacity.with_kept(slot) >= amount)
-        one = request.count == 1 or request.whole is not None
+        one = request.count == 1 or request.total is not None
         if (
             self.keeps
             and not self.fits(request)

@@ -108,8 +108,8 @@ class RoundRobin:
         self._after = next((i for i, node in enumerate(capacity.nodes) if node.name > group.after), 0)
 
     def best(self, requirements: RequirementsState) -> int | None:
-        found = self._between(requirements, self._after, len(self._capacity.nodes))
-        return self._between(requirements, 0, self._after) if found is None else found
+        index = self._between(requirements, self._after, len(self._capacity.nodes))
+        return self._between(requirements, 0, self._after) if index is None else index
 
     def order(self, requirements: RequirementsState, nodes: Indexes) -> Indexes:
         return np.concatenate((nodes[nodes >= self._after], nodes[nodes < self._after]))
@@ -196,7 +196,7 @@ class Dispersed(_Compared):
         """The freest."""
         heap = self._heap(requirements)
         aside: list[Key] = []
-        found: int | None = None
+        choice: int | None = None
         while heap and len(aside) < _TRIES:
             index = heap[0][-1]
             now = self._key(requirements, index)
@@ -205,11 +205,11 @@ class Dispersed(_Compared):
             elif not self._capacity.holds(index, requirements.container.slots):
                 aside.append(heapq.heappop(heap))
             else:
-                found = index
+                choice = index
                 break
         for key in aside:
             heapq.heappush(heap, key)
-        return self.look_up(requirements) if found is None else found
+        return self.look_up(requirements) if choice is None else choice
 
     def begin(self) -> None:
         """A node may have improved."""

@@ -31,7 +31,7 @@ class ContainerRequirements(NamedTuple):
 @dataclass(eq=False, slots=True)
 class SessionRequirements:
     """The request of one or more sessions of a group. slots: per container, sorted. demand: of all containers, for
-    scopes. together: several containers on one node. whole: their sum, if room for the sum means room for each; 600
+    scopes. together: several containers on one node. total: their sum, if room for the sum means room for each; 600
     and 600 shares need not fit into 1200 free on two devices. elsewhere: the same without nodes to avoid, if there
     are any.
     """
@@ -41,7 +41,7 @@ class SessionRequirements:
     container: ContainerRequirements
     count: int
     together: bool
-    whole: ContainerRequirements | None
+    total: ContainerRequirements | None
     demand: Mapping[str, int]
     elsewhere: "SessionRequirements | None" = None
 

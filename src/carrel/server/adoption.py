@@ -66,51 +66,51 @@ async def settle(
     """
     # 1. Who holds the label?
     await engines.ensure_local(settings, database)
-    found = await _holders(await engines.installed(settings, database), claimant(settings))
-    _require_local(found, mode)
+    holders = await _holders(await engines.installed(settings, database), claimant(settings))
+    _require_local(holders, mode)
     # 2. Adopt, become a copy, or refuse.
-    if mode is Mode.AS_COPY and found.ours and not found.elsewhere:
+    if mode is Mode.AS_COPY and holders.ours and not holders.elsewhere:
         say("This installation has a label of its own already.")
     elif mode is Mode.AS_COPY:
-        await _become_a_copy(settings, database, found, former_data_dir)
+        await _become_a_copy(settings, database, holders, former_data_dir)
         say("This is a copy from now on: sessions of the original are marked as ended here, and go on there.")
         return
-    elif mode is Mode.ADOPT and found.elsewhere:
-        await _adopt(found, say)
-    elif found.elsewhere and not found.ours:
-        raise _claimed(*next(iter(found.elsewhere.items())))
+    elif mode is Mode.ADOPT and holders.elsewhere:
+        await _adopt(holders, say)
+    elif holders.elsewhere and not holders.ours:
+        raise _claimed(*next(iter(holders.elsewhere.items())))
     else:
-        for engine, holder in found.elsewhere.items():
+        for engine, holder in holders.elsewhere.items():
             say(
                 f"{engine.name}: the label {engine.label} belongs to {holder.place} there, so its nodes stay down; "
                 "carrel up --adopt takes it over."
             )
     # 3. Bind it where it is free.
-    for engine in found.free:
+    for engine in holders.free:
         await _claim(engine)
     await _follow(settings, database, former_data_dir)
 
 
 async def _holders(installed: list[InstalledEngine], us: Claimant) -> _Holders:
-    found = _Holders([], [], {}, {})
+    holders = _Holders([], [], {}, {})
     for engine, holder in await engines.ask_each(installed, _holder, within_s=_LOOK_S):
         if isinstance(holder, EngineError):
-            found.silent[engine] = holder
+            holders.silent[engine] = holder
         elif holder is None:
-            found.free.append(engine)
+            holders.free.append(engine)
         elif holder.fingerprint == us.fingerprint:
-            found.ours.append(engine)
+            holders.ours.append(engine)
         else:
-            found.elsewhere[engine] = holder
-    return found
+            holders.elsewhere[engine] = holder
+    return holders
 
 
 async def _holder(engine: Engine) -> Claimant | None:
     return await engine.claim.holder() if isinstance(engine, Claimable) else None
 
 
-def _require_local(found: _Holders, mode: Mode) -> None:
-    for engine, error in found.silent.items():
+def _require_local(holders: _Holders, mode: Mode) -> None:
+    for engine, error in holders.silent.items():
         if engine.is_local and mode is not Mode.PLAIN:
             raise Unavailable("setup.engine", error.message, hint="Start the container engine first.")
 
@@ -141,23 +141,23 @@ async def _claim(engine: InstalledEngine) -> None:
         return
 
 
-async def _adopt(found: _Holders, say: Say) -> None:
+async def _adopt(holders: _Holders, say: Say) -> None:
     """Take over the label in all engines with another holder, after checking that none of the holders runs."""
-    places = sorted({holder.place for holder in found.elsewhere.values()})
+    places = sorted({holder.place for holder in holders.elsewhere.values()})
     say(f"asking whether {' and '.join(places)} still runs; this takes up to {ANSWERS_WITHIN_S:.0f} s")
-    answered = await asyncio.gather(*(_holder_answers(engine) for engine in found.elsewhere))
-    for holder, answers in zip(found.elsewhere.values(), answered, strict=True):
+    answered = await asyncio.gather(*(_holder_answers(engine) for engine in holders.elsewhere))
+    for holder, answers in zip(holders.elsewhere.values(), answered, strict=True):
         if answers:
             raise Conflict(
                 "setup.original_runs",
                 f"The installation that is to be adopted still runs: {holder.place}.",
                 hint="Stop it there with carrel down; or start this one beside it, with --as-copy.",
             )
-    for engine in found.elsewhere:
+    for engine in holders.elsewhere:
         async with engine.connected() as connected:
             assert isinstance(connected, Claimable)
             await connected.claim.take_over()
-    for engine in found.silent:
+    for engine in holders.silent:
         say(f"{engine.name} does not answer: run carrel up --adopt again when it does.")
 
 
@@ -168,7 +168,7 @@ async def _holder_answers(engine: InstalledEngine) -> bool:
 
 
 async def _become_a_copy(
-    settings: Settings, database: Database, found: _Holders, former_data_dir: Path | None
+    settings: Settings, database: Database, holders: _Holders, former_data_dir: Path | None
 ) -> None:
     """In one transaction: a copy with its own label must not keep the original's sessions."""
     import carrel.server.metadata  # noqa: F401 - tables refer to one another
@@ -176,11 +176,11 @@ async def _become_a_copy(
     from carrel.sessions import service as sessions
     from carrel.site import service as site
 
-    for holder in found.elsewhere.values():
+    for holder in holders.elsewhere.values():
         if settings.installation:
             raise _named_like_the_original(settings.installation, holder)
     # Nothing would look for them under the former label.
-    await _purge(found.ours)
+    await _purge(holders.ours)
     async with database.transaction() as tx:
         await sessions.end_in_a_copy(tx, SystemClock().now())
         if former_data_dir:

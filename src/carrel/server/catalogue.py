@@ -10,8 +10,8 @@ from carrel.images import service as images
 
 async def register(database: Database, engine: ImageStore, *, name: str, reference: str) -> bool:
     """Add an image of the engine to the catalogue under this name; returns whether it replaces another."""
-    found = await engine.image(reference)
-    labels = found.labels
+    details = await engine.image(reference)
+    labels = details.labels
     async with database.transaction() as tx:
         before = {image.reference for image in await images.catalogue(tx) if image.name == name}
         await images.register(
@@ -20,8 +20,8 @@ async def register(database: Database, engine: ImageStore, *, name: str, referen
             reference=reference,
             title=labels.get("carrel.title", name),
             description=labels.get("carrel.description", ""),
-            size_bytes=found.size_bytes,
-            architecture=found.architecture,
+            size_bytes=details.size_bytes,
+            architecture=details.architecture,
             apps=json.loads(labels.get("carrel.apps", "[]")),
             min_slots={
                 "cpu": parse_cpu(labels.get("carrel.min_cpu", "0.01")),

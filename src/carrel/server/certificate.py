@@ -44,7 +44,7 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
             ) from None
     if Path(key).stat().st_mode & _OPEN_TO_ALL:
         raise _refused(f"Everybody on this machine can use the key {key}.", f"chmod 600 {key}")
-    found = read(certificate)
+    validity = read(certificate)
     try:
         context(certificate, key)
     except (ssl.SSLError, ValueError) as error:
@@ -57,14 +57,14 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
             f"{key} holds no private key in PEM without a password.",
             "openssl pkey -in KEY -out PLAIN takes the password off.",
         ) from None
-    if now > found.not_after:
-        raise _refused(f"The certificate {certificate} expired on {found.not_after:%Y-%m-%d}.", "Renew it.")
-    if now < found.not_before:
+    if now > validity.not_after:
+        raise _refused(f"The certificate {certificate} expired on {validity.not_after:%Y-%m-%d}.", "Renew it.")
+    if now < validity.not_before:
         raise _refused(
-            f"The certificate {certificate} holds only from {found.not_before:%Y-%m-%d %H:%M} UTC on.",
+            f"The certificate {certificate} holds only from {validity.not_before:%Y-%m-%d %H:%M} UTC on.",
             "Is the clock of this machine right?",
         )
-    return found
+    return validity
 
 
 @lru_cache(maxsize=4)

@@ -73,11 +73,11 @@ async def installed(settings: Settings, database: Database) -> list[InstalledEng
     label = await claim.label(settings, database)
     make_engine = Connector(SecretBox(settings.key()), EngineContext(label, claim.claimant(settings)))
     engines = Engines(database, make_engine)
-    found = [
+    all_engines = [
         InstalledEngine(row.name, row.id == LOCAL_ENGINE, label_of(label, row.id), containers, row, engines)
         for row, containers in await _rows(settings, database)
     ]
-    return sorted(found, key=lambda engine: (not engine.is_local, engine.name))
+    return sorted(all_engines, key=lambda engine: (not engine.is_local, engine.name))
 
 
 async def _rows(settings: Settings, database: Database) -> list[tuple[EngineRow, int]]:

@@ -138,9 +138,9 @@ async def _engines(tx: AsyncSession) -> Metric:
 async def _sessions(tx: AsyncSession) -> Metric:
     gauge = GaugeMetricFamily("carrel_sessions", "Live sessions by state.", labels=("state",))
     rows = await tx.execute(select(Session.state, func.count()).where(IS_LIVE).group_by(Session.state))
-    found = {state: count for state, count in rows}
+    counts = {state: count for state, count in rows}
     for state in sorted(LIFECYCLE.live):
-        gauge.add_metric((state,), found.get(state, 0))
+        gauge.add_metric((state,), counts.get(state, 0))
     return gauge
 
 

@@ -116,11 +116,11 @@ class _Page:
     def _find(self, path: str) -> Path | None:
         try:
             file = (self._root / path).resolve()
-            found = bool(path) and file.is_relative_to(self._root) and file.is_file()
+            exists = bool(path) and file.is_relative_to(self._root) and file.is_file()
         except (OSError, ValueError):
             # An impossible file name: too long, or with a NUL.
             return None
-        return file if found else None
+        return file if exists else None
 
     def _send(self, file: Path, request: Request, cache: str) -> Response:
         coding, sent = _compressed(file, request.headers.get("accept-encoding", ""))

@@ -38,8 +38,8 @@ async def look(settings: Settings, database: Database, engines: Engines) -> list
 
 
 def _disk(settings: Settings) -> InstallationPart:
-    found = disk.look(settings.data_dir)
-    return InstallationPart("disk", found.state, "", found.text, "")
+    free = disk.look(settings.data_dir)
+    return InstallationPart("disk", free.state, "", free.text, "")
 
 
 async def _database(settings: Settings, database: Database) -> InstallationPart:

@@ -138,8 +138,8 @@ def _metrics(settings: Settings, database: Database) -> AbstractAsyncContextMana
     from carrel.core.clock import SystemClock
     from carrel.gateway import scrape
 
-    found = scrape.Scrape(database, SystemClock(), settings.key())
-    return scrape.serving(found, settings.host, settings.metrics_port)
+    collector = scrape.Scrape(database, SystemClock(), settings.key())
+    return scrape.serving(collector, settings.host, settings.metrics_port)
 
 
 def listening(app: ASGIApp, settings: Settings) -> uvicorn.Config:

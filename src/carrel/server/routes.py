@@ -53,7 +53,7 @@ async def health(services: ServicesOf[ApiServices]) -> Health:
 )
 async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> ServerView:
     """The version, and the state of each component."""
-    found = await parts.look(services.settings, services.database, services.engines)
+    components = await parts.look(services.settings, services.database, services.engines)
     own = PartView(
         name="api",
         state="ok",
@@ -65,5 +65,5 @@ async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> Server
         name="Carrel",
         version=_RUNNING,
         apps_url=services.settings.effective_apps_url,
-        parts=[own, *(PartView(**vars(part)) for part in found)],
+        parts=[own, *(PartView(**vars(part)) for part in components)],
     )

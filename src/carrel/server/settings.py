@@ -151,8 +151,8 @@ class Settings(BaseSettings):
     @property
     def effective_trusted_proxies(self) -> list[str]:
         """Addresses and networks of trusted proxies. Raises: Invalid."""
-        found = [part.strip() for part in self.trusted_proxies.split(",") if part.strip()]
-        for part in found:
+        proxies = [part.strip() for part in self.trusted_proxies.split(",") if part.strip()]
+        for part in proxies:
             try:
                 ipaddress.ip_network(part)
             except ValueError:
@@ -161,7 +161,7 @@ class Settings(BaseSettings):
                     f"{part} is no address and no network.",
                     hint="Give addresses of proxies, or networks such as 10.0.0.0/8, with commas between them.",
                 ) from None
-        return found
+        return proxies
 
     @property
     def unlimited_networks(self) -> tuple[str, ...]:
@@ -179,8 +179,8 @@ class Settings(BaseSettings):
 
 
 def _given_ports(text: str, taken: set[int]) -> range:
-    found = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
-    ports = range(int(found[1]), int(found[2]) + 1) if found else range(0)
+    match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text)
+    ports = range(int(match[1]), int(match[2]) + 1) if match else range(0)
     if not ports or ports[0] < 1 or ports[-1] >= 1 << 16 or taken & {*ports}:
         raise Invalid(
             "setup.app_ports",

@@ -60,13 +60,13 @@ class Removable:
 def uninstall(options: argparse.Namespace) -> int:
     """Remove an installation. Twice: reports that there is none. Raises: Conflict, NotFound, Unavailable."""
     installation = find(effective_settings(options).data_dir)
-    found = _look(options, installation)
+    removable = _look(options, installation)
     # 1. List what is removed and what is kept, and ask.
-    _announce(found, installation, data=options.data)
-    if found.containers and not options.force:
+    _announce(removable, installation, data=options.data)
+    if removable.containers and not options.force:
         raise Conflict(
             "setup.sessions_run",
-            f"{_containers(found.containers)} would be removed, with everything that is not in folders.",
+            f"{_containers(removable.containers)} would be removed, with everything that is not in folders.",
             hint="End the sessions first: carrel session rm ... Or add --force.",
         )
     if not options.yes and not sys.stdin.isatty():
@@ -80,15 +80,15 @@ def uninstall(options: argparse.Namespace) -> int:
         return 1
     # 2. Remove dependents first.
     status.stop(leftovers.settings_of_last_start(options))
-    for engine, contents in found.engines.items():
+    for engine, contents in removable.engines.items():
         _clear(engine, () if contents.others else contents.images)
-    if found.link:
-        found.link.unlink(missing_ok=True)
+    if removable.link:
+        removable.link.unlink(missing_ok=True)
     if options.data:
         shutil.rmtree(installation.data_dir)
     else:
         (installation.data_dir / "supervisor.pid").unlink(missing_ok=True)
-    for folder in found.folders:
+    for folder in removable.folders:
         shutil.rmtree(folder, ignore_errors=True)
     say(
         "Carrel is removed."
@@ -169,9 +169,9 @@ async def _clear_engine(engine: Engine, *, images: Iterable[str]) -> None:
             say(f"The image {name} stays: {error.message}")
 
 
-def _announce(found: Removable, installation: BackupSource, *, data: bool) -> None:
+def _announce(removable: Removable, installation: BackupSource, *, data: bool) -> None:
     say("This will be removed:")
-    for line in _removed(found):
+    for line in _removed(removable):
         say(f"  {line}")
     where = f"{installation.data_dir}  {size(_bytes(installation.data_dir))}: database, key, settings, logs and folders"
     if data:
@@ -179,20 +179,20 @@ def _announce(found: Removable, installation: BackupSource, *, data: bool) -> No
     say("This stays:")
     if not data:
         say(f"  {where} (--data removes it)")
-    for line in _kept(found):
+    for line in _kept(removable):
         say(f"  {line}")
 
 
-def _removed(found: Removable) -> Iterator[str]:
-    for engine, contents in found.engines.items():
+def _removed(removable: Removable) -> Iterator[str]:
+    for engine, contents in removable.engines.items():
         if contents.containers:
             yield f"{_containers(contents.containers)} in {_place(engine)}, with everything that is not in folders"
         yield f"the network and the packet-filter rules labelled {engine.label} in {_place(engine)}"
         if not contents.others:
             yield from _images(engine, contents)
-    yield from (f"{folder}  {size(_bytes(folder))}" for folder in found.folders)
-    if found.link:
-        yield f"the link {found.link}"
+    yield from (f"{folder}  {size(_bytes(folder))}" for folder in removable.folders)
+    if removable.link:
+        yield f"the link {removable.link}"
 
 
 def _containers(count: int) -> str:
@@ -208,12 +208,12 @@ def _images(engine: InstalledEngine, contents: EngineContents) -> Iterator[str]:
     return (f"the image {name}{where}  {size(count)}" for name, count in sorted(contents.images.items()))
 
 
-def _kept(found: Removable) -> Iterator[str]:
-    for engine, contents in found.engines.items():
+def _kept(removable: Removable) -> Iterator[str]:
+    for engine, contents in removable.engines.items():
         if contents.others:
             users = " and ".join(contents.others)
             yield from (f"{line}, which {users} may use" for line in _images(engine, contents))
-    for engine, reason in found.silent.items():
+    for engine, reason in removable.silent.items():
         yield (
             f"whatever is labelled {engine.label} in {_place(engine)} ({_containers(engine.containers)}, "
             f"network, packet-filter rules), and images of Carrel there: {reason}"

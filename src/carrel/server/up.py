@@ -211,12 +211,12 @@ def _require_certificate(settings: Settings) -> None:
         return
     from carrel.server import certificate
 
-    found = certificate.require(settings.tls_cert, settings.tls_key, now=datetime.now(UTC))
+    validity = certificate.require(settings.tls_cert, settings.tls_key, now=datetime.now(UTC))
     hosts = [urlsplit(settings.effective_public_url).hostname or ""]
     if not settings.effective_app_ports:
         hosts.append(f"*.{urlsplit(settings.effective_apps_url).hostname}")
     for host in hosts:
-        if not found.covers(host):
+        if not validity.covers(host):
             say(f"carrel: the certificate is not for {host}, so browsers will warn there")
 
 
@@ -307,7 +307,7 @@ async def _prepare(settings: Settings, options: argparse.Namespace) -> Founder |
         password = file.read_text()
         async with database.transaction() as tx:
             email = options.admin_email or DEFAULT_EMAIL
-            founded = await tenancy.found(tx, SystemClock(), email=email, password=password)
+            founded = await tenancy.bootstrap(tx, SystemClock(), email=email, password=password)
         await storage_hosts.ensure_local(database, settings.data_dir)
         return Founder(email, password) if founded else None
     finally:

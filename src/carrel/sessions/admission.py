@@ -115,8 +115,8 @@ async def _node(tx: AsyncSession, actor: Actor, group: ResourceGroup, ref: str |
         return None
     if not allows(actor, "session.designate", Target()):
         raise refusal(actor, "session.designate")
-    found = await tx.execute(select(Node).where(nodes.called(ref), Node.group_id == group.id, IS_KNOWN))
-    node = nodes.the_one(found.scalars().all(), ref)
+    rows = await tx.execute(select(Node).where(nodes.called(ref), Node.group_id == group.id, IS_KNOWN))
+    node = nodes.the_one(rows.scalars().all(), ref)
     if node is None:
         raise NotFound(
             "node.not_found",

@@ -57,10 +57,10 @@ async def in_states(tx: AsyncSession, *states: SessionState) -> Mapping[SessionI
         .where(_is_in(states))
         .order_by(Container.session_id, Container.index)
     )
-    found: defaultdict[SessionId, list[Container]] = defaultdict(list)
+    by_session: defaultdict[SessionId, list[Container]] = defaultdict(list)
     for container in rows.scalars():
-        found[container.session_id].append(container)
-    return found
+        by_session[container.session_id].append(container)
+    return by_session
 
 
 def _is_in(states: Iterable[SessionState]) -> ColumnElement[bool]:
@@ -88,10 +88,10 @@ async def of(tx: AsyncSession, session: SessionId) -> Sequence[Container]:
 
 async def engine_of(tx: AsyncSession, container: ContainerId) -> EngineId | None:
     """The engine of the container's node; None while it is not placed."""
-    found = (
+    query = (
         select(Node.engine_id).join(Container, Container.node_id == Node.id).where(Container.id == container)
     )
-    return (await tx.execute(found)).scalar()
+    return (await tx.execute(query)).scalar()
 
 
 def ids_of(session: SessionId) -> Select[ContainerId]:
@@ -184,12 +184,12 @@ async def change(
     transition, if there is one; reason None keeps the reason of a terminating session.
     """
     # 1. lock the session
-    found = await tx.execute(
+    result = await tx.execute(
         select(Session.kind, Session.state, Session.outcome, Session.reason)
         .where(Session.id == session, Session.state.in_(list(states)))
         .with_for_update()
     )
-    if (before := found.first()) is None:
+    if (before := result.first()) is None:
         return False
     # 2. update the containers and read all of them
     rows = await tx.execute(

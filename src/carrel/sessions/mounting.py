@@ -132,13 +132,13 @@ async def held_by(
         .where(FolderMount.session_id.in_(list(sessions)), FolderMount.released_at.is_(None))
         .order_by(FolderMount.session_id, FolderMount.position)
     )
-    found: defaultdict[SessionId, list[MountedFolder]] = defaultdict(list)
+    by_session: defaultdict[SessionId, list[MountedFolder]] = defaultdict(list)
     for mount, folder in rows:
         place = FolderLocation(folder.scope, folder.id)
-        found[mount.session_id].append(
+        by_session[mount.session_id].append(
             MountedFolder(folder.host_id, place, folder.name, mount.path, mount.subpath, mount.read_only)
         )
-    return found
+    return by_session
 
 
 # Built once: every scheduler pass starts with it.

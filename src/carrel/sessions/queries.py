@@ -208,12 +208,12 @@ _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(Ses
 
 async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
     """One `SessionDetail` as JSON. Environment values are visible only to the owner."""
-    found = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
-    spec = SessionSpec.from_json(found.pop("spec"))
-    found = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **found}
-    own = found["owner"]["id"] == actor.user_id
-    found["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
-    return orjson.dumps(found)
+    row = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
+    spec = SessionSpec.from_json(row.pop("spec"))
+    row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row}
+    own = row["owner"]["id"] == actor.user_id
+    row["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
+    return orjson.dumps(row)
 
 
 async def history(tx: AsyncSession, session: SessionId) -> list[tuple[HistoryEntry, str | None]]:
@@ -236,8 +236,8 @@ _VISIBLE_IDS = text(f"SELECT s.id FROM sessions s WHERE s.id = ANY(:ids) AND {_V
 
 async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> list[SessionId]:
     """The subset of the sessions that the actor may see."""
-    found = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **_sight(actor)})
-    return list(found.scalars())
+    ids = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **_sight(actor)})
+    return list(ids.scalars())
 
 
 def _sight(actor: Actor) -> dict[str, Any]:
@@ -269,25 +269,25 @@ async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
             return exact
     prefix = f"{ref}%" if len(ref) >= 3 and ref.isalnum() else ""
     bound = {"ref": ref, "prefix": prefix, "me": actor.user_id, **_sight(actor)}
-    found = [await tx.get_one(Session, row.id) for row in await tx.execute(_RESOLVE, bound)]
-    if not found:
+    sessions = [await tx.get_one(Session, row.id) for row in await tx.execute(_RESOLVE, bound)]
+    if not sessions:
         raise not_found(ref)
-    if found[0].name != ref and len(found) > 1:
+    if sessions[0].name != ref and len(sessions) > 1:
         raise Conflict(
             "session.ambiguous",
             f"{ref} matches several sessions.",
             hint="Use more characters of the id.",
-            details={"ids": [session.id for session in found]},
+            details={"ids": [session.id for session in sessions]},
         )
-    return found[0]
+    return sessions[0]
 
 
 async def by_idempotency_key(tx: AsyncSession, owner: UserId, key: str) -> SessionId | None:
     """The session created earlier with this idempotency key."""
-    found = await tx.execute(
+    result = await tx.execute(
         select(Session.id).where(Session.owner_id == owner, Session.idempotency_key == key)
     )
-    return found.scalar_one_or_none()
+    return result.scalar_one_or_none()
 
 
 async def in_states(tx: AsyncSession, *states: SessionState) -> list[Session]:

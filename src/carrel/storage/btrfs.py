@@ -269,11 +269,11 @@ class BtrfsBackend(PosixBackend):
             return [mine, *ioctls.nested(folder, mine), *self._pictures(scope, place)]
 
     def _pictures(self, scope: int, place: FolderLocation) -> list[int]:
-        found = []
+        snapshots = []
         for name in self._snapshots(scope, place):
             with opened(scope, _SNAPSHOTS + place.folder) as above, opened(above, name) as picture:
-                found.append(ioctls.subvolume(picture))
-        return found
+                snapshots.append(ioctls.subvolume(picture))
+        return snapshots
 
     def _snapshots(self, scope: int, place: FolderLocation) -> Sequence[str]:
         try:

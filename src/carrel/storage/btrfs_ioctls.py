@@ -52,13 +52,13 @@ def exists(handle: int, subvolume: int) -> bool:
 
 def nested(handle: int, subvolume: int) -> list[int]:
     """All subvolumes nested below one, parents first."""
-    found: list[int] = []
+    ids: list[int] = []
     rest = [subvolume]
     while rest:
         inner = list(_search(handle, _ROOT_TREE, rest.pop(), _ROOT_REF))
-        found += inner
+        ids += inner
         rest += inner
-    return found
+    return ids
 
 
 def members(handle: int, qgroup: int) -> set[int]:

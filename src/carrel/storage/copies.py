@@ -68,10 +68,10 @@ def copy_entry(source_parent: int, source_name: str, target_parent: int, name: s
 
 def _total(source: int, tick: Tick) -> Advance:
     size, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
-    for found in walk(source):
-        if isinstance(found, TreeEntry):
-            size += _weight(found.stat)
-            files += not stat.S_ISDIR(found.stat.st_mode)
+    for entry in walk(source):
+        if isinstance(entry, TreeEntry):
+            size += _weight(entry.stat)
+            files += not stat.S_ISDIR(entry.stat.st_mode)
             pace.look()
     return Advance(size, files)
 
@@ -110,15 +110,15 @@ class _Copy:
         os.close(self._here)
         self._here = there
 
-    def _link(self, found: TreeEntry) -> bool:
+    def _link(self, entry: TreeEntry) -> bool:
         """Create a hard link to a previously copied file."""
-        kept = self._linked.get((found.stat.st_dev, found.stat.st_ino))
+        kept = self._linked.get((entry.stat.st_dev, entry.stat.st_ino))
         if kept is None:
             return False
         try:
             os.link(
                 f"{self._links}/{kept}",
-                found.name,
+                entry.name,
                 src_dir_fd=self.top,
                 dst_dir_fd=self._here,
                 follow_symlinks=False,
@@ -127,21 +127,21 @@ class _Copy:
             if error.errno == errno.EMLINK:
                 return False
             raise
-        self._pace.bytes(_weight(found.stat))
+        self._pace.bytes(_weight(entry.stat))
         self._pace.file()
         return True
 
-    def _keep(self, found: TreeEntry) -> None:
+    def _keep(self, entry: TreeEntry) -> None:
         """Keep a link to it in a directory that is removed at the end, so that it is found at any depth."""
         if not self._linked:
             os.mkdir(self._links, 0o700, dir_fd=self.top)
-        key = (found.stat.st_dev, found.stat.st_ino)
+        key = (entry.stat.st_dev, entry.stat.st_ino)
         name = f"{len(self._linked)}"
         if key in self._linked:  # maximum number of links: start a new copy
             os.unlink(f"{self._links}/{self._linked[key]}", dir_fd=self.top)
             name = self._linked[key]
         os.link(
-            found.name,
+            entry.name,
             f"{self._links}/{name}",
             src_dir_fd=self._here,
             dst_dir_fd=self.top,
@@ -158,21 +158,21 @@ class _Copy:
         os.close(self.top)
 
 
-def _copy_one(found: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
+def _copy_one(entry: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
     """Copy a file or a symbolic link; False for anything else, and for entries that vanished or were replaced
     meanwhile.
     """
-    if stat.S_ISLNK(found.stat.st_mode):
-        made = _copy_link(found, target_parent, name)
+    if stat.S_ISLNK(entry.stat.st_mode):
+        made = _copy_link(entry, target_parent, name)
     else:
-        made = stat.S_ISREG(found.stat.st_mode) and _copy_file(found, target_parent, name, pace)
+        made = stat.S_ISREG(entry.stat.st_mode) and _copy_file(entry, target_parent, name, pace)
     pace.file()
     return made
 
 
-def _copy_link(found: TreeEntry, target_parent: int, name: str) -> bool:
+def _copy_link(entry: TreeEntry, target_parent: int, name: str) -> bool:
     try:
-        leads = os.readlink(found.name, dir_fd=found.parent)
+        leads = os.readlink(entry.name, dir_fd=entry.parent)
     except (FileNotFoundError, OSError) as error:
         if error.errno in (errno.ENOENT, errno.EINVAL):
             return False
@@ -180,16 +180,16 @@ def _copy_link(found: TreeEntry, target_parent: int, name: str) -> bool:
     os.symlink(leads, name, dir_fd=target_parent)
     if os.geteuid() == 0:
         os.chown(name, WORK_UID, WORK_UID, dir_fd=target_parent, follow_symlinks=False)
-    times = (found.stat.st_atime_ns, found.stat.st_mtime_ns)
+    times = (entry.stat.st_atime_ns, entry.stat.st_mtime_ns)
     os.utime(name, ns=times, dir_fd=target_parent, follow_symlinks=False)
     return True
 
 
-def _copy_file(found: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
+def _copy_file(entry: TreeEntry, target_parent: int, name: str, pace: Pace) -> bool:
     try:
-        source = os.open(found.name, _READ, dir_fd=found.parent)
+        source = os.open(entry.name, _READ, dir_fd=entry.parent)
     except PermissionError as error:
-        raise shut_out(found.name) from error
+        raise shut_out(entry.name) from error
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
             return False

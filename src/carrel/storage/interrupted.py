@@ -81,25 +81,25 @@ class InterruptedChange:
 
 def left(root: Path) -> list[InterruptedChange]:
     """Abandoned changes; at most a limited number. Unreadable intents were never started."""
-    found: list[InterruptedChange] = []
+    intents: list[InterruptedChange] = []
     with suppress(FileNotFoundError), os.scandir(root / INTENTS) as entries:
         for entry in entries:
-            if len(found) == _AT_ONCE:
+            if len(intents) == _AT_ONCE:
                 break
             with suppress(FileNotFoundError, BlockingIOError):
                 if taken := _taken(root / INTENTS / entry.name):
-                    found.append(taken)
-    return found
+                    intents.append(taken)
+    return intents
 
 
 def held(root: Path) -> list[Mapping[str, Any]]:
     """The `known` part of changes that are in progress or abandoned."""
-    found: list[Mapping[str, Any]] = []
+    intents: list[Mapping[str, Any]] = []
     with suppress(FileNotFoundError):
         for path in (root / INTENTS).iterdir():
             with suppress(FileNotFoundError, orjson.JSONDecodeError):
-                found.append(orjson.loads(path.read_bytes().partition(b"\n")[0])["known"])
-    return found
+                intents.append(orjson.loads(path.read_bytes().partition(b"\n")[0])["known"])
+    return intents
 
 
 def _taken(path: Path) -> InterruptedChange | None:
@@ -134,10 +134,10 @@ def _placed(files: Path, path: str, clash: tree.Clash, inode: int) -> str:
     with suppress(CarrelError), directory(files, above) as handle:
         for candidate in tree.candidates(name, clash):
             try:
-                found = os.stat(candidate, dir_fd=handle, follow_symlinks=False)
+                status = os.stat(candidate, dir_fd=handle, follow_symlinks=False)
             except FileNotFoundError:
                 break
-            if found.st_ino == inode:
+            if status.st_ino == inode:
                 return joined(above, candidate)
     return path
 
@@ -145,6 +145,6 @@ def _placed(files: Path, path: str, clash: tree.Clash, inode: int) -> str:
 def _has_time(files: Path, change: Mapping[str, Any]) -> bool:
     above, name = split(change["path"])
     with suppress(CarrelError, FileNotFoundError), directory(files, above) as handle:
-        found = os.stat(name, dir_fd=handle, follow_symlinks=False)
-        return bool(found.st_mtime_ns == change["modified_ns"])
+        status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        return bool(status.st_mtime_ns == change["modified_ns"])
     return False

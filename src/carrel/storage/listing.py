@@ -100,7 +100,7 @@ def page(
             sorted_by = _sorted_by(handle, group, order.by, is_file=bool(is_file))
             missing = limit + 1 - len(chosen)
             chosen += [(bool(is_file), *pair) for pair in _first(sorted_by, order, missing, bool(is_file))]
-        entries = [found for key in chosen[:limit] if (found := _looked(handle, path, key[2]))]
+        entries = [entry for key in chosen[:limit] if (entry := _looked(handle, path, key[2]))]
     return ListingPage(entries, sum(map(len, groups)), chosen[limit - 1] if len(chosen) > limit else None)
 
 
@@ -125,11 +125,11 @@ def search(root: Path, path: str, part: str, limit: int) -> SearchResult:
             with directory(root, above) as handle:
                 groups = _scanned(handle)
                 for name in itertools.chain(*groups):
-                    if lowered not in name.casefold() or (found := _looked(handle, above, name)) is None:
+                    if lowered not in name.casefold() or (entry := _looked(handle, above, name)) is None:
                         continue
                     if len(entries) == limit or time.monotonic() > until:
                         return SearchResult(entries, complete=False)
-                    entries.append(found)
+                    entries.append(entry)
         except (CarrelError, OSError):
             if above == path:
                 raise
@@ -146,8 +146,8 @@ def _scanned(handle: int) -> tuple[list[str], list[str]]:
     others: list[str] = []
     # Reading continues at the handle's position, which may not be the start.
     os.lseek(handle, 0, os.SEEK_SET)
-    with os.scandir(handle) as found:
-        for each in found:
+    with os.scandir(handle) as entries:
+        for each in entries:
             (directories if each.is_dir(follow_symlinks=False) else others).append(each.name)
     return directories, others
 
@@ -162,10 +162,10 @@ def _sorted_by(handle: int, group: list[str], by: By, *, is_file: bool) -> Itera
 def _measured(handle: int, group: list[str], by: By) -> Iterator[_Pair]:
     for name in group:
         try:
-            found = os.stat(name, dir_fd=handle, follow_symlinks=False)
+            status = os.stat(name, dir_fd=handle, follow_symlinks=False)
         except FileNotFoundError:
             continue
-        yield (found.st_mtime_ns if by == "modified" else found.st_size), name
+        yield (status.st_mtime_ns if by == "modified" else status.st_size), name
 
 
 def _first(pairs: Iterable[_Pair], order: ListingOrder, count: int, is_file: bool) -> list[_Pair]:
@@ -188,15 +188,15 @@ def _looked(handle: int, above: str, name: str) -> Entry | None:
         return None
 
 
-def described(path: str, found: os.stat_result) -> Entry:
+def described(path: str, status: os.stat_result) -> Entry:
     """The entry for a stat result."""
     return Entry(
         path,
-        _kind(found.st_mode),
-        found.st_size,
-        stat.S_IMODE(found.st_mode),
-        found.st_mtime_ns,
-        found.st_ino,
+        _kind(status.st_mode),
+        status.st_size,
+        stat.S_IMODE(status.st_mode),
+        status.st_mtime_ns,
+        status.st_ino,
     )
 
 

@@ -259,8 +259,8 @@ def write_pack(root: Path, paths: Sequence[str], write: Callable[[bytes], object
 
 def _packed(root: Path, path: str) -> list[bytes]:
     with opened(root, path) as file:
-        found = os.fstat(file.fileno())
-        if found.st_size > LARGEST_PACKED:
+        status = os.fstat(file.fileno())
+        if status.st_size > LARGEST_PACKED:
             return []
         content = BytesIO()
         while piece := file.read(min(_PIECE, LARGEST_PACKED)):
@@ -269,8 +269,8 @@ def _packed(root: Path, path: str) -> list[bytes]:
                 return []
     info = tarfile.TarInfo(path)
     info.size = content.tell()
-    info.mode = found.st_mode & 0o777
-    info.pax_headers = {"mtime": f"{found.st_mtime_ns / 10**9:.6f}"}
+    info.mode = status.st_mode & 0o777
+    info.pax_headers = {"mtime": f"{status.st_mtime_ns / 10**9:.6f}"}
     header = info.tobuf(tarfile.PAX_FORMAT)
     return [header, content.getvalue(), bytes(-info.size % tarfile.BLOCKSIZE)]
 

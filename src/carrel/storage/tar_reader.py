@@ -159,19 +159,19 @@ def modified_ns(member: tarfile.TarInfo) -> int | None:
 
 def _records(content: bytes) -> Records:
     """Pax records by key. Raises: ReadError for any other content."""
-    found: Records = {}
+    records: Records = {}
     at = 0
     while at < len(content) and content[at]:
         record = _RECORD.match(content, at)
         end = at + int(record[1]) if record else 0
         if not record or not record.end() < end <= len(content) or content[end - 1] != ord("\n"):
             raise tarfile.ReadError("no record")
-        found[record[2]] = content[record.end() : end - 1]
+        records[record[2]] = content[record.end() : end - 1]
         at = end
     # The library's parsing time grows with the square of their size.
     if _TOO_MANY_DIGITS.search(content):
         raise tarfile.ReadError("too many digits")
-    return found
+    return records
 
 
 class _readable:

@@ -179,17 +179,17 @@ def measure(directory: int, tick: Tick = lambda _: None) -> Measure:
     """Usage below a directory: bytes allocated and files, each inode once. Raises: exceptions of tick; as `walk`."""
     used, files, pace = 0, 0, Pace(lambda _: tick(Advance(0, 0)))
     linked: set[tuple[int, int]] = set()
-    for found in walk(directory):
-        if not isinstance(found, TreeEntry):
+    for entry in walk(directory):
+        if not isinstance(entry, TreeEntry):
             continue
         pace.look()
-        if found.stat.st_nlink > 1 and not stat.S_ISDIR(found.stat.st_mode):
-            key = (found.stat.st_dev, found.stat.st_ino)
+        if entry.stat.st_nlink > 1 and not stat.S_ISDIR(entry.stat.st_mode):
+            key = (entry.stat.st_dev, entry.stat.st_ino)
             if key in linked:
                 continue
             linked.add(key)
-        files += not stat.S_ISDIR(found.stat.st_mode)
-        used += found.stat.st_blocks * 512
+        files += not stat.S_ISDIR(entry.stat.st_mode)
+        used += entry.stat.st_blocks * 512
     return Measure(used_bytes=used, files=files)
 
 

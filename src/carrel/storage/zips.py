@@ -82,9 +82,9 @@ class _Archive:
             return
         above, last = split(path)
         with directory(root, above) as handle, errors_naming(path):
-            found = os.stat(last, dir_fd=handle, follow_symlinks=False)
-            if not stat.S_ISDIR(found.st_mode):
-                self._add_found(TreeEntry(handle, last, found), self._top(last))
+            status = os.stat(last, dir_fd=handle, follow_symlinks=False)
+            if not stat.S_ISDIR(status.st_mode):
+                self._add_found(TreeEntry(handle, last, status), self._top(last))
                 return
             inner = os.open(last, DIRECTORY, dir_fd=handle)
         try:
@@ -108,14 +108,14 @@ class _Archive:
                 case TreeEntry():
                     self._add_found(step, "/".join([*prefix, _safe(step.name)]))
 
-    def _add_found(self, found: TreeEntry, name: str) -> None:
+    def _add_found(self, entry: TreeEntry, name: str) -> None:
         if len(name.encode()) >= _LONGEST_NAME:
             self._note(name[:1000], "its path is too long for a zip file")
-        elif stat.S_ISDIR(found.stat.st_mode):
-            self._add_empty(name, found.stat)
-        elif stat.S_ISREG(found.stat.st_mode):
+        elif stat.S_ISDIR(entry.stat.st_mode):
+            self._add_empty(name, entry.stat)
+        elif stat.S_ISREG(entry.stat.st_mode):
             try:
-                file = opened_in(found.parent, found.name, name)
+                file = opened_in(entry.parent, entry.name, name)
             except CarrelError as error:
                 self._note(name, error.message)
                 return
@@ -171,5 +171,5 @@ def _safe(name: str) -> str:
     return _NO_TEXT.sub(_escaped, name).replace("\\", "_")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"%{ord(found[0]) - 0xDC00:02X}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]) - 0xDC00:02X}"

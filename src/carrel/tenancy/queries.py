@@ -47,14 +47,14 @@ async def domain(
     statement = select(Domain).where(is_domain(ref), Domain.removed_at.is_(None))
     if field:
         statement = statement.with_for_update(read=True, key_share=True)
-    found = await _first(tx, statement.order_by((Domain.id == ref).desc()), action)
+    row = await _first(tx, statement.order_by((Domain.id == ref).desc()), action)
     missing = NotFound(
         "domain.not_found", f"There is no domain {ref}.", hint="See `carrel domain ls`.", field=field
     )
-    if found is None:
+    if row is None:
         raise missing
-    require(actor, action, domain_target(found), read="domain.read", missing=missing)
-    return found
+    require(actor, action, domain_target(row), read="domain.read", missing=missing)
+    return row
 
 
 def is_domain(ref: str) -> ColumnElement[bool]:
@@ -73,8 +73,8 @@ async def project(tx: AsyncSession, actor: Actor, ref: str, action: str = "proje
     statement = select(Project).where(or_(Project.id == ref, Project.name == ref), seen, there)
     if action != "project.read":
         statement = statement.with_for_update(key_share=True)
-    found = list((await tx.execute(statement.limit(10))).scalars())
-    exact = [each for each in found if each.id == ref] or found
+    matches = list((await tx.execute(statement.limit(10))).scalars())
+    exact = [each for each in matches if each.id == ref] or matches
     if not exact:
         raise NotFound("project.not_found", f"There is no project {ref}.", hint="See `carrel project ls`.")
     if len(exact) > 1:
@@ -95,12 +95,12 @@ async def user(tx: AsyncSession, actor: Actor, ref: str, action: str = "user.rea
     statement = select(User).where(
         or_(User.id == ref, func.lower(User.email) == ref.strip().lower()), sees_user(actor)
     )
-    found = await _first(tx, statement.order_by((User.id == ref).desc()), action)
-    if found is None:
+    row = await _first(tx, statement.order_by((User.id == ref).desc()), action)
+    if row is None:
         raise NotFound("user.not_found", f"There is no user {ref}.", hint="See `carrel user ls`.")
     if action != "user.read":
-        require(actor, action, user_target(found))
-    return found
+        require(actor, action, user_target(row))
+    return row
 
 
 def sees_user(actor: Actor) -> ColumnElement[bool]:
@@ -133,15 +133,15 @@ async def places(
     named, word, listing = _PLACES[kind]
     there = (await tx.execute(select(named.c.name))).scalars().all()
     as_they_are, spelt = {*there, *kept}, {name.lower(): name for name in there}
-    found: list[str] = []
+    path: list[str] = []
     for name in names:
         known = name if name in as_they_are else spelt.get(name.lower())
         if known is None:
             raise NotFound(
                 f"{kind}.not_found", f"There is no {word} {name}.", hint=f"See `{listing}`.", field=field
             )
-        found.append(known)
-    return found
+        path.append(known)
+    return path
 
 
 async def superadmin_left(tx: AsyncSession, *, without: ColumnElement[bool]) -> bool:

@@ -15,7 +15,7 @@ from carrel.permissions.roles import outranks
 from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
 
 
-async def found(tx: AsyncSession, clock: Clock, *, email: str, password: str) -> bool:
+async def bootstrap(tx: AsyncSession, clock: Clock, *, email: str, password: str) -> bool:
     """Create the first domain, project and superadmin. False if the installation already has users."""
     if (await tx.execute(select(func.count()).select_from(User))).scalar_one():
         return False

@@ -57,7 +57,7 @@ async def test_debians_postgresql_carries_a_session_through_its_life(debian_serv
     migrate(debian_server)
     database = Database(debian_server)
     async with database.transaction() as tx:
-        await tenancy.found(tx, SystemClock(), email="user@example.org", password="correct horse 9")
+        await tenancy.bootstrap(tx, SystemClock(), email="user@example.org", password="correct horse 9")
     people = _OnePerson(await _actor(database))
     async with installation(database, people, tmp_path, controllers=True) as api:  # type: ignore[arg-type]
         user = await api.as_("user")

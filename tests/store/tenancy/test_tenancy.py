@@ -15,8 +15,8 @@ EMAIL = "user@example.org"
 
 async def test_an_installation_is_founded_once(database: Database):
     async with database.transaction() as tx:
-        assert await tenancy.found(tx, SystemClock(), email="a@example.org", password="one")
-        assert not await tenancy.found(tx, SystemClock(), email="b@example.org", password="two")
+        assert await tenancy.bootstrap(tx, SystemClock(), email="a@example.org", password="one")
+        assert not await tenancy.bootstrap(tx, SystemClock(), email="b@example.org", password="two")
         user = await tenancy.user_by_email(tx, "a@example.org")
         assert user is not None
         assert (user.role, await tenancy.user_by_email(tx, "b@example.org")) == (Role.SUPERADMIN, None)

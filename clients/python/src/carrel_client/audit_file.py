@@ -103,11 +103,11 @@ class SavedTrail:
                 self._fault("missing", last + 1, f"{which} not in this file.")
 
     def _look(self, number: int, line: bytes) -> None:
-        found = _LINE.fullmatch(line)
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             self._fault("altered", 0, f"Line {number} is not a line of an export.")
             return
-        position, own, before, entry = found.groups()
+        position, own, before, entry = match.groups()
         if b'"action": "audit.prune"' in entry:
             details = json.loads(entry)["details"]
             self._cuts.add((details["position"], details["hash"]))

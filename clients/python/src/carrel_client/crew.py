@@ -47,7 +47,7 @@ class Meter:
         self._lock = threading.Lock()
         self._stop = threading.Event()
 
-    def found(self, size: int) -> None:
+    def add_file(self, size: int) -> None:
         """One more file to move."""
         with self._lock:
             self.total_files += 1

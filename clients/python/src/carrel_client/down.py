@@ -43,45 +43,45 @@ class Down:
         if not path:
             self._tree(crew, "", to if contents else os.path.join(to, self._folder))
             return
-        found = self._files.show(self._folder, path=path)
-        if found["kind"] == "directory":
-            self._tree(crew, path, to if contents else os.path.join(to, _safe(found["name"])))
+        entry = self._files.show(self._folder, path=path)
+        if entry["kind"] == "directory":
+            self._tree(crew, path, to if contents else os.path.join(to, _safe(entry["name"])))
             return
         with naming(to):
             os.makedirs(to, exist_ok=True)
-        self.file(crew, found, os.path.join(to, _safe(found["name"])))
+        self.file(crew, entry, os.path.join(to, _safe(entry["name"])))
 
-    def file(self, crew: Crew, found: models.FileView, local: str) -> None:
+    def file(self, crew: Crew, entry: models.FileView, local: str) -> None:
         """Queue the download of one file."""
-        if not found["readable"]:
-            self._done.skip(found["path"], "its name is not UTF-8; a session can rename it")
+        if not entry["readable"]:
+            self._done.skip(entry["path"], "its name is not UTF-8; a session can rename it")
             return
-        if found["kind"] != "file":
-            self._done.skip(found["path"], "a symbolic link" if found["kind"] == "link" else "no plain file")
+        if entry["kind"] != "file":
+            self._done.skip(entry["path"], "a symbolic link" if entry["kind"] == "link" else "no plain file")
             return
         there, promised = _stat(local), local in self._promised
-        if there and not promised and Source(local, "", there).is_there(found):
+        if there and not promised and Source(local, "", there).is_there(entry):
             self._done.unchanged += 1
             return
         target = local
         if there or promised:
             choice = self._clash if isinstance(self._clash, str) else self._clash(local)
             if choice == "skip":
-                self._done.skip(found["path"], "its name is taken here")
+                self._done.skip(entry["path"], "its name is taken here")
                 return
             # What has only just come is not to be replaced.
             kept = promised and choice == "replace"
             if choice == "refuse" or kept or (there and stat.S_ISDIR(there.st_mode)):
-                crew.fail(found["path"], taken(local))
+                crew.fail(entry["path"], taken(local))
                 return
             target = self._free(local) if choice == "rename" else local
         self._promised.add(target)
-        size = found["size_bytes"] or 0
-        self._done.meter.found(size)
+        size = entry["size_bytes"] or 0
+        self._done.meter.add_file(size)
         if size <= SMALL:
-            self._small(crew).add(found["path"], size, (found, target))
+            self._small(crew).add(entry["path"], size, (entry, target))
         else:
-            crew.give(found["path"], partial(self._fetch, (found, target)))
+            crew.give(entry["path"], partial(self._fetch, (entry, target)))
 
     def finish(self) -> None:
         """Have fetched what still waits for others to travel with."""
@@ -115,13 +115,13 @@ class Down:
         with naming(local):
             os.makedirs(local, exist_ok=True)
         inside = []
-        for found in listing(self._files, self._folder, path):
-            target = os.path.join(local, _safe(found["name"]))
-            if found["kind"] == "directory" and found["readable"]:
-                inside.append((found["path"], target))
+        for entry in listing(self._files, self._folder, path):
+            target = os.path.join(local, _safe(entry["name"]))
+            if entry["kind"] == "directory" and entry["readable"]:
+                inside.append((entry["path"], target))
             else:
-                with _failing_alone(crew, found["path"]):
-                    self.file(crew, found, target)
+                with _failing_alone(crew, entry["path"]):
+                    self.file(crew, entry, target)
         return inside
 
 

@@ -102,7 +102,7 @@ def fetch_packed(
     files: Files, folder: str, meter: Meter, crew: Crew, targets: Sequence[tuple[models.FileView, str]]
 ) -> None:
     """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
-    left = {found["path"]: (found, local) for found, local in targets}
+    left = {entry["path"]: (entry, local) for entry, local in targets}
     patience, why = Patience(meter), None
     while left:
         before = len(left)
@@ -119,7 +119,7 @@ def fetch_packed(
                 break
     # What did not come along is asked for by itself, and says why.
     jobs = [
-        (found["path"], partial(fetch, files, folder, found, local, meter)) for found, local in left.values()
+        (entry["path"], partial(fetch, files, folder, entry, local, meter)) for entry, local in left.values()
     ]
     _one_by_one(crew, why, jobs)
 
@@ -166,11 +166,11 @@ def _read(
 
 
 def _keep(
-    crew: Crew, tar: TarFile, member: TarInfo, found: models.FileView, local: str, meter: Meter
+    crew: Crew, tar: TarFile, member: TarInfo, entry: models.FileView, local: str, meter: Meter
 ) -> None:
     content = tar.extractfile(member)
     data = content.read() if content else b""
-    unfinished = part_of(local, found)
+    unfinished = part_of(local, entry)
     try:
         with naming(local):
             with open(unfinished, "wb") as file:
@@ -183,7 +183,7 @@ def _keep(
     except CarrelError as error:
         if error.code == "client.disk_full":
             raise
-        crew.fail(found["path"], error)
+        crew.fail(entry["path"], error)
         return
     meter.add(len(data))
     meter.finished()

@@ -62,15 +62,15 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
     profile = name or environ.get("CARREL_PROFILE") or DEFAULT
     if name is None and given[0]:
         return _of_server(given[0], profile, environ)
-    found = load(profile, environ)
-    if found is None:
+    known = load(profile, environ)
+    if known is None:
         raise CarrelError(
             "client.not_signed_in",
             "You are not signed in." if profile == DEFAULT else f"There is no profile {profile!r}.",
             status=401,
             hint="carrel login URL --email E" + ("" if profile == DEFAULT else f" --profile {profile}"),
         )
-    return found
+    return known
 
 
 def names(environ: Mapping[str, str]) -> list[str]:
@@ -93,13 +93,13 @@ def _of_server(url: str, preferred: str, environ: Mapping[str, str]) -> Profile:
     kept = names(environ)
     for name in sorted(kept, key=lambda name: name != preferred):
         try:
-            found = load(name, environ)
+            known = load(name, environ)
         except CarrelError:
             if name == preferred:
                 raise
             continue  # nobody asked for this one
-        if found is not None and found.url == server:
-            return found
+        if known is not None and known.url == server:
+            return known
     raise CarrelError(
         "client.not_signed_in",
         f"CARREL_URL names {server}, but CARREL_ACCESS_KEY and CARREL_SECRET_KEY are missing, "

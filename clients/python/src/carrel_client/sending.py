@@ -67,14 +67,14 @@ class Source:
     __slots__ = ("clash", "executable", "local", "modified_s", "path", "size")
 
     def __init__(
-        self, local: str, path: str, found: os.stat_result, *, clash: models.Clash = "refuse"
+        self, local: str, path: str, status: os.stat_result, *, clash: models.Clash = "refuse"
     ) -> None:
         self.local = local
         self.path = path
         self.clash = clash
-        self.size = found.st_size
-        self.executable = bool(found.st_mode & 0o100)
-        self.modified_s = found.st_mtime_ns // 1000 / 1_000_000
+        self.size = status.st_size
+        self.executable = bool(status.st_mode & 0o100)
+        self.modified_s = status.st_mtime_ns // 1000 / 1_000_000
 
     def is_there(self, there: models.FileView) -> bool:
         """True if the folder already has this file, by size and time."""

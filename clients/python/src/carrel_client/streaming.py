@@ -28,7 +28,7 @@ def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, 
         with suppress(CarrelError):
             place.uploads.remove(place.folder, upload)
         raise
-    meter.found(offset)
+    meter.add_file(offset)
     meter.finished()
 
 

@@ -53,21 +53,21 @@ class Up:
     def bring(self, crew: Crew, source: str, to: str) -> None:
         """A file or a directory into a directory of the folder."""
         name = os.path.basename(source)
-        found = _stat(source)
-        if not stat.S_ISDIR(found.st_mode):
+        status = _stat(source)
+        if not stat.S_ISDIR(status.st_mode):
             self.bring_as(crew, source, joined(to, name))
             return
         # Whose last name is empty or dots has none of its own: what is in it goes.
         target = to.strip("/") if name in ("", ".", "..") else joined(to, name)
         _check_name(target)
-        waiting = [_Branch(source, target, (_identity(found),), new=False)]
+        waiting = [_Branch(source, target, (_identity(status),), new=False)]
         while waiting:
             waiting += self._inside(crew, waiting.pop())
 
     def bring_as(self, crew: Crew, source: str, path: str) -> None:
         """One file to a path of the folder."""
-        found = _stat(source)
-        if stat.S_ISDIR(found.st_mode):
+        status = _stat(source)
+        if stat.S_ISDIR(status.st_mode):
             raise CarrelError(
                 "client.local_file", f"{source} is a directory.", status=400, hint="Bring it with -r."
             )
@@ -76,7 +76,7 @@ class Up:
         # Of many files that go into one directory, it is looked at once.
         if self._known is None or self._known[0] != directory:
             self._known = directory, self._there(directory)
-        self._file(crew, source, path, found, self._known[1].get(name))
+        self._file(crew, source, path, status, self._known[1].get(name))
 
     def finish(self) -> None:
         """Have sent what still waits for others to travel with."""
@@ -92,7 +92,7 @@ class Up:
             crew.fail(branch.local, local_error(branch.local, wrong))
             return []
         inside = []
-        found = self._done.meter.total_files
+        count = self._done.meter.total_files
         for entry in entries:
             try:
                 inside += self._entry(crew, entry, branch, there)
@@ -102,7 +102,7 @@ class Up:
                 if odd.code != _ODD:
                     raise
                 crew.fail(entry.path, odd)
-        if branch.new and not inside and found == self._done.meter.total_files:
+        if branch.new and not inside and count == self._done.meter.total_files:
             self._make(branch.path)  # nothing goes into it that would make it
         return inside
 
@@ -113,25 +113,25 @@ class Up:
             self._done.skip(entry.path, "a symbolic link; --follow brings what it leads to")
             return []
         _check_name(entry.name)
-        found = entry.stat()
+        status = entry.stat()
         target = joined(branch.path, entry.name)
-        if stat.S_ISREG(found.st_mode):
-            self._file(crew, entry.path, target, found, there.get(entry.name))
-        elif not stat.S_ISDIR(found.st_mode):
+        if stat.S_ISREG(status.st_mode):
+            self._file(crew, entry.path, target, status, there.get(entry.name))
+        elif not stat.S_ISDIR(status.st_mode):
             self._done.skip(entry.path, "neither a file nor a directory")
-        elif _identity(found) in branch.above:
+        elif _identity(status) in branch.above:
             self._done.skip(entry.path, "a symbolic link to what it is in")
         else:
-            above = (*branch.above, _identity(found))
+            above = (*branch.above, _identity(status))
             return [_Branch(entry.path, target, above, new=entry.name not in there)]
         return []
 
     def _file(
-        self, crew: Crew, local: str, path: str, found: os.stat_result, there: models.FileView | None
+        self, crew: Crew, local: str, path: str, status: os.stat_result, there: models.FileView | None
     ) -> None:
         clash: models.Clash = "refuse"
         if there:
-            if Source(local, path, found).is_there(there):
+            if Source(local, path, status).is_there(there):
                 self._done.unchanged += 1
                 return
             choice: Choice = self._clash if isinstance(self._clash, str) else self._clash(path)
@@ -142,10 +142,10 @@ class Up:
                 crew.fail(local, taken(f"{self._place.folder}:{path}"))
                 return
             clash = choice
-        source = Source(local, path, found, clash=clash)
+        source = Source(local, path, status, clash=clash)
         if source.size > sending.AT_ONCE:
             self._place.look_for_unfinished()
-        self._done.meter.found(source.size)
+        self._done.meter.add_file(source.size)
         if source.size > SMALL or self._place.checked:
             crew.give(local, partial(send, self._place, source, self._done.meter))
         else:
@@ -153,18 +153,18 @@ class Up:
 
     def _bundle(self, crew: Crew, clash: models.Clash) -> Bundle:
         """For files that clash like that: those can travel together."""
-        found = self._bundles.get(clash)
-        if found is None:
+        bundle = self._bundles.get(clash)
+        if bundle is None:
             place, meter = self._place, self._done.meter
-            found = self._bundles[clash] = Bundle(
+            bundle = self._bundles[clash] = Bundle(
                 crew, lambda source: send(place, source, meter), partial(send_packed, place, meter)
             )
-        return found
+        return bundle
 
     def _there(self, path: str) -> dict[str, models.FileView]:
         """What a directory of the folder holds, by name; it is made when it is not there."""
         try:
-            return {found["name"]: found for found in listing(self._place.files, self._place.folder, path)}
+            return {entry["name"]: entry for entry in listing(self._place.files, self._place.folder, path)}
         except CarrelError as error:
             if error.status != 404 or not path:
                 raise
@@ -200,8 +200,8 @@ def _stat(path: str) -> os.stat_result:
         return os.stat(path)
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _check_name(name: str) -> None:

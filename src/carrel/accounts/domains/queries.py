@@ -28,8 +28,8 @@ async def page(tx: AsyncSession, actor: Actor, query: DomainQuery) -> DomainList
         chosen = chosen.where(Domain.name.ilike(f"%{escaped(query.q)}%"))
     if query.active is not None:
         chosen = chosen.where(Domain.active.is_(query.active))
-    found = await paging.page(tx, chosen, _SORT, query)
-    return DomainList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return DomainList(items=[_view(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, domain: DomainId) -> DomainView:

@@ -93,7 +93,7 @@ def _office(admin: bool) -> str:
 
 async def _member(tx: AsyncSession, actor: Actor, ref: str, user: str) -> tuple[Project, Membership, User]:
     project = await tenancy.project(tx, actor, ref, "project.enrol")
-    found = (
+    row = (
         await tx.execute(
             select(Membership, User)
             .join(User, User.id == Membership.user_id)
@@ -106,11 +106,11 @@ async def _member(tx: AsyncSession, actor: Actor, ref: str, user: str) -> tuple[
             .with_for_update(of=Membership)
         )
     ).first()
-    if found is None:
+    if row is None:
         raise NotFound(
             "member.not_found", f"{user} is not in {project.name}.", hint="See `carrel project members`."
         )
-    return project, found.Membership, found.User
+    return project, row.Membership, row.User
 
 
 async def _users_by_ref(tx: AsyncSession, project: Project, users: Sequence[str]) -> dict[str, User]:

@@ -40,8 +40,8 @@ async def page(tx: AsyncSession, actor: Actor, query: ProjectQuery) -> ProjectLi
         chosen = chosen.where(is_domain(query.domain))
     if query.archived is not None:
         chosen = chosen.where(Project.archived_at.is_not(None) == query.archived)
-    found = await paging.page(tx, chosen, _SORT, query)
-    return ProjectList(items=[_view(row) for row in found.rows], next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return ProjectList(items=[_view(row) for row in page.rows], next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, project: ProjectId) -> ProjectView:
@@ -56,10 +56,10 @@ async def members(tx: AsyncSession, project: ProjectId, query: MemberQuery) -> M
         chosen = chosen.where(has_part(SEARCHED, query.q))
     if query.admin is not None:
         chosen = chosen.where(Membership.admin.is_(query.admin))
-    found = await paging.page(tx, chosen, _MEMBER_SORT, query)
+    page = await paging.page(tx, chosen, _MEMBER_SORT, query)
     return MemberList(
-        items=[MemberView.model_validate(row, from_attributes=True) for row in found.rows],
-        next_cursor=found.next_cursor,
+        items=[MemberView.model_validate(row, from_attributes=True) for row in page.rows],
+        next_cursor=page.next_cursor,
     )
 
 

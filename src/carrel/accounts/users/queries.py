@@ -54,9 +54,9 @@ _SORT = Sort(
 async def page(tx: AsyncSession, actor: Actor, query: UserQuery) -> UserList:
     """The users that the actor may see."""
     chosen = _views(actor).where(sees_user(actor), *_filters(actor, query))
-    found = await paging.page(tx, chosen, _SORT, query)
+    page = await paging.page(tx, chosen, _SORT, query)
     return UserList(
-        items=[UserView.model_validate(_fields(row)) for row in found.rows], next_cursor=found.next_cursor
+        items=[UserView.model_validate(_fields(row)) for row in page.rows], next_cursor=page.next_cursor
     )
 
 

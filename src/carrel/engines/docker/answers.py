@@ -97,7 +97,7 @@ def node(
     info: Mapping[str, Any],
     version: Mapping[str, Any],
     images: Sequence[Mapping[str, Any]],
-    found: frozenset[str],
+    capabilities: frozenset[str],
 ) -> NodeInfo:
     """The daemon's machine. images: its image list. found: capabilities probed elsewhere."""
     options = " ".join(info.get("SecurityOptions") or ())
@@ -117,7 +117,7 @@ def node(
         architecture=info["Architecture"],
         slots={"cpu": info["NCPU"] * 1000, "mem": info["MemTotal"]},
         engine=f"{_product(version)} {version.get('Version', '')}".strip(),
-        capabilities=found | {claim for claim, holds in claims.items() if holds},
+        capabilities=capabilities | {claim for claim, holds in claims.items() if holds},
         images=frozenset(tag for image in images for tag in image.get("RepoTags") or () if tag != _NO_TAG),
         labels=dict(label.partition("=")[::2] for label in info.get("Labels") or ()),
     )
@@ -212,11 +212,11 @@ _NO_SOURCE = re.compile(
 
 def _lost_source(text: str) -> MountUnusable | None:
     """The error if a mount source is missing; None for other errors."""
-    found = _NO_SOURCE.search(text)
-    if found is None:
+    match = _NO_SOURCE.search(text)
+    if match is None:
         return None
     return MountUnusable(
-        f"The directory {found[1] or found[2]}, which is to be mounted, is not on the engine's machine.",
+        f"The directory {match[1] or match[2]}, which is to be mounted, is not on the engine's machine.",
         retriable=True,
     )
 
@@ -226,11 +226,11 @@ _NO_NODE = re.compile(r"adding custom device [\"'](.+?)[\"']|stat (/dev/\S+?): n
 
 def _lost_node(text: str) -> EngineError | None:
     """The error if a device file is missing; None for other errors."""
-    found = _NO_NODE.search(text)
-    if found is None:
+    match = _NO_NODE.search(text)
+    if match is None:
         return None
     return cannot_attach(
-        f"The device file {found[1] or found[2]} of its accelerators is not on the engine's machine."
+        f"The device file {match[1] or match[2]} of its accelerators is not on the engine's machine."
     )
 
 

@@ -52,10 +52,10 @@ class VolumeClaim:
     async def others(self) -> list[str]:
         """Locations of the other installations with a label in this daemon. Raises: EngineError."""
         with sentences():
-            found = await self._api.call(
+            answer = await self._api.call(
                 "GET", "volumes", params={"filters": json.dumps({"label": [_FINGERPRINT]})}
             )
-        volumes = [volume for volume in found["Volumes"] or () if volume["Name"] != self._name]
+        volumes = [volume for volume in answer["Volumes"] or () if volume["Name"] != self._name]
         return sorted(_claimant(volume).place for volume in volumes)
 
     async def answer(self) -> None:

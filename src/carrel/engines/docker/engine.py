@@ -99,13 +99,13 @@ class DockerEngine(Adjusting):
             self._networks.forget()
             shared = await self._networks.shared()
             await self._firewall.recheck()
-        found = {
+        capabilities = {
             "shared-network": shared,
             "host-firewall": self._firewall.holds,
             "seccomp-profile": await self._knows_profile(info),
             attached.CDI: attached.has_cdi(info),
         }
-        node = answers.node(info, version, images, frozenset(name for name, holds in found.items() if holds))
+        node = answers.node(info, version, images, frozenset(name for name, holds in capabilities.items() if holds))
         return (node_with(self._accelerators, node),)
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
@@ -145,8 +145,8 @@ class DockerEngine(Adjusting):
             chosen = filters(label=[self._names.label])
             rows = await self._api.call("GET", "containers/json", params={**chosen, "all": "true"})
             at_once = asyncio.Semaphore(_LOOKS_AT_ONCE)
-            found = await asyncio.gather(*(self._look_at(row, at_once) for row in rows))
-            return tuple(one for one in found if one is not None)
+            observed = await asyncio.gather(*(self._look_at(row, at_once) for row in rows))
+            return tuple(one for one in observed if one is not None)
 
     def watch(self) -> AsyncIterator[str]:
         return self._events.watch()
@@ -173,8 +173,8 @@ class DockerEngine(Adjusting):
             chosen = filters(label=[self._names.label], status=["running"])
             rows = await self._api.call("GET", "containers/json", params=chosen)
             at_once = asyncio.Semaphore(_READINGS_AT_ONCE)
-            found = await asyncio.gather(*(self._measure(row, at_once) for row in rows))
-            return tuple(one for one in found if one is not None)
+            usages = await asyncio.gather(*(self._measure(row, at_once) for row in rows))
+            return tuple(one for one in usages if one is not None)
 
     # Beyond the port: administration of the installation.
 

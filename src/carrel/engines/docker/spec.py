@@ -108,13 +108,13 @@ def configuration(
 
 def limits(slots: Mapping[str, int]) -> dict[str, object]:
     """The HostConfig limits for these slots; omitted slots set nothing."""
-    found: dict[str, object] = {}
+    options: dict[str, object] = {}
     if mem_bytes := slots.get("mem", 0):
-        found |= {"Memory": mem_bytes, "MemorySwap": mem_bytes}
+        options |= {"Memory": mem_bytes, "MemorySwap": mem_bytes}
     if millis := slots.get("cpu", 0):
         # The quota is the limit; the shares divide a contended CPU in the same proportion.
-        found |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
-    return found
+        options |= {"NanoCpus": millis * 1_000_000, "CpuShares": max(millis * 1024 // 1000, 2)}
+    return options
 
 
 def _environment() -> Mapping[str, str]:

@@ -91,15 +91,15 @@ async def outward(services: StorageServices, actor: Actor, ref: str) -> OpenedFo
 
 async def inward(services: StorageServices, actor: Actor, ref: str) -> Admitted:
     """A folder that the actor may write into. Raises: NotFound, Forbidden, Conflict."""
-    held, found = await _glanced(services, actor, ref, _IN)
-    if held is None or found["limit"] is None:
+    held, row = await _glanced(services, actor, ref, _IN)
+    if held is None or row["limit"] is None:
         opened = await folder_access.open_folder(services, actor, ref, Permission.WRITE)
         async with services.database.transaction() as tx:
             largest, room = await sizes.largest(tx), await quotas.room_of(tx, opened.folder.scope)
         return Admitted(opened, largest, room)
     access.require(held, Permission.WRITE)
-    room = quotas.room_in(found["limit"], found["used"])
-    return Admitted(await folder_access.at(services, actor, held), found["largest"] or tus.LARGEST, room)
+    room = quotas.room_in(row["limit"], row["used"])
+    return Admitted(await folder_access.at(services, actor, held), row["largest"] or tus.LARGEST, room)
 
 
 async def _glanced(
@@ -110,7 +110,7 @@ async def _glanced(
     rows = await services.database.texts(statement, bound)
     if not rows or not within(actor.scopes, _ACTION):
         return None, {}
-    found: dict[str, Any] = orjson.loads(rows[0])
-    folder = VFolder(**found["folder"])
-    permission = access.most(actor, folder, [Permission(each) for each in found["given"]])
-    return (access.FolderRights(folder, permission) if permission else None), found
+    row: dict[str, Any] = orjson.loads(rows[0])
+    folder = VFolder(**row["folder"])
+    permission = access.most(actor, folder, [Permission(each) for each in row["given"]])
+    return (access.FolderRights(folder, permission) if permission else None), row

@@ -58,7 +58,7 @@ class FileChanges:
     async def _publish(self, tx: AsyncSession, folder: FolderId, more_bytes: int) -> None:
         used = VFolder.used_bytes + more_bytes
         changed = update(VFolder).values(touched_at=self._clock.now(), used_bytes=used)
-        found = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()
-        if found is not None:
-            await recipients.folder_changed(tx, "files.changed", found)
+        row = (await tx.execute(changed.where(VFolder.id == folder).returning(VFolder))).scalar()
+        if row is not None:
+            await recipients.folder_changed(tx, "files.changed", row)
             await notify(tx, TOPIC)

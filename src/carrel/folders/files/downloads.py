@@ -129,22 +129,22 @@ def matches(header: str, tag: str) -> bool:
 
 def _content(root: Path, path: str) -> Content:
     file = opened(root, path)
-    found = os.fstat(file.fileno())
-    tag = etag(found.st_ino, found.st_size, found.st_mtime_ns)
-    if found.st_size > _SMALL:
-        return Content(file, b"", found.st_size, tag)
+    status = os.fstat(file.fileno())
+    tag = etag(status.st_ino, status.st_size, status.st_mtime_ns)
+    if status.st_size > _SMALL:
+        return Content(file, b"", status.st_size, tag)
     with file:
-        data = file.read(found.st_size) if found.st_size else b""
+        data = file.read(status.st_size) if status.st_size else b""
     return Content(None, data, len(data), tag)
 
 
 def _span(header: str | None, condition: str | None, content: Content) -> tuple[int, int] | None:
     """Start and end of the range; None if it cannot be satisfied. Multiple ranges are ignored."""
     size = content.size
-    found = _RANGE.fullmatch(header.strip()) if header else None
-    if found is None or (condition is not None and condition.strip() != content.etag):
+    match = _RANGE.fullmatch(header.strip()) if header else None
+    if match is None or (condition is not None and condition.strip() != content.etag):
         return 0, size
-    first, last, final = found.groups()
+    first, last, final = match.groups()
     if final is not None:
         return (max(0, size - int(final)), size) if int(final) and size else None
     start, end = int(first), min(int(last) + 1, size) if last else size

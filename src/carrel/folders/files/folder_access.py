@@ -94,12 +94,12 @@ async def places(tx: AsyncSession, folders: Collection[FolderId]) -> Places:
 
 def left(folder: VFolder, now: Places) -> Conflict | None:
     """The error for a folder that has moved."""
-    found = now.get(folder.id)
-    if found == (FolderState.READY, folder.host_id, folder.scope):
+    current = now.get(folder.id)
+    if current == (FolderState.READY, folder.host_id, folder.scope):
         return None
     return Conflict(
         "vfolder.state",
         f"{folder.name} was moved or put away meanwhile; what you changed may be lost.",
         hint="Look, and do it again.",
-        details={"state": found[0] if found else None},
+        details={"state": current[0] if current else None},
     )

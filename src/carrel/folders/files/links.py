@@ -91,8 +91,8 @@ async def _actor(services: FileServices, user_id: UserId, address: str) -> Actor
 
 
 async def _is_directory(opened: OpenedFolder, path: str) -> bool:
-    found = await opened.call(entry, opened.root, path)
-    return found.kind is FileKind.DIRECTORY
+    target = await opened.call(entry, opened.root, path)
+    return target.kind is FileKind.DIRECTORY
 
 
 def _over() -> NotFound:

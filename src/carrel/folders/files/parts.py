@@ -43,8 +43,8 @@ async def joined(
 async def _parts(services: FileServices, opened: OpenedFolder, parts: tuple[str, ...]) -> dict[str, int]:
     """The lengths of the parts to concatenate. Raises: NotFound, Conflict."""
     async with services.database.transaction() as tx:
-        found = (await tx.execute(theirs(opened, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
-        rows = {row.id: row for row in found}
+        uploads = (await tx.execute(theirs(opened, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
+        rows = {row.id: row for row in uploads}
     if not set(parts) <= set(rows):
         raise missing()
     arrived = await opened.call(staged.sizes, opened.stage, [staged_name(each) for each in rows])

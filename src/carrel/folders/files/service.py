@@ -66,8 +66,8 @@ async def search(
 ) -> FoundFiles:
     """Entries whose name contains the text. Raises: NotFound, Forbidden, Conflict, Invalid."""
     opened = await open_folder(services, actor, ref, Permission.READ)
-    found = await opened.call(looking.search, opened.root, path, part, limit)
-    return FoundFiles(items=[views.view(entry) for entry in found.entries], complete=found.complete)
+    result = await opened.call(looking.search, opened.root, path, part, limit)
+    return FoundFiles(items=[views.view(entry) for entry in result.entries], complete=result.complete)
 
 
 async def make_directory(services: FileServices, actor: Actor, ref: str, path: str) -> FileView:
@@ -246,6 +246,6 @@ def _size(root: Path, paths: Sequence[str]) -> int:
     size = 0
     for path in paths:
         split(path)
-        found = looking.entry(root, path)
-        size += found.size_bytes if found.kind is FileKind.FILE else 0
+        entry = looking.entry(root, path)
+        size += entry.size_bytes if entry.kind is FileKind.FILE else 0
     return size

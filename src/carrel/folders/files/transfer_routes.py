@@ -206,24 +206,24 @@ def file_request(request: Request) -> FileRequest:
     )
 
 
-def file_response(request: Request, found: Download | NotChanged | NoSuchRange) -> Response:
+def file_response(request: Request, outcome: Download | NotChanged | NoSuchRange) -> Response:
     """A file as a response: 200, 206, 304 or 416."""
-    if isinstance(found, NoSuchRange):
+    if isinstance(outcome, NoSuchRange):
         problem = problems.Problem(
             title="No such range",
             status=416,
             code="file.range",
             detail="The file is not as long as that.",
             hint="Ask for its length first.",
-            details={"size_bytes": found.size},
+            details={"size_bytes": outcome.size},
         )
-        return problems.respond(request, problem, {"Content-Range": f"bytes */{found.size}"})
-    tag = found.etag if isinstance(found, NotChanged) else found.content.etag
-    described = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Disposition": disposition(found.name)}
-    if isinstance(found, NotChanged):
+        return problems.respond(request, problem, {"Content-Range": f"bytes */{outcome.size}"})
+    tag = outcome.etag if isinstance(outcome, NotChanged) else outcome.content.etag
+    described = {"Accept-Ranges": "bytes", "ETag": tag, "Content-Disposition": disposition(outcome.name)}
+    if isinstance(outcome, NotChanged):
         return Response(status_code=304, headers=APART | described)
-    read = partial(found.opened.call, os.pread)
-    return FileResponse(found.content, (found.start, found.end), APART | described, read, found.slot)
+    read = partial(outcome.opened.call, os.pread)
+    return FileResponse(outcome.content, (outcome.start, outcome.end), APART | described, read, outcome.slot)
 
 
 def _archive(archive: Archive) -> Response:

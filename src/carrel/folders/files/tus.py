@@ -56,9 +56,9 @@ class Checksum:
     def begun(self) -> Any:
         return hashlib.new(self.algorithm, usedforsecurity=False)
 
-    def require(self, found: bytes) -> None:
+    def require(self, received: bytes) -> None:
         """Raises: ChecksumMismatch."""
-        if found != self.digest:
+        if received != self.digest:
             raise ChecksumMismatch(
                 "upload.checksum",
                 "What arrived is not what was sent: its checksum is another.",
@@ -173,10 +173,10 @@ def checksum(headers: Mapping[str, str]) -> Checksum | None:
     algorithm, _, encoded = text.strip().partition(" ")
     if algorithm not in ALGORITHMS:
         raise _bad("Upload-Checksum", f"begins with one of {', '.join(ALGORITHMS)}")
-    found = Checksum(algorithm, _decoded(encoded, "Upload-Checksum"))
-    if len(found.digest) != found.begun().digest_size:
+    result = Checksum(algorithm, _decoded(encoded, "Upload-Checksum"))
+    if len(result.digest) != result.begun().digest_size:
         raise _bad("Upload-Checksum", "is not as long as its algorithm makes it")
-    return found
+    return result
 
 
 def missing(header: str) -> BadRequest:
@@ -189,16 +189,16 @@ def date(at: datetime) -> str:
 
 
 def _metadata(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     for pair in text.split(",") if text.strip() else ():
         key, _, value = pair.strip().partition(" ")
-        if not key or key in found:
+        if not key or key in metadata:
             raise _bad("Upload-Metadata", "has pairs of a name, which comes once, and a value in base64")
         try:
-            found[key] = _decoded(value, "Upload-Metadata").decode()
+            metadata[key] = _decoded(value, "Upload-Metadata").decode()
         except UnicodeDecodeError:
             raise _bad("Upload-Metadata", "holds UTF-8") from None
-    return found
+    return metadata
 
 
 def _concat(text: str) -> tuple[bool, tuple[str, ...]]:

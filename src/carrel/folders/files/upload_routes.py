@@ -155,11 +155,11 @@ async def remove(
 
 async def _shown(request: Request, services: FileServices, actor: Actor, ref: str, upload: str) -> Response:
     _speaks(request)
-    found = await uploads.offset(services, actor, ref, upload)
-    row = found.row
+    state = await uploads.offset(services, actor, ref, upload)
+    row = state.row
     headers = {"Upload-Expires": tus.date(row.expires_at), "Cache-Control": "no-store"}
-    if found.offset is not None:
-        headers["Upload-Offset"] = str(found.offset)
+    if state.offset is not None:
+        headers["Upload-Offset"] = str(state.offset)
     if row.length is None or (row.length == 0 and row.done_path is None):
         headers["Upload-Defer-Length"] = "1"
     else:

@@ -291,10 +291,10 @@ def _require_free(root: Path, path: str, clash: Clash) -> None:
     """Refuse early if the storage is full, before gigabytes are sent."""
     split(path)
     try:
-        found = listing.entry(root, path)
+        entry = listing.entry(root, path)
     except NotFound:
         return
-    if clash is Clash.REFUSE or (clash is Clash.REPLACE and found.kind is listing.FileKind.DIRECTORY):
+    if clash is Clash.REFUSE or (clash is Clash.REPLACE and entry.kind is listing.FileKind.DIRECTORY):
         raise exists(path)
 
 

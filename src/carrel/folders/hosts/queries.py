@@ -112,8 +112,8 @@ async def page(tx: AsyncSession, actor: Actor, query: StorageHostQuery) -> Stora
     if query.q:
         # There are few hosts: searching names needs no index.
         chosen = chosen.where(StorageHost.name.ilike(f"%{escaped(query.q)}%"))
-    found = await paging.page(tx, chosen, _SORT, query)
-    return StorageHostList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return StorageHostList(items=await _views(tx, actor, page.rows), next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, actor: Actor, host: StorageHostId) -> StorageHostView:

@@ -221,13 +221,13 @@ async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: StorageHostA
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> StorageHost:
     """The host with this id or name, among those that the actor may see. Raises: NotFound."""
     named = or_(StorageHost.id == ref, StorageHost.name == ref)
-    found = await tx.execute(
+    result = await tx.execute(
         select(StorageHost)
         .where(named, await queries.seen(tx, actor))
         .order_by((StorageHost.id == ref).desc())
         .limit(1)
     )
-    host = found.scalar()
+    host = result.scalar()
     if host is None:
         raise _missing(ref)
     return host
@@ -238,7 +238,7 @@ async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = Non
 
     Healthy hosts come first, then hosts with the most free space.
     """
-    found = await tx.execute(
+    result = await tx.execute(
         select(StorageHost)
         .where(await queries.may_use(tx, actor, project), StorageHost.active)
         .order_by(
@@ -247,7 +247,7 @@ async def usable(tx: AsyncSession, actor: Actor, project: ProjectId | None = Non
             StorageHost.name,
         )
     )
-    return found.scalars().all()
+    return result.scalars().all()
 
 
 async def choose(
@@ -295,10 +295,10 @@ async def observe(
     problem: str | None = None,
 ) -> bool:
     """Record the observed state of the host; True if it changed. capacity None: keep the last known one."""
-    found = await tx.execute(
+    result = await tx.execute(
         select(StorageHost).where(StorageHost.id == host).with_for_update(key_share=True)
     )
-    row = found.scalar()
+    row = result.scalar()
     if row is None:
         return False
     changed = (row.state, row.problem) != (state, problem)

@@ -72,16 +72,16 @@ class Storages:
 
     async def of(self, host: StorageHostId) -> HostStorage:
         """The storage of this host. Raises: NotFound."""
-        found = self._known.get(host)
-        if found is None:
+        storage = self._known.get(host)
+        if storage is None:
             async with self._database.transaction() as tx:
                 row = (await tx.execute(select(StorageHost).where(StorageHost.id == host))).scalar()
             if row is None:
                 raise NotFound("storage_host.not_found", f"There is no storage host {host}.")
-            found = self._known.setdefault(
+            storage = self._known.setdefault(
                 host, self.tried(row.name, row.backend, Path(row.root), self._settings(row))
             )
-        return found
+        return storage
 
     def tried(self, name: str, kind: str, root: Path, settings: Mapping[str, Any]) -> HostStorage:
         """A storage that is not a host yet, for checking it. Raises: Invalid for its settings."""

@@ -68,8 +68,8 @@ class WebDav:
             actor, services = await _actor(request), services_of(request, FileServices)
             if request.method in ("GET", "HEAD") and folder:
                 opened = await authorization.outward(services, actor, folder)
-                found = await downloads.sent(services, opened, path, file_request(request))
-                answer = file_response(request, found)
+                outcome = await downloads.sent(services, opened, path, file_request(request))
+                answer = file_response(request, outcome)
             else:
                 answer = await self._answer(request, services, actor)
         except Unauthorized as error:

@@ -65,10 +65,10 @@ class RootResource(DAVCollection):  # type: ignore[misc]
         return call.wait(work.names(call))
 
     def get_member(self, name: str) -> "RootResource | DirectoryResource | FileResource | None":
-        found: RootResource | DirectoryResource | FileResource | None = self.provider.get_resource_inst(
+        member: RootResource | DirectoryResource | FileResource | None = self.provider.get_resource_inst(
             f"/{name}", self.environ
         )
-        return found
+        return member
 
     def get_member_list(self) -> "list[RootResource | DirectoryResource | FileResource]":
         return [member for name in self.get_member_names() if (member := self.get_member(name))]
@@ -194,8 +194,8 @@ class DirectoryResource(_Inside, DAVCollection):  # type: ignore[misc]
         return self.entry.name or self.name
 
     def get_member_list(self) -> "list[DirectoryResource | FileResource]":
-        found = self.call.wait(work.listed(self.opened, self.entry.path))
-        return [_resource(self.name, self.opened, entry, self.environ) for entry in found]
+        entries = self.call.wait(work.listed(self.opened, self.entry.path))
+        return [_resource(self.name, self.opened, entry, self.environ) for entry in entries]
 
     def get_member_names(self) -> list[str]:
         return [member.entry.name for member in self.get_member_list()]

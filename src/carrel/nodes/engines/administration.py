@@ -122,14 +122,14 @@ async def check(registry: Registry, actor: Actor, ref: str) -> EngineCheck:
         row = await queries.find(tx, actor, ref)
         tx.expunge(row)
     try:
-        found = await _nodes_of(registry, row)
+        nodes = await _nodes_of(registry, row)
     except Unavailable as error:
         return EngineCheck(ok=False, sentence=error.message, nodes=[])
-    versions = sorted({info.engine for info in found})
+    versions = sorted({info.engine for info in nodes})
     return EngineCheck(
         ok=True,
         sentence=f"It responds: {', '.join(versions) or 'no node'}.",
-        nodes=sorted(info.name for info in found),
+        nodes=sorted(info.name for info in nodes),
     )
 
 

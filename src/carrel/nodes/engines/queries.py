@@ -42,10 +42,10 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "engine.r
     statement = select(EngineRow).where((EngineRow.id == ref) | (EngineRow.name == ref))
     if action != "engine.read":
         statement = statement.with_for_update()
-    found = (await tx.execute(statement.order_by((EngineRow.id == ref).desc()).limit(1))).scalar()
-    if found is None:
+    engine = (await tx.execute(statement.order_by((EngineRow.id == ref).desc()).limit(1))).scalar()
+    if engine is None:
         raise NotFound("engine.not_found", f"There is no engine {ref}.", hint="See `carrel engine ls`.")
-    return found
+    return engine
 
 
 def _rows() -> Select[*tuple[Any, ...]]:

@@ -211,14 +211,14 @@ async def _scopes(
     users: Mapping[str, T],
 ) -> dict[Scope, T]:
     """The entries by kind and id. Raises: NotFound for an unknown one."""
-    found: dict[Scope, T] = {}
+    scopes: dict[Scope, T] = {}
     for ref, value in domains.items():
-        found[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = value
+        scopes[ScopeKind.DOMAIN, (await tenancy.domain(tx, actor, ref)).id] = value
     for ref, value in projects.items():
-        found[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = value
+        scopes[ScopeKind.PROJECT, (await tenancy.project(tx, actor, ref)).id] = value
     for ref, value in users.items():
-        found[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = value
-    return found
+        scopes[ScopeKind.USER, (await tenancy.user(tx, actor, ref)).id] = value
+    return scopes
 
 
 async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:

@@ -48,8 +48,8 @@ async def page(tx: AsyncSession, actor: Actor, query: GroupQuery) -> GroupList:
         chosen = chosen.where(ResourceGroup.name.ilike(f"%{escaped(query.q)}%"))
     if query.active is not None:
         chosen = chosen.where(ResourceGroup.active.is_(query.active))
-    found = await paging.page(tx, chosen, _SORT, query)
-    return GroupList(items=await _views(tx, actor, found.rows), next_cursor=found.next_cursor)
+    page = await paging.page(tx, chosen, _SORT, query)
+    return GroupList(items=await _views(tx, actor, page.rows), next_cursor=page.next_cursor)
 
 
 async def detail(tx: AsyncSession, actor: Actor, group: GroupId) -> GroupView:

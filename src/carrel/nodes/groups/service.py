@@ -22,12 +22,12 @@ async def usable(
     tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
 ) -> Sequence[ResourceGroup]:
     """The groups in which a user of the domain may start sessions of the project; the default one first."""
-    found = await tx.execute(
+    rows = await tx.execute(
         select(ResourceGroup)
         .where(may_use(user, domain, [project]))
         .order_by((ResourceGroup.id == DEFAULT_GROUP).desc(), ResourceGroup.name)
     )
-    return found.scalars().all()
+    return rows.scalars().all()
 
 
 def seen_by(actor: Actor) -> ColumnElement[bool]:
@@ -116,10 +116,10 @@ async def find(tx: AsyncSession, ref: str, *, seen: ColumnElement[bool] | None =
     )
     if seen is not None:
         statement = statement.where(seen)
-    found = (await tx.execute(statement.order_by((ResourceGroup.id == ref).desc()).limit(1))).scalar()
-    if found is None:
+    group = (await tx.execute(statement.order_by((ResourceGroup.id == ref).desc()).limit(1))).scalar()
+    if group is None:
         raise missing(ref)
-    return found
+    return group
 
 
 def missing(ref: str, *, field: str | None = None) -> NotFound:

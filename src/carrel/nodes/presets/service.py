@@ -81,10 +81,10 @@ async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:
 async def _found(tx: AsyncSession, ref: str) -> Preset:
     """The preset with this id, or this name if unique. Raises: NotFound, Conflict."""
     statement = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
-    found: Sequence[Preset] = (
+    matches: Sequence[Preset] = (
         (await tx.execute(statement.limit(10).with_for_update(key_share=True))).scalars().all()
     )
-    exact = [each for each in found if each.id == ref] or found
+    exact = [each for each in matches if each.id == ref] or matches
     if not exact:
         raise NotFound("preset.not_found", f"There is no preset {ref}.", hint="See `carrel preset ls`.")
     if len(exact) > 1:

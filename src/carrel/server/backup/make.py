@@ -106,7 +106,7 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
         files[DATABASE] = database.dump(
             installation.database_url, partial / DATABASE, name=DATABASE, progress=progress
         )
-        found = _folders(installation) if how != "none" else []
+        paths = _folders(installation) if how != "none" else []
         hosts, settings = _hosts(installation)
     # 2. Small files.
     for name in SMALL_FILES:
@@ -114,7 +114,7 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
             files[name] = _copied(source, partial / name)
     # 3. The folders.
     snapshot = f"backup-{int(time.time())}-{os.getpid()}" if how == "snapshot" else None
-    for folder in found:
+    for folder in paths:
         archived = folders.archive(folder, partial, snapshot=snapshot, settings=settings, progress=progress)
         if archived is None:
             missing.append(folder.place.folder)

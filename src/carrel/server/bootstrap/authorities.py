@@ -30,12 +30,12 @@ def extra_authorities() -> dict[str, bytes]:
     Shape: may be empty; each certificate once, named by its fingerprint, so that equal sets yield equal results.
     """
     public = {_fingerprint(pem) for folder in _PUBLIC_FOLDERS for pem in _in_folder(Path(folder))}
-    found: dict[str, bytes] = {}
+    authorities: dict[str, bytes] = {}
     for pem in _trusted_here():
         fingerprint = _fingerprint(pem)
         if fingerprint not in public:
-            found.setdefault(f"{fingerprint[:16]}.crt", f"{pem}\n".encode())
-    return dict(sorted(found.items()))
+            authorities.setdefault(f"{fingerprint[:16]}.crt", f"{pem}\n".encode())
+    return dict(sorted(authorities.items()))
 
 
 def _trusted_here() -> Iterator[str]:

@@ -47,8 +47,8 @@ async def list_keypairs(
 ) -> KeypairList:
     """Keypairs, newest first; secrets are never shown again."""
     async with services.database.transaction() as tx:
-        found = await service.list_of(tx, actor, owner=owner)
-    return KeypairList(items=[_view(row) for row in found])
+        rows = await service.list_of(tx, actor, owner=owner)
+    return KeypairList(items=[_view(row) for row in rows])
 
 
 @router.post(
@@ -81,9 +81,9 @@ async def update_keypair(
 ) -> KeypairView:
     """Rename, activate or deactivate a keypair; administrators also set its rate limit."""
     async with services.database.transaction() as tx:
-        found = await service.update(tx, actor, access_key, body.model_dump(exclude_unset=True))
+        row = await service.update(tx, actor, access_key, body.model_dump(exclude_unset=True))
     services.authenticator.forget()
-    return _view(found)
+    return _view(row)
 
 
 @router.post(
@@ -129,8 +129,8 @@ async def remove_keypair(services: ServicesOf[Services], actor: CurrentActor, ac
 async def list_tokens(services: ServicesOf[Services], actor: CurrentActor) -> TokenList:
     """Your personal tokens, newest first."""
     async with services.database.transaction() as tx:
-        found = await tokens.list_own(tx, actor)
-    return TokenList(items=[TokenView.model_validate(token, from_attributes=True) for token in found])
+        own = await tokens.list_own(tx, actor)
+    return TokenList(items=[TokenView.model_validate(token, from_attributes=True) for token in own])
 
 
 @router.post(
@@ -184,8 +184,8 @@ async def remove_token(services: ServicesOf[Services], actor: CurrentActor, toke
 async def list_ssh_keys(services: ServicesOf[Services], actor: CurrentActor) -> SshKeyList:
     """Your SSH keys, newest first."""
     async with services.database.transaction() as tx:
-        found = await ssh_keys.list_own(tx, actor)
-    return SshKeyList(items=[SshKeyView.model_validate(key, from_attributes=True) for key in found])
+        keys = await ssh_keys.list_own(tx, actor)
+    return SshKeyList(items=[SshKeyView.model_validate(key, from_attributes=True) for key in keys])
 
 
 @router.post(

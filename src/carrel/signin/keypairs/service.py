@@ -84,14 +84,14 @@ async def show(
 ) -> Row[Keypair, User, Any]:
     """One keypair with owner and policy. Raises: NotFound, also if the actor may not see it; Forbidden."""
     statement = _rows().where(Keypair.access_key == access_key).with_for_update(of=Keypair)
-    found: Row[Keypair, User, Any] | None = (await tx.execute(statement)).first()
+    row: Row[Keypair, User, Any] | None = (await tx.execute(statement)).first()
     missing = NotFound(
         "keypair.not_found", f"There is no keypair {access_key}.", hint="See `carrel keypair ls`."
     )
-    if found is None:
+    if row is None:
         raise missing
-    require(actor, action, _target(found.User), read="keypair.read", missing=missing)
-    return found
+    require(actor, action, _target(row.User), read="keypair.read", missing=missing)
+    return row
 
 
 def _rows() -> Select[Keypair, User, Any]:
@@ -103,40 +103,40 @@ async def update(
     tx: AsyncSession, actor: Actor, access_key: str, changes: dict[str, object]
 ) -> Row[Keypair, User, Any]:
     """Change name, active or rate_limit of a keypair. Raises: NotFound, Forbidden."""
-    found = await show(tx, actor, access_key, "keypair.update")
+    row = await show(tx, actor, access_key, "keypair.update")
     if "rate_limit" in changes:
-        require(actor, "keypair.limit", _target(found.User))
-    before = {field: getattr(found.Keypair, field) for field in changes}
+        require(actor, "keypair.limit", _target(row.User))
+    before = {field: getattr(row.Keypair, field) for field in changes}
     for field, value in changes.items():
-        setattr(found.Keypair, field, value)
+        setattr(row.Keypair, field, value)
     audit.record(
         tx,
         actor,
         "keypair.update",
         access_key,
-        name=found.Keypair.name,
-        target=_target(found.User),
+        name=row.Keypair.name,
+        target=_target(row.User),
         details={"before": before, "after": changes},
     )
-    return found
+    return row
 
 
 async def rotate(tx: AsyncSession, clock: Clock, actor: Actor, access_key: str) -> NewKeypair:
     """Rotate the secret; the old one stops working immediately. Raises: NotFound, Forbidden."""
-    found = await show(tx, actor, access_key, "keypair.rotate")
+    row = await show(tx, actor, access_key, "keypair.rotate")
     require_unbounded(actor, "keypair.rotate")
     secret = secrets.token_urlsafe(32)
-    found.Keypair.secret_hash = digest(secret)
-    found.Keypair.rotated_at = clock.now()
-    audit.record(tx, actor, "keypair.rotate", access_key, name=found.Keypair.name)
-    return NewKeypair(access_key, secret, found.Keypair.name, found.Keypair.created_at)
+    row.Keypair.secret_hash = digest(secret)
+    row.Keypair.rotated_at = clock.now()
+    audit.record(tx, actor, "keypair.rotate", access_key, name=row.Keypair.name)
+    return NewKeypair(access_key, secret, row.Keypair.name, row.Keypair.created_at)
 
 
 async def remove(tx: AsyncSession, actor: Actor, access_key: str) -> None:
     """Remove a keypair. Raises: NotFound, Forbidden."""
-    found = await show(tx, actor, access_key, "keypair.remove")
-    await tx.delete(found.Keypair)
-    audit.record(tx, actor, "keypair.remove", access_key, name=found.Keypair.name, target=_target(found.User))
+    row = await show(tx, actor, access_key, "keypair.remove")
+    await tx.delete(row.Keypair)
+    audit.record(tx, actor, "keypair.remove", access_key, name=row.Keypair.name, target=_target(row.User))
 
 
 def require_unbounded(actor: Actor, action: str) -> None:

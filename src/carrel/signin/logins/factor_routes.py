@@ -37,13 +37,13 @@ router = APIRouter(tags=["factors"])
 async def show(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> FactorsView:
     """Your second factors."""
     async with services.database.transaction() as tx:
-        found = await factors.show(tx, identity.actor.user_id)
+        own = await factors.show(tx, identity.actor.user_id)
         profile = await tenancy.profile(tx, identity.actor.user_id)
         required = service.must_have_factor(await site.settings(tx), profile.user)
     return FactorsView(
-        totp_since=found.totp_since,
-        passkeys=[view(key) for key in found.passkeys],
-        recovery_codes_left=found.recovery_codes_left,
+        totp_since=own.totp_since,
+        passkeys=[view(key) for key in own.passkeys],
+        recovery_codes_left=own.recovery_codes_left,
         required=required,
         passkeys_possible=site_of(services.settings.effective_public_url).takes_passkeys,
     )

@@ -178,8 +178,8 @@ async def forget_unneeded_codes(tx: AsyncSession, user_id: UserId) -> None:
 
 
 async def _has_factor(tx: AsyncSession, user_id: UserId) -> bool:
-    found = await show(tx, user_id)
-    return bool(found.totp_since or found.passkeys)
+    own = await show(tx, user_id)
+    return bool(own.totp_since or own.passkeys)
 
 
 async def _fresh_codes(tx: AsyncSession, user_id: UserId) -> list[str]:

@@ -78,7 +78,7 @@ async def issue(
 
 async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> User:
     """The user of a link, without consuming it. Raises: NotFound."""
-    found = await tx.execute(
+    result = await tx.execute(
         select(User)
         .join(OneTimeLink, OneTimeLink.user_id == User.id)
         .where(
@@ -88,7 +88,7 @@ async def bearer(tx: AsyncSession, token: str, purpose: str, now: datetime) -> U
             User.state != UserState.PURGED,
         )
     )
-    user = found.scalar_one_or_none()
+    user = result.scalar_one_or_none()
     if user is None:
         raise _spent()
     return user
@@ -167,14 +167,14 @@ async def _recent(tx: AsyncSession, user_id: UserId, purpose: str, now: datetime
     """True if such a mail was sent recently: prevents flooding of a mailbox."""
     # Serialized per user, so that concurrent requests do not send two.
     await tx.execute(select(User.id).where(User.id == user_id).with_for_update(key_share=True))
-    found = await tx.execute(
+    result = await tx.execute(
         select(OneTimeLink.user_id).where(
             OneTimeLink.user_id == user_id,
             OneTimeLink.purpose == purpose,
             OneTimeLink.created_at > now - _NOT_AGAIN_FOR,
         )
     )
-    return found.first() is not None
+    return result.first() is not None
 
 
 def _language(post: LinkMailer, user: User) -> str:

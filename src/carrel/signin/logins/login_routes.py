@@ -21,7 +21,7 @@ async def list_logins(
 ) -> LoginList:
     """Your sign-ins, or those of a user that you administer, most recently used first."""
     async with services.database.transaction() as tx:
-        found = await browsers.list_of(tx, services.clock, actor, query)
+        page = await browsers.list_of(tx, services.clock, actor, query)
     items = [
         LoginView(
             id=row.Login.public_id,
@@ -36,9 +36,9 @@ async def list_logins(
             expires_at=row.Login.expires_at,
             current=row.Login.id == actor.login_id,
         )
-        for row in found.rows
+        for row in page.rows
     ]
-    return LoginList(items=items, next_cursor=found.next_cursor)
+    return LoginList(items=items, next_cursor=page.next_cursor)
 
 
 @router.delete(

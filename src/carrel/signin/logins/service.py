@@ -369,9 +369,9 @@ async def _earlier(tx: AsyncSession, user: User, client: Client, now: datetime) 
     if not client.token:
         return None
     theirs = renewals.bears(digest(client.token), now)
-    found = (await tx.execute(select(Login).where(theirs).with_for_update())).scalar_one_or_none()
-    if found and found.user_id == user.id and found.expires_at > now:
-        return found.id
+    login = (await tx.execute(select(Login).where(theirs).with_for_update())).scalar_one_or_none()
+    if login and login.user_id == user.id and login.expires_at > now:
+        return login.id
     await tx.execute(delete(Login).where(theirs))
     return None
 

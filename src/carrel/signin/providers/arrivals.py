@@ -219,8 +219,8 @@ async def _note_projects(
     tx: AsyncSession, actor: Actor, user: User, before: dict[ProjectId, str], after: dict[ProjectId, str]
 ) -> None:
     # not narrowed: the provider's mapping determines the projects, and nothing is displayed
-    found = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
-    for project in found.scalars():
+    projects = await tx.execute(select(Project).where(Project.id.in_([*before, *after])).order_by(Project.id))
+    for project in projects.scalars():
         details = {
             moment: {user.email: offices[project.id]}
             for moment, offices in (("before", before), ("after", after))

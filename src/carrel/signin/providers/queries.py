@@ -51,8 +51,8 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
     counts: dict[str, int] = {provider: count for provider, count in counted}
     sign_ins = await _sign_ins(tx)
     named = {rule["project"] for provider in providers for rule in provider.mapping if rule["project"]}
-    found = await tx.execute(select(Project.id, Project.name).where(Project.id.in_(named)))
-    projects = {row.id: ProjectRef(id=row.id, name=row.name) for row in found}
+    rows = await tx.execute(select(Project.id, Project.name).where(Project.id.in_(named)))
+    projects = {row.id: ProjectRef(id=row.id, name=row.name) for row in rows}
     where = {provider.domain_id for provider in providers}
     domains = await tx.execute(select(Domain.id, Domain.name).where(Domain.id.in_(where)))
     names = {row.id: DomainRef(id=row.id, name=row.name) for row in domains}
@@ -71,7 +71,7 @@ async def views(tx: AsyncSession, providers: Sequence[Provider], *, public_url: 
 
 async def offered(tx: AsyncSession) -> list[OfferedProvider]:
     """Enabled and installed providers, for the sign-in page."""
-    found = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
+    rows = await tx.execute(select(Provider).where(Provider.active).order_by(Provider.name))
     return [
         OfferedProvider(
             name=provider.name,
@@ -79,7 +79,7 @@ async def offered(tx: AsyncSession) -> list[OfferedProvider]:
             kind=provider.kind,
             start=START.format(name=provider.name) if redirects(provider.kind) else None,
         )
-        for provider in found.scalars()
+        for provider in rows.scalars()
         if redirects(provider.kind) or takes_passwords(provider.kind)
     ]
 
@@ -92,8 +92,8 @@ def redirect_uri(public_url: str, name: str) -> str:
 async def _sign_ins(tx: AsyncSession) -> dict[str, int]:
     """Number of sign-ins by first method."""
     began = func.split_part(Login.method, "+", 1)
-    found = await tx.execute(select(began, func.count()).where(Login.expires_at > func.now()).group_by(began))
-    return {method: count for method, count in found}
+    rows = await tx.execute(select(began, func.count()).where(Login.expires_at > func.now()).group_by(began))
+    return {method: count for method, count in rows}
 
 
 def _view(

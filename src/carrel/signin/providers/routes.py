@@ -47,9 +47,9 @@ async def list_kinds(actor: CurrentActor) -> ProviderKindList:
 async def list_providers(services: ServicesOf[ProviderServices], actor: CurrentActor) -> ProviderList:
     """Every identity provider, by name. Secrets are never shown."""
     async with services.database.transaction() as tx:
-        found = await service.list_all(tx, actor)
+        providers = await service.list_all(tx, actor)
         public_url = services.settings.effective_public_url
-        return ProviderList(items=await queries.views(tx, found, public_url=public_url))
+        return ProviderList(items=await queries.views(tx, providers, public_url=public_url))
 
 
 @router.post(

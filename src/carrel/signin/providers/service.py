@@ -70,10 +70,10 @@ async def show(tx: AsyncSession, actor: Actor, ref: str, action: str = "provider
     statement = select(Provider).where((Provider.id == ref) | (Provider.name == ref))
     if action != "provider.read":
         statement = statement.with_for_update()
-    found = (await tx.execute(statement.order_by((Provider.id == ref).desc()).limit(1))).scalar()
-    if found is None:
+    provider = (await tx.execute(statement.order_by((Provider.id == ref).desc()).limit(1))).scalar()
+    if provider is None:
         raise not_found(ref)
-    return found
+    return provider
 
 
 async def update(
@@ -156,8 +156,8 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
 
 async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRule]) -> list[dict[str, Any]]:
     """The rules with project ids. Raises: Invalid for a project that is not in the domain."""
-    found = (await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))).all()
-    ids = {row.name: row.id for row in found} | {row.id: row.id for row in found}
+    projects = (await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))).all()
+    ids = {row.name: row.id for row in projects} | {row.id: row.id for row in projects}
     kept = []
     for number, rule in enumerate(rules):
         if rule.project and rule.project not in ids:

@@ -268,9 +268,9 @@ class Directories:
                 away = error
                 continue
             if claims and provider in candidates:
-                found = await _receive(services, provider, claims, client)
+                account = await _receive(services, provider, claims, client)
                 return ProvedIdentity(
-                    found.id, found.email, _method(provider, claims), _in_use_still(provider.id)
+                    account.id, account.email, _method(provider, claims), _in_use_still(provider.id)
                 )
         if away:
             raise away
@@ -307,8 +307,8 @@ def _in_use_still(provider_id: str) -> WhyNot:
     async def why_not(tx: AsyncSession) -> str:
         # Locked, so that disabling it concurrently either ends this sign-in too or is seen here.
         statement = select(Provider.id).where(Provider.id == provider_id, Provider.active)
-        found = await tx.execute(statement.with_for_update(read=True))
-        return "" if found.first() else "the identity provider is not in use any more"
+        result = await tx.execute(statement.with_for_update(read=True))
+        return "" if result.first() else "the identity provider is not in use any more"
 
     return why_not
 
@@ -319,19 +319,19 @@ async def _in_service(tx: AsyncSession) -> Sequence[Provider]:
     return [provider for provider in rows.scalars() if takes_passwords(provider.kind)]
 
 
-async def _to_ask(tx: AsyncSession, found: Sequence[Provider], user: User | None) -> Sequence[Provider]:
+async def _to_ask(tx: AsyncSession, providers: Sequence[Provider], user: User | None) -> Sequence[Provider]:
     """The directories that may know a login.
 
     A local user's password is sent only to directories responsible for them.
     """
-    if user is None or not found:
-        return found
+    if user is None or not providers:
+        return providers
     linked = await tx.execute(select(ExternalIdentity.provider_id).where(ExternalIdentity.user_id == user.id))
     known = set(linked.scalars())
     domain = user.email.rsplit("@", 1)[-1].lower()
     return [
         provider
-        for provider in found
+        for provider in providers
         if provider.id in known or domain in shared_of(provider).trusted_email_domains
     ]
 

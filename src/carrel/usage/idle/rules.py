@@ -113,67 +113,67 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
     """The result of each applicable rule, in the order of `IdleRule`. minutes: at least those of the window, in any
     order, with gaps allowed.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if rules.traffic_s and life.kind in _VISITED:
         why = f"Idle: no traffic for {format_duration(rules.traffic_s)}."
         since = max(filter(None, (life.started_at, life.active_at, life.kept_at)))
-        found.append(
+        findings.append(
             _counted(Finding(IdleRule.TRAFFIC, rules.traffic_s, why), None if life.exempt else since)
         )
     if rules.use and (measures := _measures(rules.use, life)):
         quiet = None if life.exempt else _quiet_since(rules.use, measures, life, minutes, now)
-        found.append(
+        findings.append(
             _counted(Finding(IdleRule.USE, rules.use.window_s, _used_little(rules.use, measures)), quiet)
         )
     if rules.lifetime_s:
         why = f"It reached its time limit of {timedelta(seconds=rules.lifetime_s)}."
-        found.append(_counted(Finding(IdleRule.LIFETIME, rules.lifetime_s, why), life.started_at))
-    return found
+        findings.append(_counted(Finding(IdleRule.LIFETIME, rules.lifetime_s, why), life.started_at))
+    return findings
 
 
-def first_to_end(found: Iterable[Finding]) -> Finding | None:
+def first_to_end(findings: Iterable[Finding]) -> Finding | None:
     """The finding that ends it first; None if it is not idle."""
-    idle = [one for one in found if one.ends_at is not None and one.rule is not IdleRule.LIFETIME]
+    idle = [one for one in findings if one.ends_at is not None and one.rule is not IdleRule.LIFETIME]
     return min(idle, key=lambda one: (one.ends_at, one.rule), default=None)
 
 
-def decide(found: Finding | None, warned_of: datetime | None, now: datetime) -> Decision:
+def decide(finding: Finding | None, warned_of: datetime | None, now: datetime) -> Decision:
     """found: from `first_to_end`. warned_of: the announced end, if any. No session ends without a warning: if the
     policy changed or no leader ran at warning time, both the warning and the end are late. The session may be used
     until the announced end, so it ends only once such activity would be visible.
     """
     if (
-        found is None
-        or found.since is None
-        or found.ends_at is None
-        or now < _near(found, found.since, found.ends_at)
+        finding is None
+        or finding.since is None
+        or finding.ends_at is None
+        or now < _near(finding, finding.since, finding.ends_at)
     ):
         return Decision(IdleAction.CLEAR if warned_of else IdleAction.NOTHING)
     if warned_of is None:
-        return Decision(IdleAction.WARN, max(found.ends_at, now + found.notice))
-    if found.ends_at > warned_of:
+        return Decision(IdleAction.WARN, max(finding.ends_at, now + finding.notice))
+    if finding.ends_at > warned_of:
         # Another rule applies now and ends it slightly later.
-        return Decision(IdleAction.WARN, found.ends_at)
+        return Decision(IdleAction.WARN, finding.ends_at)
     return Decision(IdleAction.END if now >= warned_of + LATE else IdleAction.NOTHING)
 
 
-def _near(found: Finding, since: datetime, ends_at: datetime) -> datetime:
+def _near(finding: Finding, since: datetime, ends_at: datetime) -> datetime:
     """When the warning is due: only once missing activity would be visible."""
-    return max(ends_at - found.notice, since + LATE)
+    return max(ends_at - finding.notice, since + LATE)
 
 
-def as_told(found: Finding, warned_of: datetime | None) -> Finding:
+def as_told(finding: Finding, warned_of: datetime | None) -> Finding:
     """The finding for display: the session does not end before the announced time."""
-    sooner = warned_of is not None and found.ends_at is not None and found.ends_at < warned_of
-    return replace(found, ends_at=warned_of) if sooner and found.rule is not IdleRule.LIFETIME else found
+    sooner = warned_of is not None and finding.ends_at is not None and finding.ends_at < warned_of
+    return replace(finding, ends_at=warned_of) if sooner and finding.rule is not IdleRule.LIFETIME else finding
 
 
-def look_again_at(rule: UseLimit, found: Sequence[Finding], now: datetime) -> datetime:
+def look_again_at(rule: UseLimit, findings: Sequence[Finding], now: datetime) -> datetime:
     """When usage can next matter; before that, minutes need not be read.
 
     A session that was busy in the last minute cannot be idle before a whole window has passed.
     """
-    use = next((one for one in found if one.rule is IdleRule.USE), None)
+    use = next((one for one in findings if one.rule is IdleRule.USE), None)
     if use is None:
         return now
     since = use.since or now - MINUTE

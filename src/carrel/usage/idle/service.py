@@ -23,10 +23,10 @@ async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleVi
     case = await queries.one(tx, session.id)
     known = await queries.activity(tx, session.id)
     warned_of = case.warned_of if case else None
-    found = []
+    cases = []
     if case:
         minutes = (await queries.minutes(tx, [case], now)).get(session.id, ())
-        found = rules.findings(case.rules, case.life, minutes, now)
+        cases = rules.findings(case.rules, case.life, minutes, now)
     return IdleView(
         session=session.id,
         active_at=known.active_at if known else None,
@@ -34,7 +34,7 @@ async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleVi
         exempt=known.exempt if known else False,
         idle_ends_at=warned_of,
         rules=[
-            IdleRuleView.model_validate(rules.as_told(one, warned_of), from_attributes=True) for one in found
+            IdleRuleView.model_validate(rules.as_told(one, warned_of), from_attributes=True) for one in cases
         ],
     )
 

@@ -18,7 +18,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List the apps of a session."""
-    found = context.client.apps.list(args.id)
+    response = context.client.apps.list(args.id)
     columns = [
         Column("NAME"),
         Column("TITLE"),
@@ -28,9 +28,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     ]
     rows = [
         [app["name"], app["title"], app["protocol"], str(app["port"]), "yes" if app["running"] else "no"]
-        for app in found["items"]
+        for app in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -76,22 +76,22 @@ def ls_arguments(parser: Arguments) -> None:
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List entries."""
     limit = args.limit or sys.maxsize
-    found: models.AuditList = {"items": [], "next_cursor": None}
+    trail: models.AuditList = {"items": [], "next_cursor": None}
     while True:
-        size = min(_PAGE, limit - len(found["items"]))
-        page = context.client.audit.list(**_query(args), limit=size, cursor=found["next_cursor"])
-        found = {**page, "items": found["items"] + page["items"]}
-        if not page["next_cursor"] or len(found["items"]) >= limit:
+        size = min(_PAGE, limit - len(trail["items"]))
+        page = context.client.audit.list(**_query(args), limit=size, cursor=trail["next_cursor"])
+        trail = {**page, "items": trail["items"] + page["items"]}
+        if not page["next_cursor"] or len(trail["items"]) >= limit:
             break
 
     def show() -> None:
-        _print_entries(found["items"])
-        if found["next_cursor"]:
+        _print_entries(trail["items"])
+        if trail["next_cursor"]:
             say(
                 f"These are the newest {args.limit}; use --limit for more, or save them with carrel audit export."
             )
 
-    context.answer(found, show)
+    context.answer(trail, show)
     return _DONE
 
 
@@ -182,25 +182,25 @@ def verify_arguments(parser: Arguments) -> None:
 
 def verify(args: argparse.Namespace, context: Context) -> int:
     """Verify the chain."""
-    found = _verified_file(args) if args.file else _verified_server(args, context)
-    context.answer(found, lambda: _print_check(found))
-    return _FAULTY if found["faults"] else _DONE
+    check = _verified_file(args) if args.file else _verified_server(args, context)
+    context.answer(check, lambda: _print_check(check))
+    return _FAULTY if check["faults"] else _DONE
 
 
 def _verified_server(args: argparse.Namespace, context: Context) -> models.AuditCheck:
     """The results of all parts, combined."""
     with Progress(after_s=_PATIENCE_S) as progress:
         progress.update("verifying the audit trail", 0.0)
-        found = part = context.client.audit.verify(expect=args.expect)
+        check = part = context.client.audit.verify(expect=args.expect)
         while not part["done"]:
             progress.update("verifying the audit trail", part["reached"] / part["head"]["position"])
             part = context.client.audit.verify(after=part["reached"], expect=args.expect)
-            found = {
+            check = {
                 **part,
-                "checked": found["checked"] + part["checked"],
-                "faults": found["faults"] + part["faults"],
+                "checked": check["checked"] + part["checked"],
+                "faults": check["faults"] + part["faults"],
             }
-    return found
+    return check
 
 
 def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
@@ -218,19 +218,19 @@ def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
     return trail.check
 
 
-def _print_check(found: models.AuditCheck) -> None:
-    for fault in found["faults"]:
+def _print_check(check: models.AuditCheck) -> None:
+    for fault in check["faults"]:
         say(f"{fault['kind']}: {fault['sentence']}")
-    count, head = found["checked"], found["head"]
-    if found["faults"]:
+    count, head = check["checked"], check["head"]
+    if check["faults"]:
         verdict = "seal mismatch; see above"
     else:
         verdict = f"{counted(count, 'entry is', 'entries are')} verified, none is missing"
-    cut = f"{found['start']['position']}, cut by retention" if found["start"]["position"] else ""
+    cut = f"{check['start']['position']}, cut by retention" if check["start"]["position"] else ""
     print_facts(
         [
             ("trail", verdict),
-            ("not sealed yet", str(found["waiting"] or "")),
+            ("not sealed yet", str(check["waiting"] or "")),
             ("begins behind", cut),
             ("head", f"{head['position']}:{head['hash']}"),
         ]

@@ -30,7 +30,7 @@ def images_arguments(parser: Arguments) -> None:
 
 def images(args: argparse.Namespace, context: Context) -> int:
     """List images."""
-    found = context.client.images.list()
+    response = context.client.images.list()
     titles = ("NAME", "TITLE", "HERE", "SIZE", "LEAST CPU", "LEAST MEM", "APPS", "REFERENCE")
     rows = [
         [
@@ -43,9 +43,9 @@ def images(args: argparse.Namespace, context: Context) -> int:
             ", ".join(app["name"] for app in image["apps"]),
             image["reference"],
         ]
-        for image in found["items"]
+        for image in response["items"]
     ]
-    context.answer(found, lambda: print_table([Column(title) for title in titles], rows))
+    context.answer(response, lambda: print_table([Column(title) for title in titles], rows))
     return 0
 
 
@@ -56,14 +56,14 @@ def resources_arguments(parser: Arguments) -> None:
 
 def resources(args: argparse.Namespace, context: Context) -> int:
     """Show resources."""
-    found = context.client.resources.show()
-    sums: Any = (found["capacity"], found["used"], found["left"], found["largest"])
+    response = context.client.resources.show()
+    sums: Any = (response["capacity"], response["used"], response["left"], response["largest"])
     rows = [
         [slot, *[format_amount(slot, amounts.get(slot, 0)) for amounts in sums]]
         for slot in sorted({slot for amounts in sums for slot in amounts})
     ]
     columns = [Column(title) for title in ("SLOT", "CAPACITY", "USED", "LEFT", "ON ONE NODE")]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -83,13 +83,13 @@ def events(args: argparse.Namespace, context: Context) -> int:
     """Show events."""
     if args.follow:
         return _follow(args, context)
-    found = context.client.events.list(limit=args.limit)
+    response = context.client.events.list(limit=args.limit)
 
     def show() -> None:
-        for event in reversed(found["items"]):
+        for event in reversed(response["items"]):
             _print_event(event)
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 

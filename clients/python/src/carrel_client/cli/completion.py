@@ -94,10 +94,10 @@ def complete(words: list[str]) -> int:
     """Print candidates for the last word: candidate and description, separated by a tab."""
     *before, current = words or [""]
     try:
-        found = _candidates(before, current)
+        candidates = _candidates(before, current)
     except CarrelError:
-        found = {}
-    for candidate, meaning in found.items():
+        candidates = {}
+    for candidate, meaning in candidates.items():
         if candidate.startswith(current):
             sys.stdout.write(f"{candidate}\t{meaning}\n" if meaning else f"{candidate}\n")
     return 0
@@ -230,12 +230,12 @@ def _values(action: argparse.Action, given: list[str], current: str) -> dict[str
 
 def _folders(filters: dict[str, Any]) -> dict[str, str]:
     """Folder names with their owners."""
-    found = _client().vfolders.list(limit=200, **filters)["items"]
+    response = _client().vfolders.list(limit=200, **filters)["items"]
     return {
         folder["name"]: folder["owner"]["email"]
         if folder["owner"]
         else (folder["project"] or {"name": ""})["name"]
-        for folder in found
+        for folder in response
     }
 
 
@@ -245,11 +245,11 @@ def _places(current: str) -> dict[str, str]:
     if not colon:
         return {f"{name}:": text for name, text in _folders({}).items()}
     directory = path.rpartition("/")[0]
-    found = _client().files.list(folder, path=directory, limit=1000)["items"]
+    response = _client().files.list(folder, path=directory, limit=1000)["items"]
     above = f"{folder}:{directory}/" if directory else f"{folder}:"
     return {
         f"{above}{each['name']}{'/' if each['kind'] == 'directory' else ''}": ""
-        for each in found
+        for each in response
         if each["readable"] and each["name"].isprintable()
     }
 

@@ -261,10 +261,10 @@ def _down(args: argparse.Namespace, context: Context, folder: str, places: list[
     into = len(places) > 1 or os.path.isdir(to) or to.endswith(os.sep)
 
     def bring(clash: Clash, on_progress: Callable[[Meter], None]) -> Transfer:
-        found = [files.show(folder, path=where.inner) if where.inner else None for where in places]
+        entries = [files.show(folder, path=where.inner) if where.inner else None for where in places]
         directories = [
             where
-            for where, each in zip(places, found, strict=True)
+            for where, each in zip(places, entries, strict=True)
             if not each or each["kind"] == "directory"
         ]
         if directories and not args.recursive:

@@ -28,7 +28,7 @@ def keypairs_arguments(parser: Arguments) -> None:
 
 def keypairs(args: argparse.Namespace, context: Context) -> int:
     """List keypairs."""
-    found = context.client.keypairs.list(owner=args.owner)
+    response = context.client.keypairs.list(owner=args.owner)
     columns = [Column(title) for title in ("ACCESS KEY", "NAME", "OWNER")]
     columns += [Column("ACTIVE", _YES), Column("LIMIT"), Column("CREATED"), Column("LAST USED")]
     rows = [
@@ -41,9 +41,9 @@ def keypairs(args: argparse.Namespace, context: Context) -> int:
             local_time(pair["created_at"]),
             local_time(pair["last_used_at"], "never"),
         ]
-        for pair in found["items"]
+        for pair in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -145,7 +145,7 @@ def tokens_arguments(parser: Arguments) -> None:
 
 def tokens(args: argparse.Namespace, context: Context) -> int:
     """List personal tokens."""
-    found = context.client.tokens.list()
+    response = context.client.tokens.list()
     columns = [Column(title) for title in ("ID", "NAME", "SCOPES", "EXPIRES", "LAST USED")]
     rows = [
         [
@@ -155,9 +155,9 @@ def tokens(args: argparse.Namespace, context: Context) -> int:
             local_time(token["expires_at"], "never"),
             local_time(token["last_used_at"], "never"),
         ]
-        for token in found["items"]
+        for token in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -212,12 +212,12 @@ def ssh_keys_arguments(parser: Arguments) -> None:
 
 def ssh_keys(args: argparse.Namespace, context: Context) -> int:
     """List SSH keys."""
-    found = context.client.ssh_keys.list()
+    response = context.client.ssh_keys.list()
     columns = [Column(title) for title in ("ID", "NAME", "FINGERPRINT", "CREATED")]
     rows = [
-        [key["id"], key["name"], key["fingerprint"], local_time(key["created_at"])] for key in found["items"]
+        [key["id"], key["name"], key["fingerprint"], local_time(key["created_at"])] for key in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -37,7 +37,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List domains."""
-    found = listed(args, context.client.domains.list)
+    response = listed(args, context.client.domains.list)
     columns = [Column("NAME"), Column("STATE", _STATES)]
     columns += [Column(title) for title in ("USERS", "PROJECTS", "LIVE SESSIONS", "ADMINISTRATORS")]
     rows = [
@@ -49,9 +49,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             str(domain["live_sessions"]),
             ", ".join(admin["email"] for admin in domain["admins"]),
         ]
-        for domain in found["items"]
+        for domain in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

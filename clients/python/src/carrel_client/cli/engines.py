@@ -38,7 +38,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List engines."""
-    found = context.client.engines.list()
+    response = context.client.engines.list()
     columns = [Column("NAME"), Column("KIND"), Column("STATE", _STATES), Column("SINCE")]
     columns += [Column("NODES"), Column("CONTAINERS"), Column("LAST ERROR")]
     rows = [
@@ -51,9 +51,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             str(engine["containers"]),
             engine["last_error"] or "",
         ]
-        for engine in found["items"]
+        for engine in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -138,10 +138,10 @@ def check_arguments(parser: Arguments) -> None:
 
 def check(args: argparse.Namespace, context: Context) -> int:
     """Check the connection to an engine."""
-    found = context.client.engines.check(args.engine)
-    nodes = f" Its nodes: {', '.join(found['nodes'])}." if found["nodes"] else ""
-    context.answer(found, lambda: print_line(found["sentence"] + nodes))
-    return 0 if found["ok"] else 1
+    check = context.client.engines.check(args.engine)
+    nodes = f" Its nodes: {', '.join(check['nodes'])}." if check["nodes"] else ""
+    context.answer(check, lambda: print_line(check["sentence"] + nodes))
+    return 0 if check["ok"] else 1
 
 
 def rm_arguments(parser: Arguments) -> None:

@@ -44,18 +44,18 @@ class Place:
 
 def place(text: str) -> Place | None:
     """The parsed FOLDER:PATH; None for other text, such as ./a:b."""
-    found = _FOLDER.fullmatch(text)
-    return Place(*found.groups()) if found else None
+    match = _FOLDER.fullmatch(text)
+    return Place(*match.groups()) if match else None
 
 
 def inside(text: str) -> Place:
     """The parsed FOLDER:PATH. Raises: CarrelError for other text."""
-    found = place(text)
-    if found is None:
+    match = place(text)
+    if match is None:
         raise CarrelError(
             "usage", f"{text} is not a path in a folder.", status=422, hint=f"Write FOLDER:PATH, as {text}:."
         )
-    return found
+    return match
 
 
 def of_one_folder(texts: list[str]) -> tuple[str, list[Place]]:

@@ -37,7 +37,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List resource groups."""
-    found = listed(args, context.client.groups.list)
+    response = listed(args, context.client.groups.list)
     columns = [Column("NAME"), Column("STATE", _STATES)]
     columns += [
         Column(title) for title in ("OPEN TO", "ORDER", "NODES", "LIVE", "WAITING", "USED OF CAPACITY")
@@ -53,9 +53,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             str(group["waiting_sessions"]),
             used_text(group["used"], group["capacity"]),
         ]
-        for group in found["items"]
+        for group in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -351,10 +351,10 @@ def _named(there: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 
 def _by_kind(scopes: Mapping[tuple[str, str], object]) -> dict[str, Any]:
     """The entries by the plural of their kind."""
-    found: dict[str, dict[str, object]] = {plural: {} for plural in _SCOPES.values()}
+    by_kind: dict[str, dict[str, object]] = {plural: {} for plural in _SCOPES.values()}
     for (kind, ref), value in scopes.items():
-        found[_SCOPES[kind]][ref] = value
-    return found
+        by_kind[_SCOPES[kind]][ref] = value
+    return by_kind
 
 
 def _print_scopes(there: Mapping[str, Any], *titles: str) -> None:

@@ -56,10 +56,10 @@ class _Path:
         self._steps = list(_steps(text))
 
     def values(self, at: object) -> list[object]:
-        found = [at]
+        matches = [at]
         for step in self._steps:
-            found = [below for value in found for below in _below(value, step)]
-        return found
+            matches = [below for value in matches for below in _below(value, step)]
+        return matches
 
     def render(self, at: object) -> str:
         return " ".join(map(_shown, self.values(at)))
@@ -84,10 +84,10 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         yield "expression", text.strip()
         return
     at = 0
-    for found in _BRACED.finditer(text):
-        yield "text", _plain(text[at : found.start()])
-        yield "expression", found[1].strip()
-        at = found.end()
+    for match in _BRACED.finditer(text):
+        yield "text", _plain(text[at : match.start()])
+        yield "expression", match[1].strip()
+        at = match.end()
     yield "text", _plain(text[at:])
 
 

@@ -93,7 +93,7 @@ def unset_argument(parser: Arguments) -> None:
     )
 
 
-def print_kinds(context: Context, found: Mapping[str, Any]) -> None:
+def print_kinds(context: Context, response: Mapping[str, Any]) -> None:
     """The kinds, with the settings of each."""
     rows = [
         [
@@ -102,11 +102,11 @@ def print_kinds(context: Context, found: Mapping[str, Any]) -> None:
             "required" if name in kind["settings"]["required"] else _usual(schema),
             " ".join(filter(None, (_title(schema), schema.get("description", "")))),
         ]
-        for kind in found["items"]
+        for kind in response["items"]
         for name, schema in kind["settings"]["properties"].items()
     ]
     columns = [Column(title) for title in ("KIND", "SETTING", "DEFAULT", "WHAT IT IS")]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
 
 
 def option_name(setting: str) -> str:

@@ -37,12 +37,12 @@ def held(args: argparse.Namespace, context: Context) -> int:
     def page(**filters: Any) -> models.HeldList:
         return context.client.held.list(by=args.by, domain=args.domain, project=args.project, **filters)
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column(title) for title in (args.by.upper(), "HOLDS", "SESSIONS", "ID")]
     rows = [
-        [one["label"], slots_text(one["slots"]), str(one["sessions"]), one["id"]] for one in found["items"]
+        [one["label"], slots_text(one["slots"]), str(one["sessions"]), one["id"]] for one in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -70,18 +70,18 @@ def project_over(args: argparse.Namespace, context: Context) -> int:
     )
 
 
-def print_over(context: Context, found: models.OverList) -> int:
+def print_over(context: Context, response: models.OverList) -> int:
     """Print holders over a limit; exit code 1 if there are any."""
 
     def show() -> None:
-        if not found["items"]:
+        if not response["items"]:
             print_line("nobody would exceed the limits")
             return
         columns = [Column(title) for title in ("OVER", "WHO", "SLOT", "AT MOST", "NOW")]
-        print_table(columns, [_row(one) for one in found["items"]])
+        print_table(columns, [_row(one) for one in response["items"]])
 
-    context.answer(found, show)
-    return 1 if found["items"] else 0
+    context.answer(response, show)
+    return 1 if response["items"] else 0
 
 
 def _row(one: models.OverView) -> list[str]:

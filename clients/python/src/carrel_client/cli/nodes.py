@@ -43,7 +43,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     def page(**filters: Any) -> models.NodeList:
         return context.client.nodes.list(group=args.group, state=args.state, **filters)
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column("NAME"), Column("STATE", _STATES, otherwise="yellow")]
     columns += [Column(title) for title in ("GROUP", "SESSIONS", "USED", "ENGINE")]
     rows = [
@@ -55,9 +55,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             used_text(node["used"], node["offered"]),
             node["engine"]["name"],
         ]
-        for node in found["items"]
+        for node in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

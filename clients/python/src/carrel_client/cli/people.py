@@ -34,9 +34,9 @@ def listed(args: argparse.Namespace, page: Callable[..., Any]) -> dict[str, Any]
     cursor = None
     while True:
         size = min(_PAGE, limit - len(items))
-        found = page(sort=args.sort, q=args.search, limit=size, cursor=cursor)
-        items += found["items"]
-        cursor = found["next_cursor"]
+        response = page(sort=args.sort, q=args.search, limit=size, cursor=cursor)
+        items += response["items"]
+        cursor = response["next_cursor"]
         if not cursor or len(items) >= limit:
             return {"items": items, "next_cursor": cursor}
 

@@ -63,13 +63,13 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     def page(**filters: Any) -> models.PolicyList:
         return context.client.policies.list(kind=args.kind, **filters)
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column(title) for title in ("NAME", "KIND", "LIMITS", "USED BY", "ID")]
     rows = [
         [policy["name"], policy["kind"], _limits_text(policy["limits"]), _used_by(policy), policy["id"]]
-        for policy in found["items"]
+        for policy in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -80,7 +80,7 @@ def mine_arguments(parser: Arguments) -> None:
 
 def mine(args: argparse.Namespace, context: Context) -> int:
     """Show your limits."""
-    found = context.client.policies.mine()
+    response = context.client.policies.mine()
     columns = [Column(title) for title in ("LIMITS", "WHICH", "POLICY", "TO AT MOST")]
     rows = [
         [
@@ -89,9 +89,9 @@ def mine(args: argparse.Namespace, context: Context) -> int:
             one["policy"]["name"],
             _limits_text(one["limits"]),
         ]
-        for one in found["items"]
+        for one in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

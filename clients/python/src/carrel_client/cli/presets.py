@@ -25,10 +25,10 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List presets."""
-    found = context.client.presets.list(group=args.group)
+    response = context.client.presets.list(group=args.group)
     columns = [Column(title) for title in ("NAME", "GROUP", "SLOTS", "ID")]
-    rows = [[one["name"], _place(one), slots_text(one["slots"]), one["id"]] for one in found["items"]]
-    context.answer(found, lambda: print_table(columns, rows))
+    rows = [[one["name"], _place(one), slots_text(one["slots"]), one["id"]] for one in response["items"]]
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -45,7 +45,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
     def page(**filters: Any) -> models.ProjectList:
         return context.client.projects.list(domain=args.domain, archived=args.archived, **filters)
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column("NAME"), Column("DOMAIN"), Column("STATE", _STATES)]
     columns += [Column(title) for title in ("MEMBERS", "LIVE SESSIONS", "ADMINISTRATORS", "ID")]
     rows = [
@@ -58,9 +58,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             ", ".join(admin["email"] for admin in project["admins"]),
             project["id"],
         ]
-        for project in found["items"]
+        for project in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -173,13 +173,13 @@ def members(args: argparse.Namespace, context: Context) -> int:
     def page(**filters: Any) -> models.MemberList:
         return context.client.project_members.list(args.project, admin=args.admins or None, **filters)
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column(title) for title in ("E-MAIL", "NAME", "STATE", "OFFICE")]
     rows = [
         [member["email"], member["name"], member["state"], "administrator" if member["admin"] else ""]
-        for member in found["items"]
+        for member in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -36,7 +36,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List identity providers."""
-    found = context.client.providers.list()
+    response = context.client.providers.list()
     columns = [Column("NAME"), Column("KIND"), Column("STATE", _STATES)]
     columns += [Column(title) for title in ("SERVER", "DOMAIN", "PEOPLE")]
     rows = [
@@ -48,9 +48,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             provider["domain"]["name"],
             str(provider["people"]),
         ]
-        for provider in found["items"]
+        for provider in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

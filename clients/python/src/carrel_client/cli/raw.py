@@ -120,7 +120,7 @@ def _print(args: argparse.Namespace, context: Context, answered: Response) -> No
 
 def _all_pages(args: argparse.Namespace, context: Context, path: str, fields: dict[str, Any]) -> object:
     """The list with the items of all pages."""
-    found: dict[str, Any] = {}
+    response: dict[str, Any] = {}
     cursor = None
     while True:
         query = {**fields, **({"cursor": cursor} if cursor else {})}
@@ -133,10 +133,10 @@ def _all_pages(args: argparse.Namespace, context: Context, path: str, fields: di
             raise CarrelError(
                 "usage", f"{args.path} is not a paginated list.", status=422, hint="Remove --paginate."
             )
-        found = {**page, "items": [*found.get("items", []), *page["items"]]}
+        response = {**page, "items": [*response.get("items", []), *page["items"]]}
         cursor = page.get("next_cursor")
         if not cursor:
-            return found
+            return response
 
 
 def _content(path: str) -> bytes:

@@ -69,14 +69,14 @@ def simulate(args: argparse.Namespace, context: Context) -> int:
         from carrel.simulator.report import report
 
         arrivals = replay_files.trace(args.trace, container_cores=args.container_cores, first=args.first)
-        found = report(_replayed(arrivals, _installation(args, context)))
+        result = report(_replayed(arrivals, _installation(args, context)))
     if args.picture:
         from carrel.simulator.picture import picture
 
-        _write(args.picture, picture(found, args.trace))
+        _write(args.picture, picture(result, args.trace))
     from carrel_client.cli.replay_views import as_json, print_report
 
-    context.answer(as_json(found), lambda: print_report(found))
+    context.answer(as_json(result), lambda: print_report(result))
     return 0
 
 

@@ -31,17 +31,17 @@ def why_arguments(parser: Arguments) -> None:
 
 def why(args: argparse.Namespace, context: Context) -> int:
     """Explain why a session is pending."""
-    found = context.client.sessions.why(args.id)
+    response = context.client.sessions.why(args.id)
 
     def show() -> None:
-        facts = [("why", found["reason"])]
-        if found["waiting"]:
-            place = f"{found['position']} of {found['queue_length']}" if found["position"] else "next"
-            facts = [("group", found["group"]["name"]), ("place", place), *facts]
-        print_facts([*facts, *_rest(found["changes"], found["expected_start"])])
-        _print_obstacles(found["limits"], found["nodes"])
+        facts = [("why", response["reason"])]
+        if response["waiting"]:
+            place = f"{response['position']} of {response['queue_length']}" if response["position"] else "next"
+            facts = [("group", response["group"]["name"]), ("place", place), *facts]
+        print_facts([*facts, *_rest(response["changes"], response["expected_start"])])
+        _print_obstacles(response["limits"], response["nodes"])
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 
@@ -61,36 +61,36 @@ def check_arguments(parser: Arguments) -> None:
 def check(args: argparse.Namespace, context: Context) -> int:
     """Check a session request."""
     request: models.CheckRequest = {**check_request(args), "image": args.image}
-    found = context.client.sessions.check(**request)
-    context.answer(found, lambda: _print_check(found))
-    return 0 if found["verdict"] == "starts" else 1
+    response = context.client.sessions.check(**request)
+    context.answer(response, lambda: _print_check(response))
+    return 0 if response["verdict"] == "starts" else 1
 
 
-def _print_check(found: models.CheckView) -> None:
+def _print_check(response: models.CheckView) -> None:
     verdicts = {"starts": "starts now", "waits": "would wait", "never": "could never start"}
     # A refusal at admission may be temporary, or specific to this user.
-    verdict = "would be refused" if found["code"] else verdicts[found["verdict"]]
-    facts = [("verdict", verdict), ("why", found["reason"]), ("group", found["group"]["name"])]
-    if found["position"]:
-        facts.append(("place", str(found["position"])))
-    expected = found["expected_start"] if found["verdict"] == "waits" else None
-    print_facts([*facts, *_rest(found["changes"], expected)])
-    _print_obstacles(found["limits"], found["nodes"])
+    verdict = "would be refused" if response["code"] else verdicts[response["verdict"]]
+    facts = [("verdict", verdict), ("why", response["reason"]), ("group", response["group"]["name"])]
+    if response["position"]:
+        facts.append(("place", str(response["position"])))
+    expected = response["expected_start"] if response["verdict"] == "waits" else None
+    print_facts([*facts, *_rest(response["changes"], expected)])
+    _print_obstacles(response["limits"], response["nodes"])
     print_line("")
     rows = [
         [slot, format_amount(slot, room["now"]), format_amount(slot, room["most"]), room["by"]]
-        for slot, room in found["slots"].items()
+        for slot, room in response["slots"].items()
     ]
     print_table([Column("SLOT"), Column("NOW AT MOST"), Column("EVER AT MOST"), Column("SET BY")], rows)
-    if len(found["groups"]) > 1:
+    if len(response["groups"]) > 1:
         print_line("")
-        groups = [[one["name"], verdicts[one["verdict"]], one["reason"]] for one in found["groups"]]
+        groups = [[one["name"], verdicts[one["verdict"]], one["reason"]] for one in response["groups"]]
         print_table([Column("GROUP"), Column("VERDICT"), Column("WHY")], groups)
-    if found["presets"]:
+    if response["presets"]:
         print_line("")
         presets = [
             [one["name"], slots_text(one["slots"]), verdicts[one["verdict"]], one["reason"]]
-            for one in found["presets"]
+            for one in response["presets"]
         ]
         print_table([Column("PRESET"), Column("SLOTS"), Column("VERDICT"), Column("WHY")], presets)
 
@@ -157,12 +157,12 @@ def queue_arguments(parser: Arguments) -> None:
 def queue(args: argparse.Namespace, context: Context) -> int:
     """Show the queue of a resource group."""
     limit = args.limit or sys.maxsize
-    found = context.client.scheduler.queue(group=args.group, limit=min(limit, _PAGE))
-    while found["next_cursor"] and len(found["items"]) < limit:
+    response = context.client.scheduler.queue(group=args.group, limit=min(limit, _PAGE))
+    while response["next_cursor"] and len(response["items"]) < limit:
         more = context.client.scheduler.queue(
-            group=args.group, limit=min(limit - len(found["items"]), _PAGE), cursor=found["next_cursor"]
+            group=args.group, limit=min(limit - len(response["items"]), _PAGE), cursor=response["next_cursor"]
         )
-        found = {**more, "items": [*found["items"], *more["items"]]}
+        response = {**more, "items": [*response["items"], *more["items"]]}
 
     def show() -> None:
         columns = [
@@ -178,13 +178,13 @@ def queue(args: argparse.Namespace, context: Context) -> int:
                 str(one["priority"]),
                 one["reason"],
             ]
-            for one in found["items"]
+            for one in response["items"]
         ]
         print_table(columns, rows)
-        if found["length"] > len(rows):
-            say(f"These are the first {len(rows)} of {found['length']}; use --limit for more.")
+        if response["length"] > len(rows):
+            say(f"These are the first {len(rows)} of {response['length']}; use --limit for more.")
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 
@@ -199,15 +199,15 @@ def shares_arguments(parser: Arguments) -> None:
 
 def shares(args: argparse.Namespace, context: Context) -> int:
     """Show the fair shares of a resource group."""
-    found = context.client.scheduler.shares(group=args.group)
+    response = context.client.scheduler.shares(group=args.group)
 
     def show() -> None:
         columns = [
             Column(title) for title in ("WHO", "WEIGHT", "SHARE", "ENTITLED", "LEVEL", "HOLDS", "WAITING")
         ]
-        print_table(columns, list(_share_rows(found["items"], 0)))
+        print_table(columns, list(_share_rows(response["items"], 0)))
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 

@@ -65,17 +65,17 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List sessions."""
-    found = _listed(args, context)
+    response = _listed(args, context)
 
     def show() -> None:
         if args.quiet:
-            sys.stdout.writelines(f"{session['id']}\n" for session in found["items"])
+            sys.stdout.writelines(f"{session['id']}\n" for session in response["items"])
         else:
-            _print_sessions(found["items"])
-        if found["next_cursor"] and not args.quiet:
+            _print_sessions(response["items"])
+        if response["next_cursor"] and not args.quiet:
             say(f"These are the newest {args.limit}; use --limit for more.")
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 
@@ -106,13 +106,13 @@ def history_arguments(parser: Arguments) -> None:
 
 def history(args: argparse.Namespace, context: Context) -> int:
     """Show a session's transitions."""
-    found = context.client.sessions.history(args.id)
+    response = context.client.sessions.history(args.id)
     columns = [Column("AT"), state_column(), Column("CAUSE"), Column("BY"), Column("REASON")]
     rows = [
         [local_time(step["at"]), step["to_state"], step["cause"], step["actor"] or "", step["reason"] or ""]
-        for step in found["items"]
+        for step in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -126,10 +126,10 @@ def usage_arguments(parser: Arguments) -> None:
 
 def usage(args: argparse.Namespace, context: Context) -> int:
     """Show measured use."""
-    found = context.client.sessions.usage(args.id, minutes=args.minutes)
+    response = context.client.sessions.usage(args.id, minutes=args.minutes)
 
     def show() -> None:
-        samples = found["samples"]
+        samples = response["samples"]
         if not samples:
             say("There are no samples for that time.")
             return
@@ -147,7 +147,7 @@ def usage(args: argparse.Namespace, context: Context) -> int:
         ]
         print_table([Column(title) for title in ("SLOT", "NOW", "MEAN", "MOST", "COURSE")], rows)
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 
@@ -248,19 +248,19 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     """The pages up to the limit as one list."""
     limit = args.limit or sys.maxsize
-    found: models.SessionList = {"items": [], "next_cursor": None}
+    response: models.SessionList = {"items": [], "next_cursor": None}
     while True:
-        size = min(_PAGE, limit - len(found["items"]))
+        size = min(_PAGE, limit - len(response["items"]))
         page = context.client.sessions.list(
             state=args.state or "live",
             q=args.search,
             owner=args.owner,
             limit=size,
-            cursor=found["next_cursor"],
+            cursor=response["next_cursor"],
         )
-        found = {**page, "items": found["items"] + page["items"]}
-        if not page["next_cursor"] or len(found["items"]) >= limit:
-            return found
+        response = {**page, "items": response["items"] + page["items"]}
+        if not page["next_cursor"] or len(response["items"]) >= limit:
+            return response
 
 
 def _print_sessions(sessions: list[models.SessionView]) -> None:

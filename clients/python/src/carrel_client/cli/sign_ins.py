@@ -25,7 +25,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List sign-ins."""
-    found = context.client.logins.list(user=args.user, limit=_PAGE)
+    response = context.client.logins.list(user=args.user, limit=_PAGE)
     columns = [Column(t) for t in ("ID", "BROWSER", "SYSTEM", "ADDRESS", "METHOD", "SIGNED IN", "LAST SEEN")]
     rows = [
         [
@@ -37,9 +37,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             local_time(item["created_at"]),
             local_time(item["seen_at"]),
         ]
-        for item in found["items"]
+        for item in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

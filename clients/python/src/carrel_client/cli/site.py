@@ -25,8 +25,8 @@ def show_arguments(parser: Arguments) -> None:
 
 def show(args: argparse.Namespace, context: Context) -> int:
     """Show the settings."""
-    found = context.client.site.show()
-    context.answer(found, lambda: print_facts([(name, _text(value)) for name, value in found.items()]))
+    response = context.client.site.show()
+    context.answer(response, lambda: print_facts([(name, _text(value)) for name, value in response.items()]))
     return 0
 
 

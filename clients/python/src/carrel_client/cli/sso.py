@@ -102,8 +102,8 @@ class _Visit(BaseHTTPRequestHandler):
         brought = parse_qs(urlsplit(self.path).query)
         self.server.code = brought.get("code", [""])[0]
         self.server.error = brought.get("error", [""])[0]
-        found = bool(self.server.code or self.server.error)
-        self.send_response(200 if found else 404)
+        answered = bool(self.server.code or self.server.error)
+        self.send_response(200 if answered else 404)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(_DONE)))
         self.end_headers()

@@ -30,7 +30,7 @@ def ls_arguments(parser: Arguments) -> None:
 
 def ls(args: argparse.Namespace, context: Context) -> int:
     """List storage hosts."""
-    found = listed(args, context.client.storage_hosts.list)
+    response = listed(args, context.client.storage_hosts.list)
     columns = [Column("NAME"), Column("STATE", {"ok": "green"}, otherwise="red")]
     columns += [Column(title) for title in ("BACK END", "FREE", "OF")]
     columns += [Column("ROOM", _LEVELS), Column("FOLDERS"), Column("NEW FOLDERS"), Column("PROBLEM")]
@@ -46,9 +46,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             _open(host),
             host["problem"] or "",
         ]
-        for host in found["items"]
+        for host in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -47,7 +47,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             state=args.state, role=args.role, domain=args.domain, project=args.project, **filters
         )
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column("E-MAIL"), Column("NAME"), Column("STATE", _COLOURS)]
     columns += [Column(title) for title in ("ROLE", "DOMAIN", "PROJECTS", "2ND FACTOR", "LAST SEEN")]
     rows = [
@@ -61,7 +61,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             "yes" if user["second_factor"] else "no",
             local_time(user["last_seen_at"], "never"),
         ]
-        for user in found["items"]
+        for user in response["items"]
     ]
 
     def show() -> None:
@@ -70,7 +70,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         else:
             print_table(columns, rows)
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 

@@ -215,12 +215,12 @@ def _sent(
     with Progress(after_s=1.0) as progress:
         for part in _parts(rows, size):
             progress.update(doing, done / len(rows))
-            found = context.client.users.create_many(
+            response = context.client.users.create_many(
                 rows=[row.user for row in part],
                 defaults=defaults,  # type: ignore[arg-type]
                 dry_run=dry_run,
             )
-            answers += zip(part, found["items"], strict=True)
+            answers += zip(part, response["items"], strict=True)
             done += len(part)
     return answers
 

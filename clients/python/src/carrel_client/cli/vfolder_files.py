@@ -129,8 +129,8 @@ def rm(args: argparse.Namespace, context: Context) -> int:
             status=422,
             hint="Specify one kind at a time; a file has a colon.",
         )
-    folder, found = of_one_folder(places)
-    paths = [where.inner for where in found]
+    folder, entries = of_one_folder(places)
+    paths = [where.inner for where in entries]
     if "" in paths:
         raise CarrelError(
             "usage",
@@ -156,15 +156,15 @@ def find_arguments(parser: Arguments) -> None:
 def find(args: argparse.Namespace, context: Context) -> int:
     """Find files by name."""
     where = place(args.place) or Place(args.place, "")
-    found = context.client.files.search(where.folder, path=where.inner, q=args.text, limit=args.limit)
+    response = context.client.files.search(where.folder, path=where.inner, q=args.text, limit=args.limit)
 
     def show() -> None:
-        for each_found in found["items"]:
+        for each_found in response["items"]:
             print_line(f"{where.folder}:{each_found['path']}{_sign(each_found)}")
-        if not found["complete"]:
+        if not response["complete"]:
             say("The result is incomplete; search below a directory, or use --limit.")
 
-    context.answer(found, show)
+    context.answer(response, show)
     return 0
 
 
@@ -211,8 +211,8 @@ def _pages(context: Context, where: Place, *, sort: Any, recursive: bool) -> Ite
             yield page if first else {**page, "total": 0}
             cursor, first = page["next_cursor"], False
             if recursive:
-                directories = (found for found in page["items"] if found["kind"] == "directory")
-                waiting += [found["path"] for found in directories if found["readable"]]
+                directories = (entry for entry in page["items"] if entry["kind"] == "directory")
+                waiting += [entry["path"] for entry in directories if entry["readable"]]
 
 
 def _print(items: Iterable[models.FileView]) -> None:
@@ -220,19 +220,19 @@ def _print(items: Iterable[models.FileView]) -> None:
     columns += [Column(title) for title in ("SIZE", "MODE", "MODIFIED")]
     rows = [
         [
-            found["path"] + _sign(found),
-            found["kind"],
-            format_size(found["size_bytes"]) if found["size_bytes"] is not None else "",
-            found["mode"],
-            local_time(found["modified_at"]),
+            entry["path"] + _sign(entry),
+            entry["kind"],
+            format_size(entry["size_bytes"]) if entry["size_bytes"] is not None else "",
+            entry["mode"],
+            local_time(entry["modified_at"]),
         ]
-        for found in items
+        for entry in items
     ]
     print_table(columns, rows)
 
 
-def _sign(found: models.FileView) -> str:
-    return "/" if found["kind"] == "directory" else ""
+def _sign(entry: models.FileView) -> str:
+    return "/" if entry["kind"] == "directory" else ""
 
 
 def _print_outcome(context: Context, done: models.FilesDone, sentence: Callable[[str], str]) -> int:

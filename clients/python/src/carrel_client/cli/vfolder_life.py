@@ -174,7 +174,7 @@ def tasks(args: argparse.Namespace, context: Context) -> int:
     def page(q: str | None, **filters: object) -> models.TaskList:
         return context.client.vfolder_tasks.list(open=args.open, folder=args.folder, **filters)  # type: ignore[arg-type]
 
-    found = listed(args, page)
+    response = listed(args, page)
     columns = [Column("ID"), Column("KIND"), Column("FOLDER"), Column("STATE", _STATES, otherwise="yellow")]
     columns += [Column(title) for title in ("DONE", "SINCE", "PROBLEM")]
     rows = [
@@ -187,9 +187,9 @@ def tasks(args: argparse.Namespace, context: Context) -> int:
             local_time(task["created_at"]),
             task["problem"] or "",
         ]
-        for task in found["items"]
+        for task in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

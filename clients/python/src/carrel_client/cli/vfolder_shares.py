@@ -119,7 +119,7 @@ def shares_arguments(parser: Arguments) -> None:
 
 def shares(args: argparse.Namespace, context: Context) -> int:
     """List the shares of a folder."""
-    found = context.client.shares.list(args.folder)
+    response = context.client.shares.list(args.folder)
     columns = [Column("WHO"), Column("PERMISSION"), Column("STATE", _STATES), Column("BY"), Column("SINCE")]
     rows = [
         [
@@ -129,9 +129,9 @@ def shares(args: argparse.Namespace, context: Context) -> int:
             there["invited_by"]["email"] if there["invited_by"] else "",
             local_time(there["accepted_at"] or there["created_at"]),
         ]
-        for there in found["items"]
+        for there in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -143,7 +143,7 @@ def access_arguments(parser: Arguments) -> None:
 
 def access(args: argparse.Namespace, context: Context) -> int:
     """List access to a folder's files."""
-    found = context.client.vfolders.access(args.folder)
+    response = context.client.vfolders.access(args.folder)
     columns = [Column(title) for title in ("WHO", "PERMISSION", "SINCE", "WHY")]
     rows = [
         [
@@ -152,9 +152,9 @@ def access(args: argparse.Namespace, context: Context) -> int:
             local_time(entry["since"]),
             _VIA[entry["via"]].format(entry["project"]["name"] if entry["project"] else ""),
         ]
-        for entry in found["items"]
+        for entry in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -166,7 +166,7 @@ def invitations_arguments(parser: Arguments) -> None:
 
 def invitations(args: argparse.Namespace, context: Context) -> int:
     """List invitations."""
-    found = context.client.invitations.list()
+    response = context.client.invitations.list()
     columns = [Column(title) for title in ("FOLDER", "FROM", "PERMISSION", "SIZE", "SINCE", "ID")]
     rows = [
         [
@@ -177,9 +177,9 @@ def invitations(args: argparse.Namespace, context: Context) -> int:
             local_time(offer["created_at"]),
             offer["id"],
         ]
-        for offer in found["items"]
+        for offer in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -240,17 +240,17 @@ def leave(args: argparse.Namespace, context: Context) -> int:
 def _offer(context: Context, ref: str) -> models.InvitationView:
     """The invitation with this id or folder name. Raises: CarrelError if it is not unique."""
     offers = context.client.invitations.list()["items"]
-    found = [offer for offer in offers if ref in (offer["id"], offer["folder_id"], offer["folder_name"])]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        say(f"{len(found)} people invite you to a folder named {ref}:")
-        for offer in found:
+    matches = [offer for offer in offers if ref in (offer["id"], offer["folder_id"], offer["folder_name"])]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        say(f"{len(matches)} people invite you to a folder named {ref}:")
+        for offer in matches:
             say(f"  {offer['id']}  from {offer['invited_by']['email'] if offer['invited_by'] else '?'}")
     raise CarrelError(
-        "client.no_invitation" if not found else "client.ambiguous",
-        f"You have no invitation to {ref}." if not found else f"Several invitations match {ref}.",
-        status=404 if not found else 409,
+        "client.no_invitation" if not matches else "client.ambiguous",
+        f"You have no invitation to {ref}." if not matches else f"Several invitations match {ref}.",
+        status=404 if not matches else 409,
         hint="carrel vfolder invitations",
     )
 

@@ -62,7 +62,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         host=args.host,
         usage_mode=args.usage_mode,
     )
-    found = listed(args, page)
+    response = listed(args, page)
     titles = ("PERMISSION", "OWNER", "HOST", "SIZE", "FILES", "SHARED", "MOUNTED")
     columns = [Column("NAME"), Column("STATE", _STATES, otherwise="yellow"), *map(Column, titles)]
     rows = [
@@ -77,9 +77,9 @@ def ls(args: argparse.Namespace, context: Context) -> int:
             str(folder["shared"] or ""),
             str(folder["mounted"] or ""),
         ]
-        for folder in found["items"]
+        for folder in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 
@@ -159,8 +159,8 @@ def mount_info_arguments(parser: Arguments) -> None:
 
 def mount_info(args: argparse.Namespace, context: Context) -> int:
     """Show where a folder is mounted."""
-    found = context.client.vfolders.mounts(args.folder)
-    context.answer(found, lambda: print_mounts(found["items"]))
+    response = context.client.vfolders.mounts(args.folder)
+    context.answer(response, lambda: print_mounts(response["items"]))
     return 0
 
 
@@ -177,7 +177,7 @@ def quota_arguments(parser: Arguments) -> None:
 
 def quota(args: argparse.Namespace, context: Context) -> int:
     """Show quotas and usage."""
-    found = listed(args, partial(context.client.quotas.list, of=args.of, kind=args.kind))
+    response = listed(args, partial(context.client.quotas.list, of=args.of, kind=args.kind))
     columns = [Column(title) for title in ("KIND", "WHO", "FOLDERS", "USED", "OF")]
     columns += [Column("LEVEL", _LEVELS), Column("MEASURED")]
     rows = [
@@ -190,9 +190,9 @@ def quota(args: argparse.Namespace, context: Context) -> int:
             each["level"],
             local_time(each["measured_at"]),
         ]
-        for each in found["items"]
+        for each in response["items"]
     ]
-    context.answer(found, lambda: print_table(columns, rows))
+    context.answer(response, lambda: print_table(columns, rows))
     return 0
 
 

@@ -41,8 +41,8 @@ class Carrel:
 
         from carrel_client.profiles import resolve
 
-        found = resolve(profile, os.environ)
-        return cls(found.url, found.access_key, found.secret_key, token=found.token, timeout_s=timeout_s)
+        resolved = resolve(profile, os.environ)
+        return cls(resolved.url, resolved.access_key, resolved.secret_key, token=resolved.token, timeout_s=timeout_s)
 
     @property
     def url(self) -> str:

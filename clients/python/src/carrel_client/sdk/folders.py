@@ -129,8 +129,8 @@ class Folders:
 
     def list(self, *, search: str | None = None, project: str | None = None) -> Iterator[Folder]:
         """Folders that you can use, by name, fetched page by page. search: part of the name."""
-        found = items(self._api.vfolders.list, q=search, project=project, limit=200)
-        return (Folder(self._api, each) for each in found)
+        views = items(self._api.vfolders.list, q=search, project=project, limit=200)
+        return (Folder(self._api, each) for each in views)
 
 
 def _paths(sources: str | os.PathLike[str] | Sequence[str]) -> list[str]:

@@ -315,7 +315,7 @@ class Sessions:
         search: part of the name or image. sort: a field, with "-" before it in descending order.
         """
         filter_ = state if state in ("live", "ended", "all") else state.upper()
-        found = items(
+        views = items(
             self._api.sessions.list,
             state=filter_,
             q=search,
@@ -324,7 +324,7 @@ class Sessions:
             sort=sort,
             limit=200,
         )
-        return (Session(self._api, each) for each in found)
+        return (Session(self._api, each) for each in views)
 
 
 def amounts(
