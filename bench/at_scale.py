@@ -38,7 +38,7 @@ _LARGE = _Size(domains=20, projects=2000, users=100_000, entries=5_000_000)
 
 _ID = "'{0}' || translate(lpad(to_hex({1}), 11, '0'), '0189', 'ghij')"
 _DOMAIN, _PROJECT, _USER = (_ID.format(letter, "{}") for letter in "dpu")
-_PEOPLE = (
+_USERS = (
     f"""INSERT INTO domains (id, name) SELECT {_DOMAIN.format("n")}, 'place-' || n
         FROM generate_series(0, %(domains)s - 1) n""",  # noqa: S608 - no input in any of these
     f"""INSERT INTO projects (id, domain_id, name)
@@ -166,7 +166,7 @@ def _fill(own: ControlPlane, size: _Size) -> None:
     with psycopg.connect(own.database.url, autocommit=True) as connection:
         connection.execute("SET session_replication_role = replica")
         connection.execute("SET maintenance_work_mem = '512MB'")
-        for statement in _PEOPLE:
+        for statement in _USERS:
             connection.execute(statement, vars(size))
         indexes = connection.execute(
             "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'audit' AND indexname <> 'pk_audit'"

@@ -88,7 +88,7 @@ async def control_plane(*, controllers: bool = True) -> AsyncIterator[ControlPla
         cleanup.push_async_callback(database.close)
         migrate(settings.database_url)
         password = secrets.token_urlsafe()
-        auth = await _found(database, image, password)
+        auth = await _bootstrap(database, image, password)
         process = _start(settings, controllers=controllers)
         cleanup.push_async_callback(_stop, process)
         own = ControlPlane(
@@ -136,7 +136,7 @@ def _fresh_dir() -> Path:
     return folder
 
 
-async def _found(database: Database, image: str, password: str) -> tuple[str, str]:
+async def _bootstrap(database: Database, image: str, password: str) -> tuple[str, str]:
     async with database.transaction() as tx:
         await tenancy.bootstrap(tx, SystemClock(), email=EMAIL, password=password)
         user = await tenancy.user_by_email(tx, EMAIL)

@@ -36,7 +36,10 @@ def _processes(own: ControlPlane) -> dict[str, list[psutil.Process]]:
         if name := re.search(r"carrel\.server\.(?:role )?(\w+)", " ".join(child.cmdline())):
             processes[name[1].replace("_", " ")] = [child]
     postmaster = int((own.data_dir / "postgres" / "data" / "postmaster.pid").read_text().split()[0])
-    processes["PostgreSQL"] = [psutil.Process(postmaster), *psutil.Process(postmaster).children(recursive=True)]
+    processes["PostgreSQL"] = [
+        psutil.Process(postmaster),
+        *psutil.Process(postmaster).children(recursive=True),
+    ]
     return processes
 
 

@@ -42,7 +42,7 @@ _NODES = [
     NodeInfo(f"node{number:03}", "x86_64", {"cpu": 64_000, "mem": 256 << 30}, "Fake 1")
     for number in range(100)
 ]
-_ASKED = {"cpu": 1000, "mem": 1 << 30}
+_SLOTS = {"cpu": 1000, "mem": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ async def _alone(place: _Place) -> list[float]:
         await listening.execute("LISTEN carrel")
         await asyncio.sleep(2)
         for number in range(_ALONE):
-            request = SessionSpec(image="debian:12", slots=_ASKED, name=f"bench-{number:04}")
+            request = SessionSpec(image="debian:12", slots=_SLOTS, name=f"bench-{number:04}")
             await service.enqueue(place.database, SystemClock(), place.actor, request)
             committed = time.perf_counter()
             async for notification in listening.notifies(timeout=10):
@@ -130,7 +130,7 @@ async def _alone(place: _Place) -> list[float]:
 
 async def _at_once(place: _Place) -> float:
     actor = replace(place.actor, credential="cookie")
-    request = SessionSpec(image="debian:12", slots=_ASKED)
+    request = SessionSpec(image="debian:12", slots=_SLOTS)
     first = await service.enqueue(place.database, SystemClock(), actor, replace(request, name="bench-first"))
     async with place.database.transaction() as tx:
         await tx.execute(

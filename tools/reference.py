@@ -19,7 +19,7 @@ from carrel.tables.session_states import LIFECYCLE
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- written by tools/reference.py -->", "<!-- end -->"
-_REACH = {
+_SCOPES = {
     Scope.NONE: "",
     Scope.OWN: "own",
     Scope.PROJECT: "their projects",
@@ -85,7 +85,7 @@ def actions() -> str:
     ]
     rows += [
         f"| `{action.name}` | {action.sentence} | "
-        + " | ".join("everybody" if action.public else _REACH[action.scope(role)] for role in _ROLES)
+        + " | ".join("everybody" if action.public else _SCOPES[action.scope(role)] for role in _ROLES)
         + " |"
         for action in ACTIONS.values()
     ]

@@ -14,7 +14,7 @@ PRIVATE_WORDS = set(
     "door reach heirs told people survivors shelves stock chances ahead outlook vacate plane".split()
 )
 PRIVATE_WORDS |= set(
-    "post ring whole quick happening ground means surroundings leaving wanted found said".split()
+    "post ring whole quick happening ground means draft_context leaving wanted found said".split()
 )
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     if not (ROOT / ".venv").exists() and (code := commands.answer_from_sources(ROOT, arguments)) is not None:
         return code
     # 2. Components that the command needs.
-    parts = wanted_parts(command, arguments)
+    parts = required_parts(command, arguments)
     if not all(part.is_current() for part in parts):
         with alone():
             # Another process may have installed them while this one waited for the lock.
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     return hand_over(command, arguments)
 
 
-def wanted_parts(command: str, arguments: Sequence[str]) -> list[Part]:
+def required_parts(command: str, arguments: Sequence[str]) -> list[Part]:
     """In installation order."""
     environment = Environment(ROOT, with_tests=command in ("test", "bench"))
     parts: list[Part] = [environment]

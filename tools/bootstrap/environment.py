@@ -35,7 +35,7 @@ class Environment:
 
     def is_current(self) -> bool:
         try:
-            return self._stamp.read_text() == self._wanted()
+            return self._stamp.read_text() == self._desired()
         except OSError:
             return False
 
@@ -51,7 +51,7 @@ class Environment:
             self._install_from_another_index()
         else:
             self._uv("installing Python packages", "sync", "--frozen", *self._groups())
-        self._stamp.write_text(self._wanted())
+        self._stamp.write_text(self._desired())
         unfinished.unlink()
 
     def _install_from_another_index(self) -> None:
@@ -110,7 +110,7 @@ class Environment:
             variables.setdefault("SSL_CERT_FILE", str(bundle))
         return variables
 
-    def _wanted(self) -> str:
+    def _desired(self) -> str:
         digest = hashlib.sha256()
         for name in _SOURCES:
             digest.update((self._root / name).read_bytes())

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _REPEAT_S = 5.0
-_QUICK_S = 2.0
+_SILENT_S = 2.0
 _FRAME_S = 0.2
 
 
@@ -57,7 +57,7 @@ def step(title: str) -> Iterator[None]:
         raise
     ended.set()
     counter.join()
-    if sys.stderr.isatty() or time.monotonic() - began > _QUICK_S:
+    if sys.stderr.isatty() or time.monotonic() - began > _SILENT_S:
         say(f"{title}: done in {time.monotonic() - began:.1f} s")
 
 

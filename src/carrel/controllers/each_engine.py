@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from carrel.controllers.in_hand import InHand
+from carrel.controllers.active_tasks import ActiveTasks
 from carrel.core.ids import EngineId
 from carrel.engines.port import EngineUnavailable
 from carrel.nodes.engines.connections import Engines
@@ -17,7 +17,7 @@ class EachEngine:
     def __init__(self, engines: Engines, work: Callable[[EngineId], Awaitable[None]]) -> None:
         self._engines = engines
         self._work = work
-        self._hand = InHand[EngineId]()
+        self._active = ActiveTasks[EngineId]()
         self._again: set[EngineId] = set()
         self._failures: list[Exception] = []
 
@@ -27,21 +27,21 @@ class EachEngine:
         Raises: errors of tasks that ended since the last step; an unresponsive engine is reported last.
         """
         known = await self._engines.ids()
-        for engine in self._hand:
+        for engine in self._active:
             if engine not in known:
-                await self._hand.stop(engine)
-        self._again.update(self._hand)
-        begun = [engine for engine in known if engine not in self._hand]
+                await self._active.stop(engine)
+        self._again.update(self._active)
+        begun = [engine for engine in known if engine not in self._active]
         for engine in begun:
-            self._hand.begin(engine, partial(self._until_done, engine))
-        await self._hand.wait(begun, timeout_s=_PATIENCE_S)
+            self._active.begin(engine, partial(self._until_done, engine))
+        await self._active.wait(begun, timeout_s=_PATIENCE_S)
         failures, self._failures = self._failures, []
         for failure in sorted(failures, key=lambda error: isinstance(error, EngineUnavailable)):
             raise failure
 
     async def close(self) -> None:
         """Cancel running tasks."""
-        await self._hand.close()
+        await self._active.close()
 
     async def _until_done(self, engine: EngineId) -> None:
         try:

@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from carrel.controllers.in_hand import InHand, Work
+from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.loop import Tools, beside, end
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import FolderId, StorageHostId
@@ -70,7 +70,7 @@ class FolderTasks:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._in_hand = InHand[Hashable]()
+        self._active = ActiveTasks[Hashable]()
         self._rooms: dict[Hashable, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def step(self) -> None:
@@ -84,15 +84,15 @@ class FolderTasks:
             self._take_up(task.id, _Work(self._tools, self._rooms, task).do)
 
     def _take_up(self, key: Hashable, work: Work) -> None:
-        self._in_hand.begin(key, partial(beside, "folders", partial(_kept, work), key=str(key)))
+        self._active.begin(key, partial(beside, "folders", partial(_kept, work), key=str(key)))
 
     async def drain(self) -> None:
         """Wait until no task is running."""
-        await self._in_hand.drain()
+        await self._active.drain()
 
     async def close(self) -> None:
         """Cancel all tasks. Threads end at their next tick; hung threads are not awaited."""
-        await self._in_hand.close()
+        await self._active.close()
 
     async def _finish(self, folder: VFolder) -> None:
         """Create the folder's directory for an interrupted creation."""

@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from carrel.controllers import mount_sources
-from carrel.controllers.in_hand import InHand, Work
+from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.loop import Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
@@ -87,7 +87,7 @@ class Launch:
         self._starting = defaultdict[EngineId | None, asyncio.Semaphore](
             lambda: asyncio.Semaphore(concurrency)
         )
-        self._in_hand = InHand[SessionId]()
+        self._active = ActiveTasks[SessionId]()
 
     async def step(self) -> None:
         """Start every session that should be starting and has no task."""
@@ -109,25 +109,25 @@ class Launch:
             ]
             displaced = next((one for one in members if one.row.node_id in left), None)
             if displaced and not session.started_at:
-                if self._in_hand.about(key) != _SENT_BACK:
+                if self._active.about(key) != _SENT_BACK:
                     await self.abandon(key)
                     self._begin_task(key, partial(self._send_back, session, members, displaced), _SENT_BACK)
             else:
                 self._begin_task(key, partial(self._launch, session, members, held.get(key, ())), _LAUNCHED)
 
     def _begin_task(self, session: SessionId, work: Work, about: str) -> None:
-        self._in_hand.begin(session, partial(_kept, session, work), about)
+        self._active.begin(session, partial(_kept, session, work), about)
 
     async def abandon(self, session: SessionId) -> None:
         """Cancel the start and wait until its task has stopped."""
-        await self._in_hand.stop(session)
+        await self._active.stop(session)
 
     async def drain(self) -> None:
         """Wait until no task is running."""
-        await self._in_hand.drain()
+        await self._active.drain()
 
     async def close(self) -> None:
-        await self._in_hand.close()
+        await self._active.close()
 
     async def _launch(
         self, session: Session, members: Sequence[PlacedContainer], held: Sequence[MountedFolder]

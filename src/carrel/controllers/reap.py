@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from carrel.controllers.in_hand import InHand
+from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.launch import Launch
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
@@ -47,7 +47,7 @@ class Reap:
         self._launch = launch
         # Per engine, so that a hung one does not use up the slots of others.
         self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
-        self._in_hand = InHand[SessionId]()
+        self._active = ActiveTasks[SessionId]()
 
     async def step(self) -> None:
         """Start a task for every terminating session without one; restart those that are now forced."""
@@ -59,22 +59,22 @@ class Reap:
             places = await nodes.addresses(tx)
         for session in sessions:
             key = session.id
-            if session.force and self._in_hand.about(key) == _PATIENT:
-                await self._in_hand.stop(key)
+            if session.force and self._active.about(key) == _PATIENT:
+                await self._active.stop(key)
             ending = [
                 Ending(one.id, places[one.node_id].engine if one.node_id else None)
                 for one in own.get(key, ())
                 if one.state != ContainerState.GONE
             ]
             about = _FORCED if session.force else _PATIENT
-            self._in_hand.begin(key, partial(self._reap, session, ending), about)
+            self._active.begin(key, partial(self._reap, session, ending), about)
 
     async def drain(self) -> None:
         """Wait until no task is running."""
-        await self._in_hand.drain()
+        await self._active.drain()
 
     async def close(self) -> None:
-        await self._in_hand.close()
+        await self._active.close()
 
     async def _reap(self, session: Session, ending: Sequence[Ending]) -> None:
         try:

@@ -10,7 +10,7 @@ from functools import partial
 
 import structlog
 
-from carrel.controllers.in_hand import InHand, Work
+from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.loop import Tools, beside
 from carrel.core.ids import FolderId, StorageHostId
 from carrel.folders import measuring, quotas
@@ -81,7 +81,7 @@ class _Watch:
         self._tools = tools
         self._host = host
         self._storage = storage
-        self._in_hand = InHand[str]()
+        self._active = ActiveTasks[str]()
         self._probed: datetime | None = None
         self._answers = False
         self._applied: dict[str, int | None] = {}
@@ -96,13 +96,13 @@ class _Watch:
             self._begin("work", self._work)
 
     async def drain(self) -> None:
-        await self._in_hand.drain()
+        await self._active.drain()
 
     async def close(self) -> None:
-        await self._in_hand.close()
+        await self._active.close()
 
     def _begin(self, what: str, work: Work) -> None:
-        self._in_hand.begin(what, partial(beside, what, work, host=self._storage.name))
+        self._active.begin(what, partial(beside, what, work, host=self._storage.name))
 
     async def _probe(self) -> None:
         """Check the host and store the result."""

@@ -216,11 +216,11 @@ class EngineConformance:
         assert not (await listed(harness, desired.id)).out_of_memory
         await harness.exhaust_memory(desired.id)
 
-        async def told() -> bool:
+        async def reported() -> bool:
             seen = await look(harness.engine, desired.id)
             return seen is not None and seen.out_of_memory
 
-        await eventually(harness, told, "out of memory was told")
+        await eventually(harness, reported, "out of memory was reported")
         assert (await listed(harness, desired.id)).state is ObservedState.RUNNING
 
     # exec

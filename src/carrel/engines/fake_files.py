@@ -24,7 +24,7 @@ def touch(mounts: Sequence[Mount], path: str) -> None:
 
 @contextmanager
 def _opened(mounts: Sequence[Mount], path: str, way: int) -> Iterator[int]:
-    mount, below = _found(mounts, path)
+    mount, below = _resolve(mounts, path)
     if mount.read_only and way != os.O_RDONLY:
         raise OSError(f"{path}: Read-only file system")
     names = [*PurePosixPath(mount.subpath).parts, *below.parts]
@@ -43,7 +43,7 @@ def _opened(mounts: Sequence[Mount], path: str, way: int) -> Iterator[int]:
         os.close(file)
 
 
-def _found(mounts: Sequence[Mount], path: str) -> tuple[Mount, PurePosixPath]:
+def _resolve(mounts: Sequence[Mount], path: str) -> tuple[Mount, PurePosixPath]:
     for mount in mounts:
         if PurePosixPath(path).is_relative_to(mount.target):
             return mount, PurePosixPath(path).relative_to(mount.target)

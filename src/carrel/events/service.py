@@ -79,7 +79,7 @@ _RECORD = text("""
     ) SELECT pg_notify('carrel', 'events')
 """)
 
-_TELL = text("""
+_NOTIFY = text("""
     WITH published AS (
         INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
         SELECT :kind, :object_kind, :object_id, person, '', '', CAST(:data AS jsonb)
@@ -140,7 +140,7 @@ async def publish(
             "people": list(recipients),
             "data": orjson.dumps(data).decode(),
         }
-        await tx.execute(_TELL, bound)
+        await tx.execute(_NOTIFY, bound)
 
 
 async def after(tx: AsyncSession, position: str) -> Batch:

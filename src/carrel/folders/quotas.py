@@ -198,7 +198,7 @@ async def page(tx: AsyncSession, actor: Actor, query: QuotaQuery) -> QuotaList:
         projects = or_(projects, permitted(actor, "quota.read", project=Project.id, domain=Project.domain_id))
     mine = [scope_of(owner=actor.user_id), *[scope_of(project=each) for each in sorted(actor.projects)]]
     sums = _sums(VFolder.scope.in_(mine) if query.of == "me" else None)
-    parts = {"user": _of_people(sums).where(visible_users), "project": _of_projects(sums).where(projects)}
+    parts = {"user": _of_users(sums).where(visible_users), "project": _of_projects(sums).where(projects)}
     rows = union_all(*[part for kind, part in parts.items() if query.kind in (None, kind)]).subquery()
     chosen = select(rows)
     if query.q:
@@ -211,7 +211,7 @@ async def page(tx: AsyncSession, actor: Actor, query: QuotaQuery) -> QuotaList:
 async def holdings(tx: AsyncSession, policy: PolicyId, kind: Literal["user", "project"]) -> list[QuotaHolder]:
     """Folder usage of all users or projects with this resource policy."""
     chosen = {
-        "user": _of_people(_sums()).where(User.policy_id == policy),
+        "user": _of_users(_sums()).where(User.policy_id == policy),
         "project": _of_projects(_sums()).where(Project.policy_id == policy),
     }[kind]
     rows = (await tx.execute(chosen)).all()
@@ -244,7 +244,7 @@ def _sums(where: ColumnElement[bool] | None = None) -> Subquery:
     return (chosen if where is None else chosen.where(where)).subquery()
 
 
-def _of_people(sums: Subquery) -> Select[*tuple[Any, ...]]:
+def _of_users(sums: Subquery) -> Select[*tuple[Any, ...]]:
     return (
         _columns("user", User.id, User.email, sums)
         .join_from(User, ResourcePolicy, ResourcePolicy.id == User.policy_id)

@@ -182,7 +182,7 @@ async def accept(tx: AsyncSession, clock: Clock, actor: Actor, share: str) -> No
     await tx.flush()
     _joined(tx, actor, folder, {"share": "accepted", "permission": offer.permission})
     await folder_changed(tx, "vfolder.updated", folder)
-    await _told_invitation(tx, "invitation.removed", folder, offer)
+    await _publish_invitation(tx, "invitation.removed", folder, offer)
 
 
 async def decline(tx: AsyncSession, actor: Actor, share: str) -> None:
@@ -264,7 +264,7 @@ async def _give(tx: AsyncSession, actor: Actor, folder: VFolder, made: FolderSha
     after = {"permission": made.permission, "state": made.state}
     _record(tx, actor, folder, made, whom, before=None, after=after)
     if made.user_id is not None:
-        await _told_invitation(tx, "invitation.created", folder, made)
+        await _publish_invitation(tx, "invitation.created", folder, made)
     return made.id
 
 
@@ -344,7 +344,7 @@ async def _part(
     _joined(tx, actor, folder, {"share": "left" if left else "declined", "before": before})
     await folder_changed(tx, "vfolder.updated", folder)
     await person_concerned(tx, "vfolder.removed", folder, actor.user_id)
-    await _told_invitation(tx, "invitation.removed", folder, share)
+    await _publish_invitation(tx, "invitation.removed", folder, share)
 
 
 async def _beyond(tx: AsyncSession, actor: Actor, folder: VFolder) -> list[MountedIn]:
@@ -356,10 +356,10 @@ async def _publish(tx: AsyncSession, folder: VFolder, share: FolderShare) -> Non
     """Publish the change to everybody with access and to invited users."""
     await folder_changed(tx, "vfolder.updated", folder)
     if share.state == ShareState.INVITED:
-        await _told_invitation(tx, "invitation.updated", folder, share)
+        await _publish_invitation(tx, "invitation.updated", folder, share)
 
 
-async def _told_invitation(tx: AsyncSession, kind: str, folder: VFolder, share: FolderShare) -> None:
+async def _publish_invitation(tx: AsyncSession, kind: str, folder: VFolder, share: FolderShare) -> None:
     assert share.user_id is not None
     data = {
         "id": share.id,

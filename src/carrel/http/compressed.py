@@ -57,7 +57,7 @@ class _Answer:
         self._start: Message | None = None
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and _is_whole_json(message):
+        if message["type"] == "http.response.start" and _is_complete_json(message):
             message["headers"] = [*message["headers"], _VARY]
             if self._compress:
                 self._start = message
@@ -86,7 +86,7 @@ def _may_be_guessed(scope: Scope) -> bool:
     return bool(site) and site not in _OWN_SITE
 
 
-def _is_whole_json(start: Message) -> bool:
+def _is_complete_json(start: Message) -> bool:
     kind = length = b""
     for name, value in start["headers"]:
         if name == b"content-type":

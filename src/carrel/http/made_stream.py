@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from carrel.core.errors import CarrelError
 
 log = structlog.get_logger()
-_AHEAD = 2
+_BUFFERED = 2
 Make = Callable[[Callable[[bytes], object]], None]
 """Produces chunks and passes each to the callback."""
 Run = Callable[[Callable[[], None]], Awaitable[None]]
@@ -24,12 +24,12 @@ class _Gone(Exception):
 
 
 class _Pieces:
-    """A bounded queue of _AHEAD chunks from the producing thread to the sending event loop."""
+    """A bounded queue of _BUFFERED chunks from the producing thread to the sending event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._room = threading.Semaphore(_AHEAD)
+        self._room = threading.Semaphore(_BUFFERED)
         self._gone = False
 
     def put(self, piece: bytes | None) -> None:
@@ -47,7 +47,7 @@ class _Pieces:
     def close(self) -> None:
         """Make the thread end, whatever it is waiting for."""
         self._gone = True
-        self._room.release(_AHEAD)
+        self._room.release(_BUFFERED)
 
 
 class MadeStream(Response):

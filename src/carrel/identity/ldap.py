@@ -204,11 +204,11 @@ class LdapDirectory:
                 yield TestStep(step, True, f"People are searched for below {settings.user_base}.")
                 if login:
                     step = "person"
-                    yield self._found(searching, login)
+                    yield self._find_person(searching, login)
         except CarrelError as error:
             yield TestStep(step, False, error.message)
 
-    def _found(self, searching: ldap3.Connection, login: str) -> TestStep:
+    def _find_person(self, searching: ldap3.Connection, login: str) -> TestStep:
         person = self._find(searching, login)
         if person is None:
             return TestStep("person", False, f"Nobody, or more than one, is found by {login}.")

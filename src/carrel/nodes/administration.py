@@ -48,7 +48,7 @@ def drain_outcome(session: Session, how: Draining) -> DrainOutcome:
 
 async def update(tx: AsyncSession, actor: Actor, ref: str, changes: NodeUpdate) -> NodeId:
     """Update the given fields, effective at the next scheduling decision. Raises: NotFound, Forbidden, Invalid."""
-    node = await _found(tx, actor, ref)
+    node = await _find(tx, actor, ref)
     given: dict[str, object] = changes.model_dump(exclude_unset=True)
     if "group" in given:
         given["group_id"] = (await groups.find(tx, str(given.pop("group")))).id
@@ -66,7 +66,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, request: DrainRequest)
 
     Raises: NotFound, Forbidden.
     """
-    node = await _found(tx, actor, ref)
+    node = await _find(tx, actor, ref)
     # not narrowed: only superadmins drain nodes, and they see every session
     rows = await tx.execute(
         select(Session, User.email)
@@ -88,7 +88,7 @@ async def forget(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, conf
     If the engine reports it again, it returns with its settings; still cordoned if it was, but not draining.
     Raises: NotFound, Forbidden; Invalid when confirm is not its name; Conflict when it may still exist.
     """
-    node = await _found(tx, actor, ref)
+    node = await _find(tx, actor, ref)
     if confirm.strip() != node.name:
         raise Invalid(
             "node.unconfirmed",
@@ -127,7 +127,7 @@ def _drained(session: Session, email: str, how: Draining) -> DrainedSession:
     )
 
 
-async def _found(tx: AsyncSession, actor: Actor, ref: str) -> Node:
+async def _find(tx: AsyncSession, actor: Actor, ref: str) -> Node:
     """The node, locked, if the actor may change it."""
     require(actor, "node.update", Target())
     return await tx.get_one(

@@ -72,7 +72,7 @@ def choose(devices: Iterable[DeviceSnapshot], slot: str, amount: int) -> Mapping
     """
     mine, unit = _serving(devices, slot)
     whole, part = divmod(amount * unit, WHOLE)
-    chosen = _whole(mine, whole)
+    chosen = _whole_devices(mine, whole)
     if chosen is None:
         return None
     taken = dict.fromkeys(chosen, WHOLE)
@@ -90,7 +90,7 @@ def _serving(devices: Iterable[DeviceSnapshot], slot: str) -> tuple[list[DeviceS
     return mine, unit(mine, slot)
 
 
-def _whole(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
+def _whole_devices(devices: Sequence[DeviceSnapshot], count: int) -> list[str] | None:
     """That many free devices, from the smallest sufficient set, otherwise from as few sets as possible."""
     sets: defaultdict[int, list[str]] = defaultdict(list)
     for device in devices:

@@ -58,7 +58,7 @@ class _Line:
         """Nothing depends on it."""
 
 
-_Asks = list[tuple[str, int, int]]
+_Amounts = list[tuple[str, int, int]]
 """Slot, requested amount and capacity, for existing slots only."""
 
 
@@ -73,9 +73,9 @@ class _Standing:
     part: float = 0.0
     level: float = 0.0
 
-    def take(self, asks: _Asks) -> None:
+    def take(self, amounts: _Amounts) -> None:
         held, past, part = self.held, self.share.past, self.part
-        for slot, amount, most in asks:
+        for slot, amount, most in amounts:
             now = held[slot] = held.get(slot, 0.0) + amount
             part = max(part, (now + past.get(slot, 0.0)) / most)
         self.part = part
@@ -160,9 +160,9 @@ class _Fair:
             yield from self._band(bands[priority])
 
     def placed(self, one: PendingSession) -> None:
-        asks = self._asks(one)
+        amounts = self._amounts(one)
         for claimant in self._ways[one.path][1:]:
-            claimant.standing.take(asks)
+            claimant.standing.take(amounts)
         self._one_went(one)
 
     def guarded(self, one: PendingSession) -> None:
@@ -196,11 +196,11 @@ class _Fair:
     def _goes_before(self, elder: PendingSession, first: PendingSession) -> bool:
         for mine, other in zip(self._ways[elder.path], self._ways[first.path], strict=True):
             if mine is not other:
-                asks = max((amount / most for _, amount, most in self._asks(elder)), default=0.0)
-                return mine.standing.level <= other.standing.level + asks / mine.standing.share.weight
+                demand = max((amount / most for _, amount, most in self._amounts(elder)), default=0.0)
+                return mine.standing.level <= other.standing.level + demand / mine.standing.share.weight
         return True
 
-    def _asks(self, one: PendingSession) -> _Asks:
+    def _amounts(self, one: PendingSession) -> _Amounts:
         return [
             (slot, amount * one.count, most)
             for slot, amount in one.slots.items()

@@ -75,14 +75,14 @@ class DistinctRequirements:
         return request
 
 
-def _request(one: PendingSession, asks: Amounts, units: Units) -> SessionRequirements:
+def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequirements:
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
-    slots = tuple(sorted([pair for pair in asks if pair[1]]))
+    slots = tuple(sorted([pair for pair in amounts if pair[1]]))
     container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture)
-    whole = _whole(container, one.count, units) if together else None
-    elsewhere = _request(replace(one, avoid=frozenset()), asks, units) if one.avoid else None
+    total = _total(container, one.count, units) if together else None
+    elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None
     return SessionRequirements(
-        one.group, slots, container, one.count, together, whole, requested_amounts(one), elsewhere
+        one.group, slots, container, one.count, together, total, requested_amounts(one), elsewhere
     )
 
 
@@ -101,7 +101,7 @@ def _needed(slots: Amounts, units: Units) -> Amounts:
     return tuple(amounts.items())
 
 
-def _whole(container: ContainerRequirements, count: int, units: Units) -> ContainerRequirements | None:
+def _total(container: ContainerRequirements, count: int, units: Units) -> ContainerRequirements | None:
     """That many containers as one; None if room for the sum does not imply room for each."""
     if any(slot in units and amount * units[slot][1] % WHOLE for slot, amount in container.slots):
         return None

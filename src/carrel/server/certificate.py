@@ -58,7 +58,9 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
             "openssl pkey -in KEY -out PLAIN takes the password off.",
         ) from None
     if now > validity.not_after:
-        raise _refused(f"The certificate {certificate} expired on {validity.not_after:%Y-%m-%d}.", "Renew it.")
+        raise _refused(
+            f"The certificate {certificate} expired on {validity.not_after:%Y-%m-%d}.", "Renew it."
+        )
     if now < validity.not_before:
         raise _refused(
             f"The certificate {certificate} holds only from {validity.not_before:%Y-%m-%d %H:%M} UTC on.",

@@ -35,7 +35,7 @@ READY_S = 120.0
 _ALPHABET = "abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 DEFAULT_EMAIL = "admin@carrel.local"
 _CRASHED_S = 10.0
-_QUICK_S = 2.0
+_SILENT_S = 2.0
 
 
 class Founder(NamedTuple):
@@ -275,7 +275,7 @@ async def _started(embedded: Embedded) -> str:
     from carrel.server.bootstrap.progress import progress
 
     starting = asyncio.create_task(asyncio.to_thread(embedded.start))
-    if not (await asyncio.wait([starting], timeout=_QUICK_S))[0]:
+    if not (await asyncio.wait([starting], timeout=_SILENT_S))[0]:
         async with progress(say, "PostgreSQL") as shown:
             shown.show("starting")
             await starting

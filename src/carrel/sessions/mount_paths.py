@@ -9,7 +9,7 @@ from carrel.engines.port import WORK_HOME
 _HOME = PurePosixPath(WORK_HOME)
 _LONGEST = 512
 _LONGEST_NAME = 255
-_WHOLE = frozenset(
+_SYSTEM_TREES = frozenset(
     {
         "bin",
         "boot",
@@ -46,7 +46,7 @@ def place(chosen: str | None, name: str, *, field: str) -> str:
         )
     if len(str(path)) > _LONGEST:
         raise _refused(f"The path is longer than {_LONGEST} characters.", field, "Choose a shorter path.")
-    if str(path) in _THEMSELVES or path.parts[1] in _WHOLE:
+    if str(path) in _THEMSELVES or path.parts[1] in _SYSTEM_TREES:
         raise _refused(
             f"{path} is a system path of the session.",
             field,

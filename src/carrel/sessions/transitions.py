@@ -36,7 +36,7 @@ _INSERT_EVENT = f"""
     INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
     SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {_event_data("c")} FROM changed c"""  # noqa: S608 - no input in it
 
-_TELL = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
+_NOTIFY = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
 
 _MOVE = text(f"""
 WITH given AS (
@@ -88,7 +88,7 @@ WITH given AS (
     UPDATE vfolder_mounts m SET released_at = g.now FROM changed c, given g
     WHERE g.final AND m.session_id = c.id AND m.released_at IS NULL
 ), published AS ({_INSERT_EVENT})
-SELECT id, {_TELL} FROM changed
+SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 _TOUCH = text(f"""
@@ -141,7 +141,7 @@ WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, actor)
     SELECT id, created_at, NULL, state, 'created', :actor FROM changed
 ), published AS ({_INSERT_EVENT})
-SELECT id, {_TELL} FROM changed
+SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 
@@ -169,7 +169,7 @@ _RENEW_ONE = text("UPDATE sessions SET deadline = :deadline WHERE id = :id AND s
 
 _PRIORITISE = text(f"""
 WITH changed AS (UPDATE sessions SET priority = :priority WHERE id = :id RETURNING *), published AS ({_INSERT_EVENT})
-SELECT id, {_TELL} FROM changed
+SELECT id, {_NOTIFY} FROM changed
 """)  # noqa: S608 - no input in it
 
 _RENAME = text(f"""

@@ -37,7 +37,7 @@ _MAKING = ".making-"
 _SNAPSHOTS = ".snapshots-"
 _SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SUBVOLUME_INODE = 256
-_SAID = (
+_MESSAGES = (
     errno.EDQUOT,
     errno.ENOSPC,
     errno.EEXIST,
@@ -383,7 +383,7 @@ def _run(*arguments: str, keep: tuple[int, ...], may_say: tuple[int, ...] = ()) 
     if done.returncode == 0:
         return
     message = done.stderr.decode(errors="replace").strip()
-    for code in _SAID:
+    for code in _MESSAGES:
         if os.strerror(code) in message:
             if code in may_say:
                 return

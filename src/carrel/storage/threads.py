@@ -31,7 +31,7 @@ class Threads:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._quick, self._slow = _Pool(f"storage-{name}"), _Pool(f"storage-{name}-slow")
+        self._fast, self._slow = _Pool(f"storage-{name}"), _Pool(f"storage-{name}-slow")
         metrics.HOSTS.add(self)
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
@@ -49,7 +49,7 @@ class Threads:
                 target=_do, args=(future, work, args), daemon=True, name=f"storage-{self._name}-long"
             ).start()
         else:
-            pool = self._quick if deadline_s <= DEADLINE_S else self._slow
+            pool = self._fast if deadline_s <= DEADLINE_S else self._slow
             pool.give((future, deadline_s, work, args))
         answer = asyncio.wrap_future(future)
         answer.add_done_callback(_look)
@@ -69,7 +69,7 @@ class Threads:
     @property
     def stuck(self) -> int:
         """Number of threads in calls past their deadline."""
-        return self._quick.stuck + self._slow.stuck
+        return self._fast.stuck + self._slow.stuck
 
     @property
     def host(self) -> str:
@@ -78,16 +78,16 @@ class Threads:
     @property
     def running(self) -> int:
         """Number of started calls, without those that have no deadline."""
-        return self._quick.running + self._slow.running
+        return self._fast.running + self._slow.running
 
     @property
     def queued(self) -> int:
         """Number of calls that wait for a thread."""
-        return self._quick.queued + self._slow.queued
+        return self._fast.queued + self._slow.queued
 
     def close(self) -> None:
         """End idle threads. Twice: no-op."""
-        self._quick.close()
+        self._fast.close()
         self._slow.close()
 
 

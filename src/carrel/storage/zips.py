@@ -84,7 +84,7 @@ class _Archive:
         with directory(root, above) as handle, errors_naming(path):
             status = os.stat(last, dir_fd=handle, follow_symlinks=False)
             if not stat.S_ISDIR(status.st_mode):
-                self._add_found(TreeEntry(handle, last, status), self._top(last))
+                self._add_entry(TreeEntry(handle, last, status), self._top(last))
                 return
             inner = os.open(last, DIRECTORY, dir_fd=handle)
         try:
@@ -106,9 +106,9 @@ class _Archive:
                 case DirectoryLeft():
                     prefix.pop()
                 case TreeEntry():
-                    self._add_found(step, "/".join([*prefix, _safe(step.name)]))
+                    self._add_entry(step, "/".join([*prefix, _safe(step.name)]))
 
-    def _add_found(self, entry: TreeEntry, name: str) -> None:
+    def _add_entry(self, entry: TreeEntry, name: str) -> None:
         if len(name.encode()) >= _LONGEST_NAME:
             self._note(name[:1000], "its path is too long for a zip file")
         elif stat.S_ISDIR(entry.stat.st_mode):

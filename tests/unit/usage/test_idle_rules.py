@@ -17,7 +17,7 @@ from carrel.usage.idle.rules import (
     Life,
     Minute,
     Rules,
-    as_told,
+    as_announced,
     decide,
     findings,
     first_to_end,
@@ -132,10 +132,10 @@ def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
     assert decide(found, None, at(300)).ends_at == at(306)
     assert decide(found, at(306), at(306)).step is IdleAction.NOTHING
     assert decide(found, at(306), at(307)).step is IdleAction.END
-    assert as_told(found, at(306)).ends_at == at(306)
-    assert as_told(found, None) == as_told(found, at(60)) == found
+    assert as_announced(found, at(306)).ends_at == at(306)
+    assert as_announced(found, None) == as_announced(found, at(60)) == found
     lifetime = Finding(IdleRule.LIFETIME, 3600, "", NOON, at(60))
-    assert as_told(lifetime, at(306)) == lifetime
+    assert as_announced(lifetime, at(306)) == lifetime
     assert decide(None, at(306), at(305)).step is IdleAction.CLEAR
     used = Finding(IdleRule.TRAFFIC, 3600, "", at(58), at(118))
     assert decide(used, at(60), at(60)).step is IdleAction.CLEAR

@@ -78,7 +78,9 @@ class ApiClient(operations.Operations):
         from carrel_client.profiles import resolve
 
         resolved = resolve(profile, os.environ)
-        return cls(resolved.url, resolved.access_key, resolved.secret_key, token=resolved.token, timeout_s=timeout_s)
+        return cls(
+            resolved.url, resolved.access_key, resolved.secret_key, token=resolved.token, timeout_s=timeout_s
+        )
 
     def close(self) -> None:
         """Drop kept connections. The client stays usable."""

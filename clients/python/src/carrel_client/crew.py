@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
-_AHEAD = 2000
+_QUEUE_SIZE = 2000
 _REPORT_EVERY_S = 0.1
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
 PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
@@ -114,7 +114,7 @@ class Crew:
 
     def __init__(self, size: int, meter: Meter) -> None:
         self._meter = meter
-        self._jobs: queue.Queue[tuple[str, Callable[[], None]] | None] = queue.Queue(_AHEAD)
+        self._jobs: queue.Queue[tuple[str, Callable[[], None]] | None] = queue.Queue(_QUEUE_SIZE)
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
         self._fatal: BaseException | None = None
         self.failures: list[tuple[str, CarrelError]] = []

@@ -83,11 +83,11 @@ def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source
         return
     refused = {each["path"]: each for each in done["refused"]}
     # By their number, because what clashed may have got another name.
-    all_told = len(done["paths"]) + len(done["refused"]) >= len(packed)
+    all_reported = len(done["paths"]) + len(done["refused"]) >= len(packed)
     untold = []
     for source in packed:
         no = refused.get(source.path)
-        if no is None and not all_told and source.path not in done["paths"]:
+        if no is None and not all_reported and source.path not in done["paths"]:
             untold.append((source.local, partial(send, place, source, meter)))
         # An earlier try may have brought it, which nobody heard of.
         elif no is None or (no["code"] == "file.exists" and landed(place, source)):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from carrel.accounts.users.drafts import Draft, check, password_problems, surroundings
+from carrel.accounts.users.drafts import Draft, check, draft_context, password_problems
 from carrel.accounts.users.schemas import MAX_BATCH, UserBatch, UserCreate, UserMade, UserRow, UsersMade
 from carrel.accounts.users.service import UserServices, make
 from carrel.core.errors import CarrelError, Invalid
@@ -50,7 +50,7 @@ async def create(services: UserServices, actor: Actor, batch: UserBatch, *, dry_
     # 2. check for duplicates
     _find_twins(answers, parsed)
     async with services.database.transaction() as tx:
-        around = await surroundings(tx, actor, parsed.values())
+        around = await draft_context(tx, actor, parsed.values())
         settings = await site.settings(tx)
     drafts: dict[int, Draft] = {}
     for at, each in parsed.items():

@@ -41,7 +41,7 @@ class DraftContext:
     taken: frozenset[str]
 
 
-async def surroundings(tx: AsyncSession, actor: Actor, requests: Iterable[UserCreate]) -> DraftContext:
+async def draft_context(tx: AsyncSession, actor: Actor, requests: Iterable[UserCreate]) -> DraftContext:
     """What these drafts need to be checked, in three statements whatever their number."""
     # Kept from being removed until they are in it.
     # not narrowed: whether the actor may make users there is decided for each draft.

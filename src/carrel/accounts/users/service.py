@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.accounts.users.drafts import (
     Draft,
     check,
+    draft_context,
     email_taken,
     generated_password,
     password_problems,
-    surroundings,
     unknown_project,
 )
 from carrel.accounts.users.schemas import ProfileUpdate, UserCreate, UserUpdate
@@ -66,7 +66,7 @@ class CreatedUser:
 async def create(services: UserServices, actor: Actor, request: UserCreate) -> CreatedUser:
     """A new user. Raises: NotFound, Forbidden, Invalid; Conflict when the e-mail is taken."""
     async with services.database.transaction() as tx:
-        draft, problems = check(actor, request, await surroundings(tx, actor, [request]))
+        draft, problems = check(actor, request, await draft_context(tx, actor, [request]))
         settings = await site.settings(tx)
     problems += await password_problems(settings, request)
     if draft is None or problems:

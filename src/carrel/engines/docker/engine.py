@@ -105,7 +105,9 @@ class DockerEngine(Adjusting):
             "seccomp-profile": await self._knows_profile(info),
             attached.CDI: attached.has_cdi(info),
         }
-        node = answers.node(info, version, images, frozenset(name for name, holds in capabilities.items() if holds))
+        node = answers.node(
+            info, version, images, frozenset(name for name, holds in capabilities.items() if holds)
+        )
         return (node_with(self._accelerators, node),)
 
     async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:

@@ -15,7 +15,7 @@ from carrel.folders import recipients
 from carrel.tables.folders import TOPIC, VFolder
 
 log = structlog.get_logger()
-_TELL_EVERY_S = 0.5
+_PUBLISH_EVERY_S = 0.5
 
 
 class FileChanges:
@@ -38,7 +38,7 @@ class FileChanges:
         """Publish periodically until cancelled."""
         try:
             while True:
-                await asyncio.sleep(_TELL_EVERY_S)
+                await asyncio.sleep(_PUBLISH_EVERY_S)
                 await self.publish()
         finally:
             await self.publish()

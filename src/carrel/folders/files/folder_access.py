@@ -26,7 +26,7 @@ Places = Mapping[FolderId, tuple[str, str, str]]
 
 LONG_S = 900.0
 """Timeout of calls whose duration grows with the size of the file."""
-MOST_TOLD = 50
+MOST_NOTED = 50
 """Most paths named in one audit entry."""
 
 
@@ -68,7 +68,7 @@ def note(
 ) -> None:
     """Record the operation on these files. Of long lists, only the first paths are named."""
     folder = opened.folder
-    known: Mapping[str, object] = {"paths": list(paths[:MOST_TOLD]), "count": len(paths), **details}
+    known: Mapping[str, object] = {"paths": list(paths[:MOST_NOTED]), "count": len(paths), **details}
     audit.record(
         tx, opened.actor, action, folder.id, name=folder.name, target=access.target(folder), details=known
     )

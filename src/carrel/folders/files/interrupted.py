@@ -16,7 +16,7 @@ from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.folders import access
-from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder
+from carrel.folders.files.folder_access import MOST_NOTED, OpenedFolder
 from carrel.folders.hosts.storages import HostStorage, Storages
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor
@@ -130,8 +130,8 @@ async def _write(
     if known["upload"] and await _finished(tx, known["upload"], done, now):
         return 0
     written = await _written(tx, left)
-    for start in range(0, len(done), MOST_TOLD):
-        some = done[start : start + MOST_TOLD]
+    for start in range(0, len(done), MOST_NOTED):
+        some = done[start : start + MOST_NOTED]
         paths, sizes = [path for path, _ in some], [size for _, size in some if size is not None]
         if paths in written:
             continue

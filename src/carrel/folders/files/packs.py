@@ -11,7 +11,7 @@ from carrel.core.ids import new_id
 from carrel.folders.files import arrivals, authorization, sizes, views
 from carrel.folders.files.authorization import Admitted
 from carrel.folders.files.downloads import Archive
-from carrel.folders.files.folder_access import LONG_S, MOST_TOLD, OpenedFolder
+from carrel.folders.files.folder_access import LONG_S, MOST_NOTED, OpenedFolder
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.schemas import FilesDone
@@ -141,7 +141,7 @@ async def _note(services: FileServices, opened: OpenedFolder, step: UnpackedBatc
 
 def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:
     """Batches small enough for an audit entry to name every path."""
-    return (many[start : start + MOST_TOLD] for start in range(0, len(many), MOST_TOLD))
+    return (many[start : start + MOST_NOTED] for start in range(0, len(many), MOST_NOTED))
 
 
 def _too_large() -> TooLarge:

@@ -43,7 +43,9 @@ async def joined(
 async def _parts(services: FileServices, opened: OpenedFolder, parts: tuple[str, ...]) -> dict[str, int]:
     """The lengths of the parts to concatenate. Raises: NotFound, Conflict."""
     async with services.database.transaction() as tx:
-        uploads = (await tx.execute(theirs(opened, services.clock.now()).where(Upload.id.in_(parts)))).scalars()
+        uploads = (
+            await tx.execute(theirs(opened, services.clock.now()).where(Upload.id.in_(parts)))
+        ).scalars()
         rows = {row.id: row for row in uploads}
     if not set(parts) <= set(rows):
         raise missing()

@@ -12,7 +12,7 @@ from carrel.core.errors import CarrelError, Invalid
 from carrel.core.ids import new_id
 from carrel.folders import access, quotas, tasks
 from carrel.folders.files import views
-from carrel.folders.files.folder_access import MOST_TOLD, OpenedFolder, note, open_folder, require_in_place
+from carrel.folders.files.folder_access import MOST_NOTED, OpenedFolder, note, open_folder, require_in_place
 from carrel.folders.files.interrupted import ending, intent
 from carrel.folders.files.schemas import (
     FileList,
@@ -87,7 +87,7 @@ async def move(services: FileServices, actor: Actor, ref: str, request: FilesMov
     moves = _moves(request)
     replaces = request.clash is Clash.REPLACE
     opened = await open_folder(services, actor, ref, Permission.DELETE if replaces else Permission.WRITE)
-    root, clash, known = opened.root, request.clash, {"from": list(moves)[:MOST_TOLD]}
+    root, clash, known = opened.root, request.clash, {"from": list(moves)[:MOST_NOTED]}
     about = intent(services.clock, opened, "file.move", known)
 
     def one(path: str) -> str:

@@ -89,7 +89,7 @@ async def create(
     opened = admitted.opened
     if not creation.parts:
         await admitted.require(services, creation.length or 0)
-    if _is_whole(body, creation):
+    if _is_complete(body, creation):
         return await _at_once(services, body, opened, creation)
     if not creation.partial:
         await opened.call(_require_free, opened.root, creation.path, creation.clash)
@@ -129,7 +129,7 @@ async def create(
         raise
 
 
-def _is_whole(body: Body, creation: tus.Creation) -> bool:
+def _is_complete(body: Body, creation: tus.Creation) -> bool:
     """True if a small file arrives completely with its creation request."""
     comes = (body.announced or 0) if creation.has_body else 0
     return creation.length == comes and not creation.partial and comes <= arrivals.BATCH

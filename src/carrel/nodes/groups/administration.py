@@ -51,7 +51,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
 
     Raises: NotFound, Forbidden; Conflict when the name is taken.
     """
-    group = await _found(tx, actor, ref, "group.update")
+    group = await _find(tx, actor, ref, "group.update")
     after = {
         field: value
         for field, value in changes.model_dump(mode="json", exclude_unset=True).items()
@@ -81,7 +81,7 @@ async def update_group(tx: AsyncSession, actor: Actor, ref: str, changes: GroupU
 
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Delete an empty group. Raises: NotFound, Forbidden; Conflict with what it still holds."""
-    group = await _found(tx, actor, ref, "group.remove")
+    group = await _find(tx, actor, ref, "group.remove")
     if group.id == DEFAULT_GROUP:
         raise Conflict(
             "group.default",
@@ -114,7 +114,7 @@ async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
 
 async def open_to(tx: AsyncSession, actor: Actor, ref: str, access: AccessUpdate) -> GroupId:
     """Replace the access list of the group, used while it is not public. Raises: NotFound (of any entry), Forbidden."""
-    group = await _found(tx, actor, ref, "group.update")
+    group = await _find(tx, actor, ref, "group.update")
     named = await _scopes(
         tx, actor, *[dict.fromkeys(refs, True) for refs in (access.domains, access.projects, access.users)]
     )
@@ -126,7 +126,7 @@ async def change_access(tx: AsyncSession, actor: Actor, ref: str, changes: Acces
 
     Raises: NotFound (of any entry), Forbidden.
     """
-    group = await _found(tx, actor, ref, "group.update")
+    group = await _find(tx, actor, ref, "group.update")
     named = await _scopes(tx, actor, changes.domains, changes.projects, changes.users)
     before = await _access(tx, group)
     after = (before - named.keys()) | {scope for scope, may in named.items() if may}
@@ -161,7 +161,7 @@ async def _open(
 
 async def weigh(tx: AsyncSession, actor: Actor, ref: str, changes: WeightsUpdate) -> GroupId:
     """Replace the fair-share weights of the group. Raises: NotFound (of any entry), Forbidden."""
-    group = await _found(tx, actor, ref, "group.update")
+    group = await _find(tx, actor, ref, "group.update")
     weights = await _scopes(tx, actor, changes.domains, changes.projects, changes.users)
     return await _weigh(tx, actor, group, await _weights(tx, group), weights)
 
@@ -171,7 +171,7 @@ async def change_weights(tx: AsyncSession, actor: Actor, ref: str, weights: Weig
 
     Raises: NotFound (of any entry), Forbidden.
     """
-    group = await _found(tx, actor, ref, "group.update")
+    group = await _find(tx, actor, ref, "group.update")
     named = await _scopes(tx, actor, weights.domains, weights.projects, weights.users)
     before = await _weights(tx, group)
     after = {scope: weight for scope, weight in {**before, **named}.items() if weight is not None}
@@ -221,7 +221,7 @@ async def _scopes(
     return scopes
 
 
-async def _found(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
+async def _find(tx: AsyncSession, actor: Actor, ref: str, action: str) -> ResourceGroup:
     """The group, locked, if the actor may change it."""
     group = await groups.find(tx, ref, seen=groups.seen_by(actor))
     require(actor, action, Target())

@@ -15,7 +15,7 @@ _Amount = Annotated[
 ]
 
 
-def _can_be_asked_for(slots: dict[str, int]) -> dict[str, int]:
+def _are_requestable(slots: dict[str, int]) -> dict[str, int]:
     for slot, least in LEAST.items():
         if slots.get(slot, least) < least:
             raise broken(f"A session has at least {format_slot(slot, least)}.")
@@ -25,7 +25,7 @@ def _can_be_asked_for(slots: dict[str, int]) -> dict[str, int]:
 PresetSlots = Annotated[
     dict[SlotName, _Amount],
     Field(min_length=1, max_length=50, examples=[{"cpu": 4000, "mem": 16 << 30, "cuda.shares": 300}]),
-    AfterValidator(_can_be_asked_for),
+    AfterValidator(_are_requestable),
 ]
 
 

@@ -48,7 +48,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, request: PresetCr
 async def update(tx: AsyncSession, actor: Actor, ref: str, changes: PresetUpdate) -> PresetView:
     """Update the given fields. Raises: NotFound, Forbidden; Conflict when the name is taken in its group."""
     require(actor, "preset.update", Target())
-    preset = await _found(tx, ref)
+    preset = await _find(tx, ref)
     after: dict[str, Any] = changes.model_dump(exclude_unset=True)
     if "group" in after:
         after["group_id"] = await _group(tx, after.pop("group"))
@@ -63,7 +63,7 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, changes: PresetUpdate
 async def remove(tx: AsyncSession, actor: Actor, ref: str) -> None:
     """Delete a preset; existing sessions are unaffected. Raises: NotFound, Forbidden."""
     require(actor, "preset.update", Target())
-    preset = await _found(tx, ref)
+    preset = await _find(tx, ref)
     await _recorded(tx, actor, preset, "preset.removed", removed=True)
     await tx.delete(preset)
     await tx.flush()
@@ -78,7 +78,7 @@ async def _group(tx: AsyncSession, ref: str | None) -> GroupId | None:
     return None if ref is None else (await groups.find(tx, ref)).id
 
 
-async def _found(tx: AsyncSession, ref: str) -> Preset:
+async def _find(tx: AsyncSession, ref: str) -> Preset:
     """The preset with this id, or this name if unique. Raises: NotFound, Conflict."""
     statement = select(Preset).where(or_(Preset.id == ref, func.lower(Preset.name) == ref.lower()))
     matches: Sequence[Preset] = (

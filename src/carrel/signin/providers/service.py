@@ -156,7 +156,9 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
 
 async def _rules(tx: AsyncSession, domain_id: DomainId, rules: Sequence[GroupRule]) -> list[dict[str, Any]]:
     """The rules with project ids. Raises: Invalid for a project that is not in the domain."""
-    projects = (await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))).all()
+    projects = (
+        await tx.execute(select(Project.id, Project.name).where(Project.domain_id == domain_id))
+    ).all()
     ids = {row.name: row.id for row in projects} | {row.id: row.id for row in projects}
     kept = []
     for number, rule in enumerate(rules):

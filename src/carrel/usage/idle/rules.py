@@ -162,10 +162,12 @@ def _near(finding: Finding, since: datetime, ends_at: datetime) -> datetime:
     return max(ends_at - finding.notice, since + LATE)
 
 
-def as_told(finding: Finding, warned_of: datetime | None) -> Finding:
+def as_announced(finding: Finding, warned_of: datetime | None) -> Finding:
     """The finding for display: the session does not end before the announced time."""
     sooner = warned_of is not None and finding.ends_at is not None and finding.ends_at < warned_of
-    return replace(finding, ends_at=warned_of) if sooner and finding.rule is not IdleRule.LIFETIME else finding
+    return (
+        replace(finding, ends_at=warned_of) if sooner and finding.rule is not IdleRule.LIFETIME else finding
+    )
 
 
 def look_again_at(rule: UseLimit, findings: Sequence[Finding], now: datetime) -> datetime:

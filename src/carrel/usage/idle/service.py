@@ -34,7 +34,8 @@ async def show(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> IdleVi
         exempt=known.exempt if known else False,
         idle_ends_at=warned_of,
         rules=[
-            IdleRuleView.model_validate(rules.as_told(one, warned_of), from_attributes=True) for one in cases
+            IdleRuleView.model_validate(rules.as_announced(one, warned_of), from_attributes=True)
+            for one in cases
         ],
     )
 

@@ -215,7 +215,8 @@ def ssh_keys(args: argparse.Namespace, context: Context) -> int:
     response = context.client.ssh_keys.list()
     columns = [Column(title) for title in ("ID", "NAME", "FINGERPRINT", "CREATED")]
     rows = [
-        [key["id"], key["name"], key["fingerprint"], local_time(key["created_at"])] for key in response["items"]
+        [key["id"], key["name"], key["fingerprint"], local_time(key["created_at"])]
+        for key in response["items"]
     ]
     context.answer(response, lambda: print_table(columns, rows))
     return 0

@@ -186,10 +186,10 @@ def _metavar(schema: Mapping[str, Any]) -> str:
 
 
 def _reader(schema: Mapping[str, Any]) -> type[int] | type[float] | type[str] | Any:
-    return {"integer": _whole, "number": float, "object": json.loads}.get(str(schema.get("type")), str)
+    return {"integer": _integer, "number": float, "object": json.loads}.get(str(schema.get("type")), str)
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:

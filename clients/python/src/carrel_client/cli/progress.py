@@ -31,7 +31,7 @@ class Progress:
         self._after_s = after_s
         self._text = ""
         self._stage = ""
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._fraction: float | None = None
         self._began = time.monotonic()
         self._over = threading.Event()
@@ -44,9 +44,11 @@ class Progress:
         self._text, self._fraction, self._stage = printable(text), fraction, stage
         now = time.monotonic()
         begun = not self._after_s or now - self._began > _PLAIN_EVERY_S
-        worth_it = (changed and now - self._told_at > _PLAIN_EVERY_S) or (next_stage and not self._after_s)
+        worth_it = (changed and now - self._reported_at > _PLAIN_EVERY_S) or (
+            next_stage and not self._after_s
+        )
         if begun and worth_it and not sys.stderr.isatty():
-            self._told_at = now
+            self._reported_at = now
             sys.stderr.write(f"{self._text}\n")
             sys.stderr.flush()
 

@@ -36,7 +36,9 @@ def why(args: argparse.Namespace, context: Context) -> int:
     def show() -> None:
         facts = [("why", response["reason"])]
         if response["waiting"]:
-            place = f"{response['position']} of {response['queue_length']}" if response["position"] else "next"
+            place = (
+                f"{response['position']} of {response['queue_length']}" if response["position"] else "next"
+            )
             facts = [("group", response["group"]["name"]), ("place", place), *facts]
         print_facts([*facts, *_rest(response["changes"], response["expected_start"])])
         _print_obstacles(response["limits"], response["nodes"])

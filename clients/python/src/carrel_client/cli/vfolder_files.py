@@ -159,8 +159,8 @@ def find(args: argparse.Namespace, context: Context) -> int:
     response = context.client.files.search(where.folder, path=where.inner, q=args.text, limit=args.limit)
 
     def show() -> None:
-        for each_found in response["items"]:
-            print_line(f"{where.folder}:{each_found['path']}{_sign(each_found)}")
+        for entry in response["items"]:
+            print_line(f"{where.folder}:{entry['path']}{_sign(entry)}")
         if not response["complete"]:
             say("The result is incomplete; search below a directory, or use --limit.")
 

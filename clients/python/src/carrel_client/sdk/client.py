@@ -42,7 +42,9 @@ class Carrel:
         from carrel_client.profiles import resolve
 
         resolved = resolve(profile, os.environ)
-        return cls(resolved.url, resolved.access_key, resolved.secret_key, token=resolved.token, timeout_s=timeout_s)
+        return cls(
+            resolved.url, resolved.access_key, resolved.secret_key, token=resolved.token, timeout_s=timeout_s
+        )
 
     @property
     def url(self) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
-_AHEAD = 64
+_PREFETCH = 64
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
 
 
@@ -53,7 +53,7 @@ async def iterate(start: Callable[[], Iterator[T]], wrap: Callable[[T], R]) -> A
     """The items of an iterator that blocks, wrapped. One thread reads ahead, by a bounded number of items."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[tuple[list[T], BaseException | None]] = asyncio.Queue()
-    credit = threading.Semaphore(_AHEAD)
+    credit = threading.Semaphore(_PREFETCH)
     left = threading.Event()
 
     def give(items: list[T], end: BaseException | None = None) -> None:

@@ -10,7 +10,7 @@ Work = Callable[[], Awaitable[None]]
 """A function, because a coroutine would stay unawaited if the task is cancelled before its first step."""
 
 
-class InHand(Generic[K]):
+class ActiveTasks(Generic[K]):
     """Tasks by key; removed when they end. The work handles its own errors."""
 
     def __init__(self) -> None:
