@@ -427,7 +427,7 @@ class Installation:
 
     def seen(self) -> list[Observed]:
         engines = [FakeEngine(world) for world in self.worlds.values()]
-        return [engine._observed(container) for engine in engines for container in engine._within_reach()]
+        return [engine._observed(container) for engine in engines for container in engine._reachable()]
 
     def violations(self) -> list[str]:
         return invariants.at_rest(self.look, self.seen(), self.clock.now())

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ PRIVATE_WORDS = set(
     "door reach heirs told people survivors shelves stock chances ahead outlook vacate plane".split()
 )
 PRIVATE_WORDS |= set(
-    "post ring whole quick happening ground means draft_context leaving wanted found said".split()
+    "post ring whole quick happening ground means surroundings leaving wanted found said".split()
 )
 # Loops, process mains, and what stands between every request and its answer.
 CATCH_ALL = {
@@ -79,6 +80,31 @@ def test_no_module_has_a_name_that_says_nothing():
 def test_no_module_or_class_has_a_private_name():
     modules = {relative(file) for file in FILES if file.stem in PRIVATE_WORDS}
     assert modules | {name for name in _classes() if name.lower().rstrip("s") in PRIVATE_WORDS} == set()
+
+
+def _identifiers(tree: ast.Module) -> Iterable[str]:
+    """Names that a module gives to functions, parameters, variables and attributes."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+# Fields of the API and parameters of the SDK, an HTTP method, whole devices beside shares, averages.
+_EXEMPT = {"means", "people", "post", "told", "whole"}
+
+
+def test_no_name_in_the_code_is_a_private_word():
+    client = SOURCE.parents[1] / "clients" / "python" / "src"
+    private = (PRIVATE_WORDS | {"happenings", "heir", "sought"}) - _EXEMPT
+    assert {
+        f"{file.relative_to(SOURCE.parents[1])}: {name}"
+        for file in [*FILES, *client.rglob("*.py")]
+        for name in _identifiers(ast.parse(file.read_text()))
+        if name.strip("_").lower() in private
+    } == set()
 
 
 # Phrases that are not plain English, in docstrings, comments, messages or documents.

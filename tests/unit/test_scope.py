@@ -26,7 +26,7 @@ TENANTS = {
     "Event",
 }
 # What narrows: the one helper, the decision itself, or "only one's own".
-NARROWING = {"reaches", "sight", "sees_user", "require", "allows", "user_id"}
+NARROWING = {"permitted", "sight", "sees_user", "require", "allows", "user_id"}
 
 
 def queries_for_somebody(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

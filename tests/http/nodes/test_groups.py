@@ -233,7 +233,8 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
             found = (await events.after(tx, at)).events
         at = (found[-1].position if found else None) or at
         return [
-            (one.kind, {name for name in everybody if one.is_visible_to(getattr(people, name))}) for one in found
+            (one.kind, {name for name in everybody if one.is_visible_to(getattr(people, name))})
+            for one in found
         ]
 
     await admin.post("/groups", {"name": "arm", "public": False})
