@@ -4,7 +4,7 @@ import {
   changedLimits,
   draftOf,
   isAbout,
-  isWhole,
+  isComplete,
   limitsIn,
   limitWords,
   slotsDraft,
@@ -121,10 +121,10 @@ describe("the limits of a policy", () => {
     const draft = (slots: string[]) => ({
       slots: { rows: slots.map((slot) => ({ slot, amount: 1 })), others: null },
     });
-    expect(isWhole(draft(["cpu", "mem"]))).toBe(true);
-    expect(isWhole(draft(["cpu", ""]))).toBe(false);
-    expect(isWhole(draft(["cpu", "cpu"]))).toBe(false);
-    expect(isWhole({ idle_use: { window_s: 60, grace_s: 0, below: {} } })).toBe(false);
+    expect(isComplete(draft(["cpu", "mem"]))).toBe(true);
+    expect(isComplete(draft(["cpu", ""]))).toBe(false);
+    expect(isComplete(draft(["cpu", "cpu"]))).toBe(false);
+    expect(isComplete({ idle_use: { window_s: 60, grace_s: 0, below: {} } })).toBe(false);
   });
 
   test("are the options of the command line", () => {

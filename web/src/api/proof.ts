@@ -3,7 +3,7 @@ type Listener = () => void;
 let waiting: { answer: Promise<boolean>; settle: (proved: boolean) => void } | null = null;
 const listeners = new Set<Listener>();
 
-function tell(): void {
+function notifyListeners(): void {
   for (const listener of listeners) listener();
 }
 
@@ -17,14 +17,14 @@ export const proofDesk = {
         settle = resolve;
       });
       waiting = { answer, settle };
-      tell();
+      notifyListeners();
     }
     return waiting.answer;
   },
   settle(proved: boolean): void {
     waiting?.settle(proved);
     waiting = null;
-    tell();
+    notifyListeners();
   },
   isAsking: (): boolean => waiting !== null,
   subscribe(listener: Listener): () => void {

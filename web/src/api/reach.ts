@@ -8,7 +8,7 @@ const PAUSES_MS = [150, 600, 2000];
  * A browser on the machine that runs the containers drops every request in flight whenever a network comes or goes
  * there, so a request that got lost is an everyday thing. Only for requests that do no harm when both arrive.
  */
-export async function untilReached<T>(send: () => Promise<T>): Promise<T> {
+export async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
   for (const pause of PAUSES_MS) {
     try {
       return await send();

@@ -33,7 +33,7 @@ export function changeSession(client: QueryClient, change: SessionChange): void 
 }
 
 /** Puts a whole session into every list whose filter it meets, and patches it where it is already. */
-export function placeSession(client: QueryClient, session: Session, me: string): void {
+export function putSession(client: QueryClient, session: Session, me: string): void {
   for (const { key, filter, pages } of lists(client)) {
     const next = meetsFilter(session, filter, me)
       ? upsertSession(pages, session)
@@ -52,8 +52,8 @@ export function cachedSession(client: QueryClient, id: string): Session | undefi
   if (detail) return detail;
   for (const { pages } of lists(client)) {
     for (const page of pages.pages) {
-      const found = page.items.find((item) => item.id === id);
-      if (found) return found;
+      const match = page.items.find((item) => item.id === id);
+      if (match) return match;
     }
   }
   return undefined;

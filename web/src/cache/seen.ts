@@ -13,7 +13,7 @@ export function rememberChange(change: SessionChange, at: number = performance.n
  *
  * An answer may be read before an event is sent and arrive after it; without this an old state would come back.
  */
-export function withLaterChanges<T extends Session>(session: T, askedAt: number): T {
+export function withLaterChanges<T extends Session>(session: T, requestedAt: number): T {
   const seen = latest.get(session.id);
-  return seen && seen.at >= askedAt ? patchSession(session, seen.change) : session;
+  return seen && seen.at >= requestedAt ? patchSession(session, seen.change) : session;
 }

@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Me, Quota, Session } from "@/api/types";
-import { cachedSession, changeSession, missingSomewhere, placeSession } from "@/cache/caches";
+import { cachedSession, changeSession, missingSomewhere, putSession } from "@/cache/caches";
 import type { SessionChange } from "@/cache/patch";
 import { rememberChange } from "@/cache/seen";
 import { usageFeed } from "@/cache/usage";
@@ -19,7 +19,7 @@ export interface Transition {
 export type QuotaChange = Pick<Quota, "label" | "level" | "used_bytes" | "most_bytes">;
 
 /** What happened that a person may want to know. */
-export type Happening = Transition | { task: TaskChange } | { quota: QuotaChange };
+export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange };
 
 /** What the scheduler says about who waits; any of its decisions may change all of it. */
 export const PLANNED = ["check", "why", "queue"] as const;
@@ -37,7 +37,7 @@ export async function applyEvent(
   client: QueryClient,
   event: LiveEvent,
   me: string,
-): Promise<Happening | null> {
+): Promise<LiveChange | null> {
   if (event.kind === "usage") {
     usageFeed.add(event.data as Parameters<typeof usageFeed.add>[0]);
     return null;
@@ -74,7 +74,7 @@ export async function applyEvent(
   const known =
     cachedSession(client, change.id) ??
     (await client.fetchQuery(sessionsShowQuery(change.id)).catch(() => null));
-  if (known && missingSomewhere(client, known, me)) placeSession(client, known, me);
+  if (known && missingSomewhere(client, known, me)) putSession(client, known, me);
   return { before, after: change };
 }
 

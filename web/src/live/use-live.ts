@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { Me } from "@/api/types";
-import { applyEvent, type Happening, PLANNED, type Transition } from "./apply";
+import { applyEvent, type LiveChange, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
@@ -12,11 +12,11 @@ const WORRY_MS = 1200;
 const LIVE = ["sessions", "resources", "nodes", "groups", "folders", "tasks", "invitations", "files"];
 
 /** Keeps the caches true for as long as the caller is shown; tells how the line is. */
-export function useLive(me: Me, onHappening: (happening: Happening) => void): StreamState {
+export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamState {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
-  const told = useRef(onHappening);
-  told.current = onHappening;
+  const handler = useRef(onChange);
+  handler.current = onChange;
 
   useEffect(() => {
     let missed = false;
@@ -43,9 +43,9 @@ export function useLive(me: Me, onHappening: (happening: Happening) => void): St
       },
       onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {
-        const happening = await applyEvent(client, event, me.user.id);
-        if (happening && "after" in happening) record(happening);
-        if (happening) told.current(happening);
+        const change = await applyEvent(client, event, me.user.id);
+        if (change && "after" in change) record(change);
+        if (change) handler.current(change);
       },
     });
     const stopWatching = watchLine({

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
-import { ACTIONS, type ActionName, type Reach } from "@/api/actions";
+import { ACTIONS, type ActionName, type ActionScope } from "@/api/actions";
 import type { Me } from "@/api/types";
 import { ACTION_SENTENCES } from "@/sentences/actions";
 import { useMe } from "./use-me";
@@ -14,13 +14,13 @@ export interface Whose {
 
 /** Whether somebody may do this at all, or to what is somebody's. The server decides; this only spares a "no". */
 export function may(me: Me, action: ActionName, whose?: Whose): boolean {
-  const reach = me.actions[action];
-  if (!reach) return false;
-  if (!whose || reach === "all") return true;
+  const scope = me.actions[action];
+  if (!scope) return false;
+  if (!whose || scope === "all") return true;
   if (whose.owner === me.user.id) return true;
-  if (reach === "domain") return whose.domain === me.user.domain.id;
-  if (reach !== "project") return false;
-  const everyMember = (ACTIONS[action].user as Reach) === "project";
+  if (scope === "domain") return whose.domain === me.user.domain.id;
+  if (scope !== "project") return false;
+  const everyMember = (ACTIONS[action].user as ActionScope) === "project";
   return me.projects.some(({ id, admin }) => id === whose.project && (everyMember || admin));
 }
 
@@ -29,7 +29,7 @@ export function mayBeyondOwn(me: Me, action: ActionName): boolean {
   return ["project", "domain", "all"].includes(me.actions[action] ?? "none");
 }
 
-const WIDE: readonly Reach[] = ["project", "domain", "all"];
+const WIDE: readonly ActionScope[] = ["project", "domain", "all"];
 
 /** Says why the person may not do something, in a sentence; null when they may. */
 export function useRefusal(): (action: ActionName, whose?: Whose) => string | null {

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { appsList, appsOpen } from "@/api/generated/sdk.gen";
-import { untilReached } from "@/api/reach";
+import { untilAnswered } from "@/api/reach";
 
 /** The apps a session offers, and whether each is running. */
 export function appsListQuery(id: string) {
@@ -12,6 +12,6 @@ export function appsListQuery(id: string) {
 
 /** The one-time address of an app in a session; starts the app when it is not running, which may take seconds. */
 export async function openAppAddress(sessionId: string, app: string): Promise<string> {
-  const { data } = await untilReached(() => appsOpen({ path: { ref: sessionId, app } }));
+  const { data } = await untilAnswered(() => appsOpen({ path: { ref: sessionId, app } }));
   return data.url;
 }

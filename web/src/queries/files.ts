@@ -55,7 +55,7 @@ export function directoriesQuery(folder: string, path: string) {
 }
 
 /** What is found below a directory by a part of its name. */
-export function filesFoundQuery(folder: string, path: string, q: string) {
+export function filesSearchQuery(folder: string, path: string, q: string) {
   return queryOptions({
     queryKey: ["files", "found", folder, path, q] as const,
     queryFn: async ({ signal }) =>
@@ -136,7 +136,7 @@ const NO_SUCH_RANGE = 416;
 export interface Beginning {
   bytes: Uint8Array;
   etag: string | null;
-  whole: boolean;
+  complete: boolean;
 }
 
 /** The first `most` bytes of a file. */
@@ -166,7 +166,7 @@ export async function readBeginning(
   return {
     bytes,
     etag: response.headers.get("ETag"),
-    whole: all === undefined || Number(all) <= bytes.length,
+    complete: all === undefined || Number(all) <= bytes.length,
   };
 }
 

@@ -16,10 +16,10 @@ export const loginsListQuery = infiniteQueryOptions({
 /** Signs one browser of somebody out, or all of them. */
 export const useEndLogins = () =>
   useChange<{ login: string } | { user: string }, unknown>(
-    async (wanted) =>
-      "login" in wanted
-        ? (await loginsRemove({ path: { login: wanted.login } })).data
-        : (await loginsRemoveAll({ query: { user: wanted.user } })).data,
+    async (variables) =>
+      "login" in variables
+        ? (await loginsRemove({ path: { login: variables.login } })).data
+        : (await loginsRemoveAll({ query: { user: variables.user } })).data,
     ["logins", "users"],
   );
 

@@ -26,7 +26,7 @@ export const everyNode = (filter: NodeFilter) =>
   everyPage((cursor) => nodesList({ query: { ...filter, limit: 200, cursor } }));
 
 /** All of them at once, for a picture. */
-export function nodesWholeQuery(filter: NodeFilter) {
+export function nodesAllQuery(filter: NodeFilter) {
   return queryOptions({
     queryKey: ["nodes", "whole", filter] as const,
     queryFn: () => everyNode(filter),

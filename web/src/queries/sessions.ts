@@ -22,30 +22,35 @@ import {
   sessionsWhy,
 } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
-import { untilReached } from "@/api/reach";
+import { untilAnswered } from "@/api/reach";
 import { hasEnded } from "@/api/session-states";
 import type { CheckRequest, Idle, Me, Session, SessionCreate, SessionDetail } from "@/api/types";
-import { cachedSession, changeSession, dropSession, placeSession } from "@/cache/caches";
+import { cachedSession, changeSession, dropSession, putSession } from "@/cache/caches";
 import type { SessionFilter, SessionPage } from "@/cache/patch";
 import { withLaterChanges } from "@/cache/seen";
 import { everyPage } from "./every-page";
 
 const PAGE = 50;
 
-const asked = ({ state, q, owner, project }: SessionFilter) => ({ state, q: q || undefined, owner, project });
+const parameters = ({ state, q, owner, project }: SessionFilter) => ({
+  state,
+  q: q || undefined,
+  owner,
+  project,
+});
 
 /** Sessions newest first, page by page. */
 export function sessionsListQuery(filter: SessionFilter) {
   return infiniteQueryOptions({
     queryKey: ["sessions", "list", filter] as const,
     queryFn: async ({ pageParam, signal }): Promise<SessionPage> => {
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       const { data } = await sessionsList({
-        query: { ...asked(filter), limit: PAGE, cursor: pageParam ?? undefined },
+        query: { ...parameters(filter), limit: PAGE, cursor: pageParam ?? undefined },
         signal,
       });
       return {
-        items: data.items.map((item) => withLaterChanges(item, askedAt)),
+        items: data.items.map((item) => withLaterChanges(item, requestedAt)),
         next_cursor: data.next_cursor ?? null,
       };
     },
@@ -59,16 +64,16 @@ export function sessionsShowQuery(id: string) {
   return queryOptions({
     queryKey: ["sessions", "show", id] as const,
     queryFn: async ({ signal }) => {
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       const { data } = await sessionsShow({ path: { ref: id }, signal });
-      return withLaterChanges(data, askedAt);
+      return withLaterChanges(data, requestedAt);
     },
   });
 }
 
 /** Every session that the filter finds, newest first, asked for page by page. */
 export const everySession = (filter: SessionFilter): Promise<Session[]> =>
-  everyPage((cursor) => sessionsList({ query: { ...asked(filter), limit: 200, cursor } }));
+  everyPage((cursor) => sessionsList({ query: { ...parameters(filter), limit: 200, cursor } }));
 
 /** What would happen to such a request, and what is left. The answer before it stays until the next one is there. */
 export function sessionsCheckQuery(request: CheckRequest) {
@@ -103,15 +108,15 @@ async function createSession(client: QueryClient, request: SessionCreate): Promi
   const me = client.getQueryData<Me>(["auth", "me"]);
   const key =
     crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
-  const askedAt = performance.now();
-  const sent = untilReached(() => sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }));
+  const requestedAt = performance.now();
+  const sent = untilAnswered(() => sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }));
   pendingCreates.add(sent);
   const requestedId = REQUESTED + key;
-  if (me) placeSession(client, requestedRow(request, me, requestedId), me.user.id);
+  if (me) putSession(client, requestedRow(request, me, requestedId), me.user.id);
   try {
-    const session = withLaterChanges((await sent).data, askedAt);
+    const session = withLaterChanges((await sent).data, requestedAt);
     dropSession(client, requestedId);
-    if (me) placeSession(client, session, me.user.id);
+    if (me) putSession(client, session, me.user.id);
     return session;
   } catch (problem) {
     dropSession(client, requestedId);
@@ -175,7 +180,7 @@ export function useKeepSession() {
       const path = { ref: id };
       const ask = () =>
         exempt === undefined ? sessionsKeep({ path }) : sessionsExempt({ path, body: { exempt } });
-      return (await untilReached(ask)).data;
+      return (await untilAnswered(ask)).data;
     },
     onSuccess: (idle) => {
       changeSession(client, { id: idle.session, idle_ends_at: idle.idle_ends_at });
@@ -189,7 +194,7 @@ export function usePrioritiseSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; priority: number }>({
     mutationFn: async ({ id, priority }) =>
-      (await untilReached(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
+      (await untilAnswered(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
     onSuccess: (session) => {
       changeSession(client, { id: session.id, priority: session.priority });
       for (const key of ["queue", "why", "check"]) void client.invalidateQueries({ queryKey: [key] });
@@ -203,11 +208,11 @@ export function useRemoveSession() {
   return useMutation<SessionDetail, Problem, { id: string; force: boolean }>({
     mutationFn: async ({ id, force }) => {
       const before = cachedSession(client, id);
-      const askedAt = performance.now();
+      const requestedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
-        const { data } = await untilReached(() => sessionsRemove({ path: { ref: id }, query: { force } }));
-        const session = withLaterChanges(data, askedAt);
+        const { data } = await untilAnswered(() => sessionsRemove({ path: { ref: id }, query: { force } }));
+        const session = withLaterChanges(data, requestedAt);
         changeSession(client, session);
         return session;
       } catch (problem) {
@@ -226,7 +231,7 @@ export function useRenameSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; name: string }>({
     mutationFn: async ({ id, name }) =>
-      (await untilReached(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
+      (await untilAnswered(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
     onSuccess: (session) => changeSession(client, { id: session.id, name: session.name }),
   });
 }

@@ -4,7 +4,7 @@ import { useChange } from "./use-change";
 
 const TOUCHED = ["folders"];
 
-interface Wanted {
+interface ShareRequest {
   folder: string;
   users: string[];
   projects: string[];
@@ -13,7 +13,7 @@ interface Wanted {
 
 /** Offers a folder to people and projects; the answer says of each whether it could be. */
 export const useShareFolder = () =>
-  useChange<Wanted, SharesAdded>(
+  useChange<ShareRequest, SharesAdded>(
     async ({ folder, ...body }) => (await sharesCreate({ path: { ref: folder }, body })).data,
     TOUCHED,
   );

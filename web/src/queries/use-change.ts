@@ -3,7 +3,7 @@ import type { Problem } from "@/api/problem";
 
 /** A change at the server; what begins with one of the `touched` keys is asked for again where it is looked at. */
 export function useChange<Wanted, Answer>(
-  act: (wanted: Wanted) => Promise<Answer>,
+  act: (variables: Wanted) => Promise<Answer>,
   touched: readonly string[],
 ) {
   const client = useQueryClient();

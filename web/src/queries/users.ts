@@ -67,7 +67,7 @@ export async function createMany(
 }
 
 /** The first few people, of any domain that is reached, whose e-mail or name holds this. */
-export function usersFoundQuery(q: string) {
+export function usersSearchQuery(q: string) {
   return queryOptions({
     queryKey: ["users", "found", null, q] as const,
     queryFn: async ({ signal }) =>
@@ -76,7 +76,7 @@ export function usersFoundQuery(q: string) {
   });
 }
 
-interface Wanted {
+interface UserRequest {
   id: string;
   /** Their e-mail, as proof that they are meant. */
   confirm: string;
@@ -88,7 +88,7 @@ interface Wanted {
 
 /** Deletes an inactive user for good. */
 export const usePurgeUser = () =>
-  useChange<Wanted, UserPurged>(
+  useChange<UserRequest, UserPurged>(
     async ({ id, confirm, endSessions, folders }) =>
       (
         await usersPurge({

@@ -13,7 +13,7 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   let coming: Promise<{ default: ComponentType<Props> }> | null = null;
   const bring = () => {
     coming ??= loadAgain(load).then(
-      (found) => ({ default: found }),
+      (component) => ({ default: component }),
       (problem) => {
         coming = null;
         throw problem;

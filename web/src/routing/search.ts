@@ -41,7 +41,7 @@ export function listSearch(raw: Record<string, unknown>): ListSearch {
 
 export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
   // What is wrong is named as undefined and not left out: the router lays this over the raw address.
-  const found: SessionsSearch = {
+  const search: SessionsSearch = {
     ...listSearch(raw),
     state: oneOf(STATES, raw.state),
     owner: text(raw.owner),
@@ -50,7 +50,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),
   };
-  return found;
+  return search;
 }
 
 export const USER_STATES = ["active", "inactive", "unverified"] as const;

@@ -30,7 +30,7 @@ interface Props {
 export function NotificationList(props: Props) {
   const { underWay, idle, tasks, batches, notices, onOpen, onFolder, onClear } = props;
   const { t, i18n } = useLingui();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   if (underWay.length + idle.length + tasks.length + batches.length + notices.length === 0) {
     return (
       <EmptyState
@@ -130,7 +130,7 @@ export function NotificationList(props: Props) {
                 </Text>
                 <StateBadge state={notice.state} />
               </Group>
-              {notice.reason && <Text size="xs">{said.reason(notice.reason)}</Text>}
+              {notice.reason && <Text size="xs">{sessionText.reason(notice.reason)}</Text>}
               <Text size="xs" c="dimmed">
                 {time.format(notice.at)}
               </Text>

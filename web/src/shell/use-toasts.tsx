@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
-import type { Happening, QuotaChange, Transition } from "@/live/apply";
+import type { LiveChange, QuotaChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
 import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
@@ -11,9 +11,9 @@ import { formatSize } from "@/ui/format";
  * Says in a corner that a session runs or failed, unless the person is looking at it; how a task ended; and that space
  * gets scarce.
  */
-export function useToasts(): (happening: Happening) => void {
+export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const navigate = useNavigate();
   const ofTask = ({ id, kind, folder_name: folder, state, problem }: TaskChange) => {
     // What frees space is nobody's concern.
@@ -58,7 +58,7 @@ export function useToasts(): (happening: Happening) => void {
       notifications.show({
         id: after.id,
         title: t`${name} failed`,
-        message: after.reason ? said.reason(after.reason) : "",
+        message: after.reason ? sessionText.reason(after.reason) : "",
         color: "red",
         autoClose: false,
         onClick: open,
@@ -75,9 +75,9 @@ export function useToasts(): (happening: Happening) => void {
       autoClose: false,
     });
   };
-  return (happening) => {
-    if ("task" in happening) ofTask(happening.task);
-    else if ("quota" in happening) ofQuota(happening.quota);
-    else ofSession(happening);
+  return (change) => {
+    if ("task" in change) ofTask(change.task);
+    else if ("quota" in change) ofQuota(change.quota);
+    else ofSession(change);
   };
 }

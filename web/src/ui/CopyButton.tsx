@@ -13,13 +13,13 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     const timer = setTimeout(() => setCopied(false), 1600);
     return () => clearTimeout(timer);
   }, [copied]);
-  const said = copied ? t`Copied` : label;
+  const tooltip = copied ? t`Copied` : label;
   return (
-    <Tooltip label={said}>
+    <Tooltip label={tooltip}>
       <ActionIcon
         variant="subtle"
         color="gray"
-        aria-label={said}
+        aria-label={tooltip}
         onClick={() => copyText(text).then(() => setCopied(true))}
       >
         {copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}

@@ -15,8 +15,8 @@ interface Props {
 /** What went wrong, the next step, and the code to quote when asking for help. */
 export function ProblemAlert({ problem: thrown, onRetry, spoken = false }: Props) {
   const problem = toProblem(thrown);
-  const said = useProblemText()(thrown);
-  const { detail, hint } = spoken ? { detail: problem.message, hint: problem.hint } : said;
+  const text = useProblemText()(thrown);
+  const { detail, hint } = spoken ? { detail: problem.message, hint: problem.hint } : text;
   return (
     <Alert
       color="red"

@@ -42,9 +42,9 @@ export function KeypairsPage() {
 
   const change = useAddress<typeof search>();
   const shown = useMemo(() => {
-    const wanted = (search.q ?? "").toUpperCase();
+    const needle = (search.q ?? "").toUpperCase();
     return (keypairs.data ?? []).filter((keypair) =>
-      `${keypair.name}\n${keypair.access_key}`.toUpperCase().includes(wanted),
+      `${keypair.name}\n${keypair.access_key}`.toUpperCase().includes(needle),
     );
   }, [keypairs.data, search.q]);
   const edited = keypairs.data?.find((keypair) => keypair.access_key === search.form);

@@ -41,9 +41,9 @@ export function SshKeysPage() {
   usePageTitle(t`SSH keys`);
   const change = useAddress<typeof search>();
   const shown = useMemo(() => {
-    const wanted = (search.q ?? "").toLowerCase();
+    const needle = (search.q ?? "").toLowerCase();
     return (keys.data ?? []).filter(({ name, fingerprint }) =>
-      `${name}\n${fingerprint}`.toLowerCase().includes(wanted),
+      `${name}\n${fingerprint}`.toLowerCase().includes(needle),
     );
   }, [keys.data, search.q]);
   const askRemove = useCallback(

@@ -42,9 +42,9 @@ export function TokensPage() {
   usePageTitle(t`Tokens`);
   const change = useAddress<typeof search>();
   const shown = useMemo(() => {
-    const wanted = (search.q ?? "").toLowerCase();
+    const needle = (search.q ?? "").toLowerCase();
     return (tokens.data ?? []).filter(({ name, scopes }) =>
-      `${name}\n${scopes.join(" ")}`.toLowerCase().includes(wanted),
+      `${name}\n${scopes.join(" ")}`.toLowerCase().includes(needle),
     );
   }, [tokens.data, search.q]);
   const askRemove = useCallback(

@@ -8,11 +8,11 @@ import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 
 function What({ entry }: { entry: AuditEntry }) {
-  const said = useActionText();
+  const actionText = useActionText();
   return (
     <div>
       <Text size="sm" style={{ whiteSpace: "normal" }}>
-        {said(entry.action)}
+        {actionText(entry.action)}
       </Text>
       <Text size="xs" c="dimmed" ff="monospace">
         {entry.action}

@@ -47,13 +47,13 @@ const STEPS = {
 /** "password, code of an app": each step by which somebody proved who they are. */
 function Method({ method }: { method: string }) {
   const { t, i18n } = useLingui();
-  const said = method.split("+").map((step) => {
+  const steps = method.split("+").map((step) => {
     const [kind, provider] = step.split(":");
     if (provider) return t`${provider}`;
     const known = STEPS[kind as keyof typeof STEPS];
     return known ? i18n._(known) : step;
   });
-  return said.join(", ");
+  return steps.join(", ");
 }
 
 export const LOGIN_COLUMNS: readonly Column<Login>[] = [

@@ -61,8 +61,8 @@ export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionNa
 export function scopesOf(chosen: ReadonlySet<string>, kinds: readonly ScopeKind[]): string[] {
   if (kinds.every(({ actions }) => actions.every((action) => chosen.has(action)))) return ["*"];
   return kinds.flatMap(({ kind, actions }) => {
-    const wanted = actions.filter((action) => chosen.has(action));
-    const whole = Object.keys(ACTIONS).filter((action) => kindOf(action) === kind);
-    return whole.length > 1 && whole.every((action) => chosen.has(action)) ? [`${kind}.*`] : wanted;
+    const selected = actions.filter((action) => chosen.has(action));
+    const ofKind = Object.keys(ACTIONS).filter((action) => kindOf(action) === kind);
+    return ofKind.length > 1 && ofKind.every((action) => chosen.has(action)) ? [`${kind}.*`] : selected;
   });
 }

@@ -17,27 +17,27 @@ interface Props {
 /** One node as those see it who use it: what it has and offers, and their own sessions on it. */
 export function AgentDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(nodesShowQuery(id));
+  const query = useQuery(nodesShowQuery(id));
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={found.data?.name ?? t`Node`}
+      title={query.data?.name ?? t`Node`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-      {found.data && (
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && (
         <Stack gap="lg">
-          <NodeOverview node={found.data} />
+          <NodeOverview node={query.data} />
           <section>
             <Title order={2} size="h4" mb="xs">
               <Trans>Sessions you can see</Trans>
             </Title>
-            <NodeSessions node={found.data} />
+            <NodeSessions node={query.data} />
           </section>
-          <CommandLine text={commandLine("carrel", "node", "show", found.data.name)} />
+          <CommandLine text={commandLine("carrel", "node", "show", query.data.name)} />
         </Stack>
       )}
     </Drawer>

@@ -18,10 +18,10 @@ const KINDS = [...new Set(Object.keys(ACTIONS).map((action) => action.split(".")
 /** Which entries are shown. The rare filters are behind a button. */
 export function AuditFilters({ ref, search, onChange }: Props) {
   const { t } = useLingui();
-  const said = useActionText();
+  const actionText = useActionText();
   const actions = [
     ...KINDS.map((kind) => ({ value: `${kind}.*`, label: `${kind}.*` })),
-    ...Object.keys(ACTIONS).map((action) => ({ value: action, label: `${said(action)} (${action})` })),
+    ...Object.keys(ACTIONS).map((action) => ({ value: action, label: `${actionText(action)} (${action})` })),
   ];
   const more = [
     search.from,

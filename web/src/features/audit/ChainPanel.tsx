@@ -8,22 +8,22 @@ import { CopyButton } from "@/ui/CopyButton";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-type Found = AuditCheck & { total: number };
+type Check = AuditCheck & { total: number };
 
 /** Looks through the whole chain, says how far it is, and what it found. */
 export function ChainPanel() {
   const [round, setRound] = useState(0);
   const [checked, setChecked] = useState(0);
-  const [found, setFound] = useState<Found | null>(null);
+  const [check, setCheck] = useState<Check | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round looks anew
   useEffect(() => {
     const stop = new AbortController();
-    setFound(null);
+    setCheck(null);
     setProblem(null);
     setChecked(0);
     verifyChain(setChecked, stop.signal)
-      .then(setFound)
+      .then(setCheck)
       .catch((thrown) => {
         if (!stop.signal.aborted) setProblem(thrown);
       });
@@ -34,8 +34,8 @@ export function ChainPanel() {
     <Box px="md" pb="sm" aria-live="polite">
       {problem != null ? (
         <ProblemAlert problem={problem} onRetry={again} />
-      ) : found ? (
-        <Verdict found={found} onAgain={again} />
+      ) : check ? (
+        <Verdict found={check} onAgain={again} />
       ) : (
         <Group gap="xs">
           <Loader size="xs" aria-hidden />
@@ -48,17 +48,17 @@ export function ChainPanel() {
   );
 }
 
-function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
+function Verdict({ found, onAgain }: { found: Check; onAgain: () => void }) {
   const { t } = useLingui();
-  const whole = found.faults.length === 0;
+  const intact = found.faults.length === 0;
   const head = `${found.head.position}:${found.head.hash}`;
-  const Icon = whole ? IconShieldCheck : IconShieldX;
+  const Icon = intact ? IconShieldCheck : IconShieldX;
   return (
     <Alert
-      color={whole ? "lamp" : "red"}
+      color={intact ? "lamp" : "red"}
       variant="light"
       icon={<Icon size={18} aria-hidden />}
-      title={whole ? t`The audit trail is intact` : t`The audit trail was altered`}
+      title={intact ? t`The audit trail is intact` : t`The audit trail was altered`}
     >
       <Stack gap="xs">
         <Text size="sm">
@@ -76,7 +76,7 @@ function Verdict({ found, onAgain }: { found: Found; onAgain: () => void }) {
             </Trans>
           )}
         </Text>
-        {!whole && (
+        {!intact && (
           <List size="sm">
             {found.faults.map((fault) => (
               <List.Item key={`${fault.kind}:${fault.position}`}>{fault.sentence}</List.Item>

@@ -23,22 +23,22 @@ interface Props {
 /** One entry of the audit trail with all that is known of it. */
 export function EntryDrawer({ opened, id, listed, onClose }: Props) {
   const { t } = useLingui();
-  const said = useActionText();
-  const found = useQuery({ ...auditShowQuery(id), enabled: listed === undefined });
-  const entry = listed ?? found.data;
+  const actionText = useActionText();
+  const query = useQuery({ ...auditShowQuery(id), enabled: listed === undefined });
+  const entry = listed ?? query.data;
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={entry ? said(entry.action) : t`Audit trail entry`}
+      title={entry ? actionText(entry.action) : t`Audit trail entry`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {entry ? (
         <Entry entry={entry} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
-      ) : found.isPending ? (
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
+      ) : query.isPending ? (
         <Skeleton height={320} aria-busy />
       ) : (
         <EmptyState

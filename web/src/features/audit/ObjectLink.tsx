@@ -5,71 +5,71 @@ import type { AuditEntry } from "@/api/types";
 /** What was acted on, with a link to it where it has a page. */
 export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
   const { kind, id, name } = object;
-  const said = name || id;
-  if (!id) return said || "–";
+  const label = name || id;
+  if (!id) return label || "–";
   switch (kind) {
     case "session":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/sessions" search={{ session: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "user":
     case "profile":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/users" search={{ user: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "project":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/projects" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "domain":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/domains" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "node":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/resources" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "group":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/resources/groups" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "policy":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/policies" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "vfolder":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/storage/folders" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "storage_host":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/storage" search={{ open: id }} />}>
-          {said}
+          {label}
         </Anchor>
       );
     case "site":
       return (
         <Anchor size="sm" renderRoot={(p) => <Link {...p} to="/site" />}>
-          {said}
+          {label}
         </Anchor>
       );
     default:
-      return `${kind} ${said}`;
+      return `${kind} ${label}`;
   }
 }

@@ -1,9 +1,9 @@
 import type { AuditSearch } from "@/routing/search";
 
 /** Where the file with these entries is. */
-export function exportAddress({ open: _, ...wanted }: AuditSearch, format: "csv" | "jsonl"): string {
+export function exportAddress({ open: _, ...filters }: AuditSearch, format: "csv" | "jsonl"): string {
   const query = new URLSearchParams({ format });
-  for (const [name, value] of Object.entries(wanted)) {
+  for (const [name, value] of Object.entries(filters)) {
     if (value !== undefined) query.set(name, value);
   }
   return `/api/v1/audit/export?${query}`;

@@ -23,8 +23,8 @@ interface Props {
 /** One domain: its facts, and who administers it. */
 export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(domainsShowQuery(id));
-  const domain = found.data;
+  const query = useQuery(domainsShowQuery(id));
+  const domain = query.data;
   return (
     <Drawer
       opened={opened}
@@ -33,8 +33,8 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       title={domain?.name ?? t`Domain`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={200} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={200} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {domain && (
         <Stack gap="lg">
           <Group gap="xs">

@@ -40,21 +40,21 @@ interface Props {
 /** Makes a domain, or changes one. */
 export function DomainFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery({ ...domainsShowQuery(id ?? ""), enabled: id !== undefined });
+  const query = useQuery({ ...domainsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`domain`}` : t`New domain`}
+      title={id ? t`Edit ${query.data?.name ?? t`domain`}` : t`New domain`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
         <DomainForm domain={undefined} onDone={onClose} />
-      ) : found.data ? (
-        <DomainForm key={id} domain={found.data} onDone={onClose} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : query.data ? (
+        <DomainForm key={id} domain={query.data} onDone={onClose} />
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeleton height={240} aria-busy />
       )}
@@ -86,12 +86,12 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
     sent.error,
   );
   const ceilings = ceilingsOf(form.values.ceilings);
-  const wanted: DomainCreate = { ...form.values, ceilings };
-  const changed = domain ? changedOf(domain, wanted) : wanted;
+  const request: DomainCreate = { ...form.values, ceilings };
+  const changed = domain ? changedOf(domain, request) : request;
   const save = form.onSubmit(() => {
     const done = { onSuccess: onDone };
     if (domain) update.mutate({ id: domain.id, ...changed }, done);
-    else create.mutate(wanted, done);
+    else create.mutate(request, done);
   }, focusFirst(form));
   const names = {
     resource_groups: t`Resource groups`,
@@ -105,7 +105,7 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
       onCancel={onDone}
       busy={sent.isPending}
       problem={sent.error}
-      command={domainCommand(domain, wanted, ceilings)}
+      command={domainCommand(domain, request, ceilings)}
     >
       <TextInput
         label={t`Name`}
@@ -129,10 +129,10 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
       />
       {domain && (
         <CeilingsOver
-          place="domain"
+          scope="domain"
           id={domain.id}
           ceilings={ceilings}
-          whole={form.values.ceilings.every(({ slot }) => slot !== "")}
+          isComplete={form.values.ceilings.every(({ slot }) => slot !== "")}
         />
       )}
       {ALLOWED.map((kind) => (
@@ -149,18 +149,18 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
 }
 
 /** What is other than the domain has it. */
-function changedOf(domain: Domain, wanted: DomainCreate): Partial<DomainCreate> {
+function changedOf(domain: Domain, request: DomainCreate): Partial<DomainCreate> {
   return Object.fromEntries(
     (["name", "description", "ceilings", ...ALLOWED] as const)
-      .filter((key) => JSON.stringify(domain[key]) !== JSON.stringify(wanted[key]))
-      .map((key) => [key, wanted[key]]),
+      .filter((key) => JSON.stringify(domain[key]) !== JSON.stringify(request[key]))
+      .map((key) => [key, request[key]]),
   );
 }
 
-function domainCommand(domain: Domain | undefined, wanted: DomainCreate, ceilings: Slots): string {
+function domainCommand(domain: Domain | undefined, request: DomainCreate, ceilings: Slots): string {
   const words = domain ? ["update", domain.name, "--name"] : ["create"];
   const allowed = ALLOWED.flatMap((kind) => {
-    const names = wanted[kind];
+    const names = request[kind];
     if (names) return names.flatMap((name) => [OPTIONS[kind], name]);
     return domain?.[kind] ? ["--all", kind] : [];
   });
@@ -168,8 +168,8 @@ function domainCommand(domain: Domain | undefined, wanted: DomainCreate, ceiling
     "carrel",
     "domain",
     ...words,
-    wanted.name || "physics",
-    ...(wanted.description ? ["--description", wanted.description] : []),
+    request.name || "physics",
+    ...(request.description ? ["--description", request.description] : []),
     ...ceilingWords(ceilings),
     ...(domain && Object.keys(ceilings).length === 0 ? ["--no-ceilings"] : []),
     ...allowed,

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Domain } from "@/api/types";
-import { PeopleTabs } from "@/features/users/PeopleTabs";
+import { UsersTabs } from "@/features/users/PeopleTabs";
 import { useRefusal } from "@/me/may";
 import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains";
 import { part } from "@/routing/part";
@@ -44,7 +44,7 @@ export function DomainsPage() {
     <ListPage
       title={t`Domains`}
       name="domains"
-      tabs={<PeopleTabs />}
+      tabs={<UsersTabs />}
       search={search}
       onChange={change}
       list={list}

@@ -16,7 +16,7 @@ export function useDomainActs() {
   const { t } = useLingui();
   const me = useMe();
   const refusal = useRefusal();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { mutateAsync: update } = useUpdateDomain();
   const { mutateAsync: remove } = useRemoveDomain();
   return useMemo(() => {
@@ -64,7 +64,7 @@ export function useDomainActs() {
           notifications.show({
             color: "red",
             title: t`Could not enable ${domain.name}`,
-            message: said(thrown).detail,
+            message: problemText(thrown).detail,
           });
         }
       },
@@ -87,7 +87,7 @@ export function useDomainActs() {
           ),
         }),
     };
-  }, [t, me, refusal, said, update, remove]);
+  }, [t, me, refusal, problemText, update, remove]);
 }
 
 export type DomainActs = ReturnType<typeof useDomainActs>;

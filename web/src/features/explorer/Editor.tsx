@@ -51,7 +51,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
   /** over: whatever is there is replaced. */
   const save = (over = false) => {
     if (!view.current || refusal !== null || write.isPending) return;
-    const wanted = view.current.state.doc;
+    const doc = view.current.state.doc;
     write.mutate(
       {
         folder: folder.id,
@@ -62,8 +62,8 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
       {
         onSuccess: (entry) => {
           known.current = entry.etag;
-          saved.current = wanted;
-          mark(view.current !== null && !view.current.state.doc.eq(wanted));
+          saved.current = doc;
+          mark(view.current !== null && !view.current.state.doc.eq(doc));
         },
       },
     );

@@ -28,13 +28,13 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
   const [changed, setChanged] = useState(false);
   const [round, setRound] = useState(0);
   // Always what is there now: an older text would overwrite what came since.
-  const found = useQuery(editedQuery(folder.id, path, round));
-  const leaving = useBlocker({
+  const query = useQuery(editedQuery(folder.id, path, round));
+  const blocker = useBlocker({
     shouldBlockFn: ({ next }) => changed && !("edit" in next.search && next.search.edit),
     enableBeforeUnload: () => changed,
     withResolver: true,
   });
-  const text = found.data?.whole ? decoded(found.data.bytes, true) : null;
+  const text = query.data?.complete ? decoded(query.data.bytes, true) : null;
   const reload = () => {
     setChanged(false);
     setRound(round + 1);
@@ -50,25 +50,25 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
       closeButtonProps={{ "aria-label": t`Close` }}
       styles={{ body: { height: "80dvh", display: "flex", flexDirection: "column" } }}
     >
-      {found.isPending && <Skeleton height="100%" aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-      {found.data && text === null && (
+      {query.isPending && <Skeleton height="100%" aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && text === null && (
         <EmptyState
           title={t`This file cannot be edited here`}
           text={
-            found.data.whole
+            query.data.complete
               ? t`It is not a text file.`
               : t`The file is larger than ${formatSize(MOST_EDITED)}.`
           }
         />
       )}
-      {text !== null && found.data && (
+      {text !== null && query.data && (
         <Editor
           key={round}
           folder={folder}
           path={path}
           text={text}
-          etag={found.data.etag}
+          etag={query.data.etag}
           refusal={refusal}
           onChanged={setChanged}
           onReload={reload}
@@ -80,8 +80,8 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
         />
       )}
       <Modal
-        opened={leaving.status === "blocked"}
-        onClose={() => leaving.reset?.()}
+        opened={blocker.status === "blocked"}
+        onClose={() => blocker.reset?.()}
         title={t`Unsaved changes`}
         closeButtonProps={{ "aria-label": t`Continue editing` }}
       >
@@ -90,10 +90,10 @@ export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props)
             <Trans>If you leave now, your changes are lost.</Trans>
           </Text>
           <Group justify="flex-end">
-            <Button variant="default" onClick={() => leaving.reset?.()} data-autofocus>
+            <Button variant="default" onClick={() => blocker.reset?.()} data-autofocus>
               <Trans>Continue editing</Trans>
             </Button>
-            <Button color="red" onClick={() => leaving.proceed?.()}>
+            <Button color="red" onClick={() => blocker.proceed?.()}>
               <Trans>Leave without saving</Trans>
             </Button>
           </Group>

@@ -125,7 +125,7 @@ export function Explorer({ folder }: { folder: Folder }) {
               label={t`Files of ${folder.name}`}
               entries={files.entries}
               loading={files.loading}
-              found={search.q !== undefined}
+              isSearch={search.q !== undefined}
               compact={phone || (small && search.file !== undefined)}
               selection={selection}
               acts={acts}

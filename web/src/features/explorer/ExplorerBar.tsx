@@ -36,8 +36,8 @@ export function ExplorerBar({ ref, path, q, acts, selection, total, phone, onSea
     );
   }
   if (chosen.length > 0) {
-    const whole = q === undefined && chosen.length === total;
-    return <Chosen acts={acts} selection={selection} directory={whole ? path : undefined} />;
+    const all = q === undefined && chosen.length === total;
+    return <Chosen acts={acts} selection={selection} directory={all ? path : undefined} />;
   }
   return (
     <Group gap="xs">

@@ -14,14 +14,14 @@ const route = getRouteApi("/shell/data/$folder");
 export function ExplorerPage() {
   const { t } = useLingui();
   const { folder: ref } = route.useParams();
-  const found = useQuery(foldersShowQuery(ref));
-  const folder = found.data;
+  const query = useQuery(foldersShowQuery(ref));
+  const folder = query.data;
   usePageTitle(folder?.name ?? t`Folder`);
-  if (found.isPending) return <Skeleton height={320} m="md" aria-busy />;
+  if (query.isPending) return <Skeleton height={320} m="md" aria-busy />;
   if (!folder) {
     return (
       <Box p="md" maw={560} mx="auto">
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       </Box>
     );
   }

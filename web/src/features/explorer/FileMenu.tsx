@@ -27,10 +27,10 @@ interface Props {
 export function FileMenu({ entry, acts, onOpen, onEdit, onRename }: Props) {
   const { t } = useLingui();
   const directory = entry.kind === "directory";
-  const whole = directory || entry.kind === "file";
+  const downloadable = directory || entry.kind === "file";
   const unreadable = entry.readable ? null : t`The name is not valid UTF-8. Rename it in a session.`;
   const items = [
-    whole && {
+    downloadable && {
       label: directory ? t`Open` : t`Preview`,
       icon: directory ? IconFolderOpen : IconEye,
       why: unreadable,
@@ -43,7 +43,7 @@ export function FileMenu({ entry, acts, onOpen, onEdit, onRename }: Props) {
         why: unreadable ?? acts.whyNotWrite,
         act: () => onEdit(entry),
       },
-    whole && {
+    downloadable && {
       label: directory ? t`Download as zip` : t`Download`,
       icon: IconDownload,
       why: unreadable,

@@ -18,7 +18,7 @@ import type { FileSelection } from "./use-file-selection";
 interface Props {
   entry: FileEntry;
   index: number;
-  found: boolean;
+  isSearch: boolean;
   compact: boolean;
   selected: boolean;
   /** It is the one row in the tab order. */
@@ -87,7 +87,7 @@ export function FileRow(props: Props) {
               <UnstyledButton tabIndex={-1} title={shown} onClick={() => props.onOpen(entry)}>
                 {shown}
               </UnstyledButton>
-              {props.found && <small>{shownName(parentOf(path)) || "/"}</small>}
+              {props.isSearch && <small>{shownName(parentOf(path)) || "/"}</small>}
             </div>
           )}
         </div>

@@ -19,7 +19,7 @@ interface Props {
   /** In the place of the rows when there are none. */
   empty: ReactNode;
   /** Found below the directory: where each is, is said. */
-  found: boolean;
+  isSearch: boolean;
   /** There is room for name and size only. */
   compact: boolean;
   selection: FileSelection;
@@ -126,7 +126,7 @@ export function FileTable(props: Props) {
                 key={entry.path + entry.name}
                 entry={entry}
                 index={index}
-                found={props.found}
+                isSearch={props.isSearch}
                 compact={compact}
                 selected={selection.has(entry.path)}
                 current={selection.focused === entry.path || (selection.focused === null && index === 0)}

@@ -10,8 +10,8 @@ const PLUGINS = [gfm];
 export function MarkdownPreview({ text, folder, path }: { text: string; folder: string; path: string }) {
   const picture = (source: string) => {
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(source)) return null;
-    const found = resolveAddress(parentOf(path), source);
-    return found === null ? null : contentAddress(folder, found);
+    const target = resolveAddress(parentOf(path), source);
+    return target === null ? null : contentAddress(folder, target);
   };
   return (
     <div className={styles.markdown}>

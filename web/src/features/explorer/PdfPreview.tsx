@@ -27,7 +27,7 @@ export function PdfPreview({ folder, path, entry }: Props) {
   const { t } = useLingui();
   const content = useQuery(contentQuery(folder, path, entry.etag, MOST));
   const [address, setAddress] = useState<string>();
-  const shown = content.data?.whole && isPdf(content.data.bytes) ? content.data.bytes : undefined;
+  const shown = content.data?.complete && isPdf(content.data.bytes) ? content.data.bytes : undefined;
   useEffect(() => {
     if (!shown) return;
     const made = URL.createObjectURL(new Blob([shown as BlobPart], { type: "application/pdf" }));
@@ -36,7 +36,7 @@ export function PdfPreview({ folder, path, entry }: Props) {
   }, [shown]);
   if (content.isPending) return <Skeleton height={200} aria-busy />;
   if (content.isError) return <ProblemAlert problem={content.error} onRetry={() => void content.refetch()} />;
-  if (!content.data.whole)
+  if (!content.data.complete)
     return <EmptyState title={t`Too large to preview`} text={t`Download the file to open it.`} />;
   if (!shown) return <EmptyState title={t`Not a valid PDF`} text={t`Download the file to open it.`} />;
   if (!navigator.pdfViewerEnabled)

@@ -36,8 +36,8 @@ interface Props {
 /** What is in a file, beside the list. */
 export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
   const { t, i18n } = useLingui();
-  const found = useQuery(filesShowQuery(folder.id, path));
-  const entry = found.data;
+  const query = useQuery(filesShowQuery(folder.id, path));
+  const entry = query.data;
   const name = shownName(nameOf(path));
   const tools = [
     ...(isEditable(name)
@@ -84,8 +84,8 @@ export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <section className={styles.previewBody} tabIndex={0} aria-label={name}>
-        {found.isPending && <Skeleton height={200} aria-busy />}
-        {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+        {query.isPending && <Skeleton height={200} aria-busy />}
+        {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
         {entry && <Content folder={folder} path={path} entry={entry} />}
       </section>
     </>
@@ -123,17 +123,17 @@ function TextContent({ folder, path, entry, kind }: TextProps) {
   const content = useQuery(contentQuery(folder.id, path, entry.etag, most));
   if (content.isPending) return <Skeleton height={200} aria-busy />;
   if (content.isError) return <ProblemAlert problem={content.error} onRetry={() => void content.refetch()} />;
-  const { bytes, whole } = content.data;
-  const text = decoded(bytes, whole);
+  const { bytes, complete } = content.data;
+  const text = decoded(bytes, complete);
   if (text === null) return <EmptyState title={t`Not a text file`} text={t`Download the file to open it.`} />;
   if (text === "") return <EmptyState title={t`The file is empty`} />;
   return (
     <Suspense fallback={<Skeleton height={200} aria-busy />}>
-      {kind === "table" && <TablePreview text={text} whole={whole} />}
+      {kind === "table" && <TablePreview text={text} whole={complete} />}
       {kind === "notebook" && <NotebookPreview text={text} />}
       {kind === "markdown" && <MarkdownPreview text={text} folder={folder.id} path={path} />}
       {kind === "text" && <pre className={shown.text}>{text}</pre>}
-      {!whole && kind !== "table" && (
+      {!complete && kind !== "table" && (
         <Text size="xs" c="dimmed" mt="sm">
           {t`Showing the first ${formatSize(most)} of ${formatSize(entry.size_bytes ?? 0)}.`}
         </Text>

@@ -8,13 +8,13 @@ const MOST_ROWS = 500;
 const MOST_COLUMNS = 60;
 
 /** CSV or the like as a table; its first row is its heading. */
-export function TablePreview({ text, whole }: { text: string; whole: boolean }) {
+export function TablePreview({ text, whole: complete }: { text: string; whole: boolean }) {
   const rows = useMemo(
     () => Papa.parse<string[]>(text, { preview: MOST_ROWS + 1, skipEmptyLines: true }).data,
     [text],
   );
   const [head = [], ...body] = rows.map((row) => row.slice(0, MOST_COLUMNS));
-  const more = !whole || rows.length > MOST_ROWS || rows.some((row) => row.length > MOST_COLUMNS);
+  const more = !complete || rows.length > MOST_ROWS || rows.some((row) => row.length > MOST_COLUMNS);
   return (
     <>
       <table className={styles.sheet}>

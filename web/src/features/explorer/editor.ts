@@ -112,7 +112,7 @@ export function openEditor({
       ],
     }),
   });
-  void languageOf(name).then((found) => view.dispatch({ effects: language.reconfigure(found) }));
+  void languageOf(name).then((extension) => view.dispatch({ effects: language.reconfigure(extension) }));
   return view;
 }
 

@@ -6,9 +6,9 @@ const NUL = 0;
  *
  * whole: there is no more of the file; else its last character may be cut, and is left out.
  */
-export function decoded(bytes: Uint8Array, whole: boolean): string | null {
+export function decoded(bytes: Uint8Array, complete: boolean): string | null {
   if (bytes.includes(NUL)) return null;
-  const cuts = whole ? [0] : [0, 1, 2, 3];
+  const cuts = complete ? [0] : [0, 1, 2, 3];
   for (const cut of cuts) {
     try {
       const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -20,7 +20,7 @@ const CLASH = "file.exists";
 /** What can be done with the files of a folder, and why not. */
 export function useFileActs(folder: Folder) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { mutateAsync: make } = useMakeDirectory();
   const { mutateAsync: move } = useMoveFiles();
   const { mutateAsync: copy } = useCopyFiles();
@@ -35,8 +35,8 @@ export function useFileActs(folder: Folder) {
       ? usable
       : t`You have no permission to delete in this folder.`;
     const failed = (title: string, thrown: unknown) =>
-      notifications.show({ color: "red", title, message: said(thrown).detail });
-    const tell = (title: string, { refused }: FilesDone) => {
+      notifications.show({ color: "red", title, message: problemText(thrown).detail });
+    const notifyRefused = (title: string, { refused }: FilesDone) => {
       if (refused.length === 0) return;
       notifications.show({
         color: "red",
@@ -45,7 +45,7 @@ export function useFileActs(folder: Folder) {
           <List size="sm" mah={160} style={{ overflow: "auto" }}>
             {refused.map(({ path, code, message }) => (
               <List.Item key={path}>
-                {path}: {said(new Problem({ status: 409, code, detail: message })).detail}
+                {path}: {problemText(new Problem({ status: 409, code, detail: message })).detail}
               </List.Item>
             ))}
           </List>
@@ -54,18 +54,18 @@ export function useFileActs(folder: Folder) {
     };
 
     const moveTo = async (paths: string[], to: string) => {
-      const wanted = paths.filter((path) => parentOf(path) !== to && !isWithin(to, path));
-      if (wanted.length === 0) return;
+      const moved = paths.filter((path) => parentOf(path) !== to && !isWithin(to, path));
+      if (moved.length === 0) return;
       try {
-        const done = await move({ folder: folder.id, paths: wanted, to });
+        const done = await move({ folder: folder.id, paths: moved, to });
         const clashing = done.refused.filter(({ code }) => code === CLASH).map(({ path }) => path);
-        tell(t`Some entries could not be moved`, {
+        notifyRefused(t`Some entries could not be moved`, {
           ...done,
           refused: done.refused.filter(({ code }) => code !== CLASH),
         });
         const choice = clashing.length > 0 ? await askAboutClash(clashing.map(nameOf)) : null;
         if (choice) {
-          tell(
+          notifyRefused(
             t`Some entries could not be moved`,
             await move({ folder: folder.id, paths: clashing, to, clash: choice }),
           );
@@ -142,7 +142,7 @@ export function useFileActs(folder: Folder) {
           confirm: t`Delete`,
           onConfirm: async () => {
             const paths = entries.map(({ path }) => path);
-            tell(t`Some entries could not be deleted`, await remove({ folder: folder.id, paths }));
+            notifyRefused(t`Some entries could not be deleted`, await remove({ folder: folder.id, paths }));
             onDone?.();
           },
           children: (
@@ -202,10 +202,10 @@ export function useFileActs(folder: Folder) {
             if (code !== CLASH) refused.push({ path, code, message });
           });
         }
-        tell(t`Some entries could not be uploaded`, { paths: [], refused });
+        notifyRefused(t`Some entries could not be uploaded`, { paths: [], refused });
       },
     };
-  }, [t, said, folder, make, move, copy, remove]);
+  }, [t, problemText, folder, make, move, copy, remove]);
 }
 
 export type FileActs = ReturnType<typeof useFileActs>;

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import type { FileEntry } from "@/api/types";
-import { type FileSort, filesFoundQuery, filesListQuery } from "@/queries/files";
+import { type FileSort, filesListQuery, filesSearchQuery } from "@/queries/files";
 import type { FilesSearch } from "@/routing/search";
 
 export interface Files {
@@ -26,33 +26,33 @@ export function useFiles(folder: string, path: string, search: FilesSearch): Fil
   const by = search.sort ?? "name";
   const sort: FileSort = search.order === "desc" ? `-${by}` : by;
   const list = useInfiniteQuery({ ...filesListQuery(folder, path, sort), enabled: q === "" });
-  const found = useQuery({ ...filesFoundQuery(folder, path, q), enabled: q !== "" });
+  const query = useQuery({ ...filesSearchQuery(folder, path, q), enabled: q !== "" });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const entries = useMemo(
-    () => (q ? (found.data?.items ?? []) : (list.data?.pages ?? []).flatMap((page) => page.items)),
-    [q, found.data, list.data],
+    () => (q ? (query.data?.items ?? []) : (list.data?.pages ?? []).flatMap((page) => page.items)),
+    [q, query.data, list.data],
   );
-  const place = [folder, path, sort, q].join("\n");
-  const here = useRef(place);
-  here.current = place;
+  const viewKey = [folder, path, sort, q].join("\n");
+  const here = useRef(viewKey);
+  here.current = viewKey;
   const loadAll = useCallback(async () => {
     for (let left = q === "" && hasNextPage; left; ) {
       const { hasNextPage: further, isError } = await fetchNextPage();
-      if (isError || here.current !== place) return false;
+      if (isError || here.current !== viewKey) return false;
       left = further;
     }
     return true;
-  }, [q, place, hasNextPage, fetchNextPage]);
-  const asked = q ? found : list;
+  }, [q, viewKey, hasNextPage, fetchNextPage]);
+  const active = q ? query : list;
   return {
     entries,
-    loading: asked.isPending,
-    problem: asked.error,
-    retry: () => void asked.refetch(),
-    complete: q === "" || found.data?.complete !== false,
+    loading: active.isPending,
+    problem: active.error,
+    retry: () => void active.refetch(),
+    complete: q === "" || query.data?.complete !== false,
     hasMore: q === "" && hasNextPage,
     loadingMore: isFetchingNextPage,
     more,

@@ -13,7 +13,7 @@ import { WAYS } from "./words";
 export function AccessTab({ folder }: { folder: Folder }) {
   const { t, i18n } = useLingui();
   const seen = folder.mine || folder.my_permission === null;
-  const found = useQuery({ ...folderAccessQuery(folder.id), enabled: seen });
+  const query = useQuery({ ...folderAccessQuery(folder.id), enabled: seen });
   if (!seen) {
     return (
       <Text size="sm">
@@ -21,9 +21,9 @@ export function AccessTab({ folder }: { folder: Folder }) {
       </Text>
     );
   }
-  if (found.isPending) return <Skeleton height={160} aria-busy />;
-  if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
-  if (found.data.length === 0) return <EmptyState title={t`No one can read this folder`} />;
+  if (query.isPending) return <Skeleton height={160} aria-busy />;
+  if (query.isError) return <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data.length === 0) return <EmptyState title={t`No one can read this folder`} />;
   return (
     <Table.ScrollContainer minWidth={420}>
       <Table>
@@ -41,7 +41,7 @@ export function AccessTab({ folder }: { folder: Folder }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {found.data.map((entry) => (
+          {query.data.map((entry) => (
             <Table.Tr key={`${entry.user.id}${entry.via}${entry.project?.id}`}>
               <Table.Td>
                 <Stack gap={0}>

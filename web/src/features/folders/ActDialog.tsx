@@ -20,14 +20,14 @@ const FORMS = { clone: CloneForm, move: MoveForm, "hand-over": HandOverForm } as
 /** Asks what must be known before a folder is cloned, moved or handed over. */
 export function ActDialog({ opened, act, id, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(foldersShowQuery(id));
-  const name = found.data?.name ?? "";
+  const query = useQuery(foldersShowQuery(id));
+  const name = query.data?.name ?? "";
   const titles: Record<FolderAct, string> = {
     clone: t`Clone ${name}`,
     move: t`Move ${name} to another host`,
     "hand-over": t`Transfer ${name}`,
   };
-  const Asked = FORMS[act];
+  const Form = FORMS[act];
   return (
     <Modal
       opened={opened}
@@ -35,9 +35,9 @@ export function ActDialog({ opened, act, id, onClose }: Props) {
       title={titles[act]}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={160} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-      {found.data && <Asked key={id} folder={found.data} onDone={onClose} />}
+      {query.isPending && <Skeleton height={160} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && <Form key={id} folder={query.data} onDone={onClose} />}
     </Modal>
   );
 }

@@ -21,7 +21,7 @@ interface Props {
 export function FolderDialogs({ search, change, acts, onBrowse }: Props) {
   const navigate = useNavigate();
   const shown = useLast(search.open);
-  const asked = useLast(search.on);
+  const folderId = useLast(search.on);
   const act = useLast(search.act);
   return (
     <Suspense fallback={null}>
@@ -42,11 +42,11 @@ export function FolderDialogs({ search, change, acts, onBrowse }: Props) {
           onClose={() => change({ open: undefined, tab: undefined })}
         />
       )}
-      {asked && act && (
+      {folderId && act && (
         <ActDialog
           opened={search.act !== undefined}
           act={act}
-          id={asked}
+          id={folderId}
           onClose={() => change({ act: undefined, on: undefined })}
         />
       )}

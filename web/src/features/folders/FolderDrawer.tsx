@@ -28,8 +28,8 @@ interface Props {
 /** Everything about one folder but its files. */
 export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(foldersShowQuery(id));
-  const folder = found.data;
+  const query = useQuery(foldersShowQuery(id));
+  const folder = query.data;
   const names: Record<FolderTab, string> = {
     overview: t`Overview`,
     sharing: t`Sharing`,
@@ -45,8 +45,8 @@ export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, on
       title={folder?.name ?? t`Folder`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {folder && (
         <Stack gap="md" key={folder.id}>
           <DrawerButtons folder={folder} acts={acts} onAct={onAct} onBrowse={onBrowse} onGone={onClose} />

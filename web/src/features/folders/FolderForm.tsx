@@ -60,7 +60,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
   const projects = me.projects.filter(({ id }) =>
     may(me, "vfolder.create", { project: id, domain: me.user.domain.id }),
   );
-  const wanted: FolderCreate = {
+  const request: FolderCreate = {
     name,
     usage_mode,
     permission,
@@ -68,7 +68,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
     ...(project ? { project: projects.find(({ id }) => id === project)?.name ?? project } : {}),
   };
   const save = form.onSubmit(
-    () => create.mutate({ key, ...wanted, project: project || undefined }, { onSuccess: onMade }),
+    () => create.mutate({ key, ...request, project: project || undefined }, { onSuccess: onMade }),
     focusFirst(form),
   );
   return (
@@ -78,7 +78,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
       onCancel={onCancel}
       busy={create.isPending}
       problem={create.error}
-      command={createFolderCommand(wanted)}
+      command={createFolderCommand(request)}
     >
       <TextInput
         label={t`Name`}

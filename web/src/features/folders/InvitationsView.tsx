@@ -15,7 +15,7 @@ import { PermissionText } from "./badges";
 /** What others offer this person, to take or to refuse. */
 export function InvitationsView() {
   const { t } = useLingui();
-  const found = useQuery(invitationsQuery);
+  const query = useQuery(invitationsQuery);
   return (
     <>
       <div className={styles.bar}>
@@ -24,12 +24,12 @@ export function InvitationsView() {
         </Title>
       </div>
       <Stack px="md" pb="md" gap="sm" maw={720} style={{ overflow: "auto" }}>
-        {found.isPending && <Skeleton height={96} aria-busy />}
-        {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-        {found.data?.length === 0 && (
+        {query.isPending && <Skeleton height={96} aria-busy />}
+        {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+        {query.data?.length === 0 && (
           <EmptyState title={t`No invitations`} text={t`Invitations to shared folders appear here.`} />
         )}
-        {found.data?.map((one) => (
+        {query.data?.map((one) => (
           <InvitationCard key={one.id} invitation={one} />
         ))}
       </Stack>
@@ -39,7 +39,7 @@ export function InvitationsView() {
 
 function InvitationCard({ invitation }: { invitation: Invitation }) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const accept = useAcceptInvitation();
   const decline = useDeclineInvitation();
   const { folder_name: name } = invitation;
@@ -48,7 +48,7 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
     notifications.show({
       color: "red",
       title: t`Could not answer the invitation to ${name}`,
-      message: said(thrown).detail,
+      message: problemText(thrown).detail,
     });
   return (
     <Card withBorder component="article" aria-label={name}>

@@ -10,10 +10,10 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 /** The live sessions that have a folder. */
 export function MountsTab({ folder }: { folder: Folder }) {
   const { t } = useLingui();
-  const found = useQuery(folderMountsQuery(folder.id));
-  if (found.isPending) return <Skeleton height={120} aria-busy />;
-  if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
-  if (found.data.length === 0) {
+  const query = useQuery(folderMountsQuery(folder.id));
+  if (query.isPending) return <Skeleton height={120} aria-busy />;
+  if (query.isError) return <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data.length === 0) {
     return (
       <EmptyState title={t`Not mounted in any live session`} text={t`Mount it when you start a session.`} />
     );
@@ -35,7 +35,7 @@ export function MountsTab({ folder }: { folder: Folder }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {found.data.map((mount) => (
+          {query.data.map((mount) => (
             <Table.Tr key={`${mount.session_id}${mount.path}`}>
               <Table.Td>
                 {mount.session_name ? (

@@ -13,7 +13,7 @@ const giveFocus = (input: HTMLInputElement | null) => input?.focus();
 /** The name of a folder, and changing it in its place. */
 export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: string | null }) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const update = useUpdateFolder();
   const [name, setName] = useState<string | null>(null);
   const label = refusal ? t`Rename. ${refusal}` : t`Rename`;
@@ -56,7 +56,7 @@ export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: str
           data-autofocus
           ref={giveFocus}
           value={name}
-          error={fault ?? (update.error ? said(update.error).detail : null)}
+          error={fault ?? (update.error ? problemText(update.error).detail : null)}
           onChange={(event) => setName(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;

@@ -3,7 +3,7 @@ import { Alert, List, MultiSelect, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Problem } from "@/api/problem";
 import type { Folder, Permission, SharesAdded } from "@/api/types";
-import { PeopleInput } from "@/features/resources/PeopleInput";
+import { UsersInput } from "@/features/resources/PeopleInput";
 import { useMe } from "@/me/use-me";
 import { projectsChoiceQuery } from "@/queries/projects";
 import { useShareFolder } from "@/queries/shares";
@@ -63,7 +63,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
         permission,
       )}
     >
-      <PeopleInput
+      <UsersInput
         label={t`People`}
         description={t`Enter e-mail addresses, such as ada@example.org. Each user gets an invitation.`}
         value={users}
@@ -93,7 +93,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
 
 /** Who has been asked, and who could not be and why. */
 function Outcome({ outcome }: { outcome: SharesAdded }) {
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { items, refused } = outcome;
   return (
     <Stack gap="xs">
@@ -107,7 +107,7 @@ function Outcome({ outcome }: { outcome: SharesAdded }) {
           <List size="sm">
             {refused.map(({ who, code, message }) => (
               <List.Item key={who}>
-                <b>{who}</b>: {said(new Problem({ status: 409, code, detail: message })).detail}
+                <b>{who}</b>: {problemText(new Problem({ status: 409, code, detail: message })).detail}
               </List.Item>
             ))}
           </List>

@@ -39,7 +39,7 @@ export function ShareRows({ folder, shares, refusal, onChanged }: Props) {
 
 function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> & { share: FolderShare }) {
   const { t, i18n } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const change = useChangeShare();
   const revoke = useRevokeShare();
   const who = share.project ? t`Project ${share.project.name}` : (share.user?.email ?? "–");
@@ -53,7 +53,7 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
           notifications.show({
             color: "red",
             title: t`Could not change the permission of ${who}`,
-            message: said(thrown).detail,
+            message: problemText(thrown).detail,
           }),
       },
     );

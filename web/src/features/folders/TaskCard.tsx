@@ -14,7 +14,7 @@ import { TASK_KINDS, TASK_STATES } from "./words";
 /** One task: what is done with which folder, how far it is, and ending it early. */
 export function TaskCard({ task }: { task: FolderTask }) {
   const { t, i18n } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const cancel = useCancelTask();
   const kind = i18n._(TASK_KINDS[task.kind]);
   const { title, tone } = TASK_STATES[task.state];
@@ -25,7 +25,7 @@ export function TaskCard({ task }: { task: FolderTask }) {
         notifications.show({
           color: "red",
           title: t`Could not cancel the task`,
-          message: said(thrown).detail,
+          message: problemText(thrown).detail,
         }),
     });
   return (

@@ -19,12 +19,12 @@ export function UsageBar({ used, most, level, more }: Props) {
   const { t, i18n } = useLingui();
   const amount =
     most === null ? t`${formatSize(used)}, not limited` : t`${formatSize(used)} of ${formatSize(most)}`;
-  const said = more ? `${amount} · ${more}` : amount;
+  const label = more ? `${amount} · ${more}` : amount;
   const percent = most ? Math.min(100, (100 * used) / most) : most === 0 ? 100 : 0;
   return (
     <>
-      <span className={styles.figures} title={said}>
-        {said}
+      <span className={styles.figures} title={label}>
+        {label}
         <VisuallyHidden>, {i18n._(LEVELS[level].title)}</VisuallyHidden>
       </span>
       <div className={styles.track} aria-hidden>

@@ -2,16 +2,16 @@ import type { FolderCreate } from "@/api/types";
 import { commandLine } from "@/ui/command";
 
 /** The line that makes the same folder. */
-export const createFolderCommand = (wanted: FolderCreate): string =>
+export const createFolderCommand = (request: FolderCreate): string =>
   commandLine(
     "carrel",
     "vfolder",
     "create",
-    wanted.name || "datasets",
-    ...(wanted.host ? ["--host", wanted.host] : []),
-    ...(wanted.project ? ["--project", wanted.project] : []),
-    ...(wanted.usage_mode && wanted.usage_mode !== "general" ? ["--usage-mode", wanted.usage_mode] : []),
-    ...(wanted.permission && wanted.permission !== "rw" ? ["--permission", wanted.permission] : []),
+    request.name || "datasets",
+    ...(request.host ? ["--host", request.host] : []),
+    ...(request.project ? ["--project", request.project] : []),
+    ...(request.usage_mode && request.usage_mode !== "general" ? ["--usage-mode", request.usage_mode] : []),
+    ...(request.permission && request.permission !== "rw" ? ["--permission", request.permission] : []),
   );
 
 const NAME = /^(?=.{1,64}$)\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;

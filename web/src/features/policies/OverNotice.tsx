@@ -9,23 +9,23 @@ import { slotText } from "@/ui/slots";
 
 interface Props {
   /** Who would be over the limits that the form says. */
-  found: UseQueryResult<Over[]>;
+  query: UseQueryResult<Over[]>;
 }
 
 /** How many are named before the rest is only counted. */
 const NAMED = 12;
 
 /** Says, before anything is saved, who would be over it now. */
-export function OverNotice({ found }: Props) {
-  if (found.isError) return <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />;
-  if (!found.data) {
+export function OverNotice({ query }: Props) {
+  if (query.isError) return <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
+  if (!query.data) {
     return (
       <Text size="sm" c="dimmed" role="status">
         <Trans>Checking who exceeds the new limits…</Trans>
       </Text>
     );
   }
-  const over = found.data;
+  const over = query.data;
   if (over.length === 0) {
     return (
       <Alert color="lamp" variant="light" icon={<IconCheck size={18} aria-hidden />} role="status">

@@ -28,8 +28,8 @@ interface Props {
 /** One resource policy: its limits, who has it, and who is over it. */
 export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(policiesShowQuery(id));
-  const policy = found.data;
+  const query = useQuery(policiesShowQuery(id));
+  const policy = query.data;
   return (
     <Drawer
       opened={opened}
@@ -38,8 +38,8 @@ export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       title={policy?.name ?? t`Resource policy`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {policy && (
         <Stack gap="lg">
           <Group gap="xs">
@@ -101,6 +101,6 @@ function PolicyFacts({ policy }: { policy: Policy }) {
 
 /** Who is over the policy as it is. */
 function OverNow({ id }: { id: string }) {
-  const found = useQuery({ ...policiesOverQuery(id, {}), placeholderData: keepPreviousData });
-  return found.data && found.data.length > 0 ? <OverNotice found={found} /> : null;
+  const query = useQuery({ ...policiesOverQuery(id, {}), placeholderData: keepPreviousData });
+  return query.data && query.data.length > 0 ? <OverNotice query={query} /> : null;
 }

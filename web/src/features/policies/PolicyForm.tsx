@@ -17,8 +17,8 @@ import {
   changedLimits,
   draftOf,
   isAbout,
+  isComplete,
   isUse,
-  isWhole,
   type Limits,
   type LimitsDraft,
   limitsFor,
@@ -43,7 +43,7 @@ interface Props {
 /** Makes a resource policy, or changes one. */
 export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery({ ...policiesShowQuery(id ?? ""), enabled: id !== undefined });
+  const query = useQuery({ ...policiesShowQuery(id ?? ""), enabled: id !== undefined });
   const titles: Record<PolicyKind, string> = {
     keypair: t`New policy for keypairs`,
     user: t`New policy for users`,
@@ -54,15 +54,15 @@ export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`policy`}` : titles[kind]}
+      title={id ? t`Edit ${query.data?.name ?? t`policy`}` : titles[kind]}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
         <PolicyForm key={kind} kind={kind} policy={undefined} onDone={onClose} />
-      ) : found.data ? (
-        <PolicyForm key={id} kind={found.data.kind} policy={found.data} onDone={onClose} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : query.data ? (
+        <PolicyForm key={id} kind={query.data.kind} policy={query.data} onDone={onClose} />
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeleton height={320} aria-busy />
       )}
@@ -88,7 +88,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
       validate: {
         name: (name) => (name.trim() === "" ? t`Enter a name.` : null),
         limits: (limits) =>
-          isWhole(limits) ? null : t`Each row needs a slot name, and each slot can appear only once.`,
+          isComplete(limits) ? null : t`Each row needs a slot name, and each slot can appear only once.`,
       },
     },
     sent.error,
@@ -182,7 +182,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
           )
         );
       })}
-      {policy && <OverNow id={policy.id} changed={changed} whole={isWhole(limits)} />}
+      {policy && <OverNow id={policy.id} changed={changed} isComplete={isComplete(limits)} />}
     </Form>
   );
 }
@@ -191,20 +191,20 @@ interface OverProps {
   id: string;
   changed: Limits;
   /** What is written makes sense so far. */
-  whole: boolean;
+  isComplete: boolean;
 }
 
 const TYPING_MS = 300;
 
 /** Who would be over the policy now, as its limits are being written. */
-function OverNow({ id, changed, whole }: OverProps) {
-  const [asked] = useDebouncedValue(JSON.stringify(changed), TYPING_MS);
-  const found = useQuery({
-    ...policiesOverQuery(id, JSON.parse(asked)),
-    enabled: whole,
+function OverNow({ id, changed, isComplete }: OverProps) {
+  const [debounced] = useDebouncedValue(JSON.stringify(changed), TYPING_MS);
+  const query = useQuery({
+    ...policiesOverQuery(id, JSON.parse(debounced)),
+    enabled: isComplete,
     placeholderData: keepPreviousData,
   });
-  return <OverNotice found={found} />;
+  return <OverNotice query={query} />;
 }
 
 function policyCommand(

@@ -57,8 +57,8 @@ export const POLICY_COLUMNS: readonly Column<Policy>[] = [
 ];
 
 function LimitsText({ policy }: { policy: Policy }) {
-  const said = useLimitsText().short(policy.kind, limitsFor(policy));
-  return <span title={said}>{said}</span>;
+  const text = useLimitsText().short(policy.kind, limitsFor(policy));
+  return <span title={text}>{text}</span>;
 }
 
 export const POLICY_FIELDS: CsvFields<Policy> = [

@@ -113,7 +113,7 @@ export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
 }
 
 /** Whether a draft can be sent: every row names its slot, no slot has two rows, and little use is of something. */
-export function isWhole(draft: LimitsDraft): boolean {
+export function isComplete(draft: LimitsDraft): boolean {
   if (Object.values(draft).some((value) => isUse(value) && Object.keys(value.below).length === 0))
     return false;
   return Object.values(draft)
@@ -157,13 +157,13 @@ export function limitWords(limits: Limits): string[] {
     }
     if (most === UNLIMITED) return [OPTIONS[name], UNLIMITED];
     const amount = Number(most);
-    const said =
+    const value =
       name === "lifetime_s" || name === "idle_timeout_s"
         ? cliTime(amount)
         : name === "folder_bytes"
           ? cliSize(amount)
           : String(amount);
-    return [OPTIONS[name], said];
+    return [OPTIONS[name], value];
   });
 }
 

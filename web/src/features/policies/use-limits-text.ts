@@ -23,15 +23,15 @@ export function useLimitsText() {
         return t`${below} for ${window}`;
       }
       if (typeof most === "object") {
-        const said = inSlotOrder(Object.keys(most)).map((slot) => {
+        const amounts = inSlotOrder(Object.keys(most)).map((slot) => {
           const amount = (most as Record<string, Most>)[slot];
           if (amount !== UNLIMITED && slot !== "*") return slotText(slot, amount ?? 0);
           return amount === UNLIMITED
             ? t`${slotName(slot)}: not limited`
             : t`${slotName(slot)}: ${amount ?? 0}`;
         });
-        if (!("*" in most)) said.push(t`nothing else`);
-        return said.join(" · ");
+        if (!("*" in most)) amounts.push(t`nothing else`);
+        return amounts.join(" · ");
       }
       if (measure === "duration") return formatDuration(most * 1000, i18n.locale);
       return measure === "bytes" ? formatSize(most) : String(most);
@@ -40,14 +40,14 @@ export function useLimitsText() {
   );
   const short = useCallback(
     (kind: PolicyKind, limits: Limits): string => {
-      const said = limitsOf(kind)
+      const parts = limitsOf(kind)
         .filter(([name]) => isLimited(limits[name]))
         .map(([name, measure]) =>
           name === "slots"
             ? one(measure, limits[name])
             : `${i18n._(LIMIT_TITLES[name])}: ${one(measure, limits[name])}`,
         );
-      return said.join(" · ") || t`not limited`;
+      return parts.join(" · ") || t`not limited`;
     },
     [t, i18n, one],
   );

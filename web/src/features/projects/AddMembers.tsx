@@ -16,7 +16,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
   const [written, setWritten] = useState("");
   const [admin, setAdmin] = useState(false);
   const [q] = useDebouncedValue(written, 200);
-  const found = useQuery({
+  const query = useQuery({
     queryKey: ["users", "found", project.domain.id, q] as const,
     queryFn: async ({ signal }) =>
       (
@@ -45,7 +45,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
           style={{ flex: "1 1 16rem" }}
           label={t`Add members`}
           placeholder={chosen.length === 0 ? t`E-mail, or part of a name` : undefined}
-          data={(found.data ?? []).map(({ email }) => email)}
+          data={(query.data ?? []).map(({ email }) => email)}
           filter={({ options }) => options}
           splitChars={[",", " ", ";"]}
           value={chosen}
@@ -53,7 +53,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
           searchValue={written}
           onSearchChange={setWritten}
           renderOption={({ option }) => {
-            const user = found.data?.find(({ email }) => email === option.value);
+            const user = query.data?.find(({ email }) => email === option.value);
             return (
               <div>
                 <Text size="sm">{option.value}</Text>

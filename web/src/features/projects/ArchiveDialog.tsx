@@ -12,12 +12,12 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
   const { t } = useLingui();
   const archive = useArchiveProject();
   const [sessions, setSessions] = useState<"keep" | "end">("keep");
-  const asks = project.live_sessions > 0 || archive.error?.code === "project.has_sessions";
+  const needsChoice = project.live_sessions > 0 || archive.error?.code === "project.has_sessions";
   return (
     <Form
       onSubmit={(event) => {
         event?.preventDefault();
-        archive.mutate({ id: project.id, sessions: asks ? sessions : null }, { onSuccess: onDone });
+        archive.mutate({ id: project.id, sessions: needsChoice ? sessions : null }, { onSuccess: onDone });
       }}
       submit={t`Archive`}
       onCancel={onDone}
@@ -28,7 +28,7 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
         "project",
         "archive",
         project.name,
-        ...(asks ? ["--sessions", sessions] : []),
+        ...(needsChoice ? ["--sessions", sessions] : []),
       )}
     >
       <Text size="sm">
@@ -36,7 +36,7 @@ export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDo
           <b>{project.name}</b> accepts no new sessions until it is restored. Nothing is deleted.
         </Trans>
       </Text>
-      {asks && (
+      {needsChoice && (
         <SessionsChoice
           label={<Plural value={project.live_sessions} one="# live session" other="# live sessions" />}
           value={sessions}

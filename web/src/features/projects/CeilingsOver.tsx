@@ -6,29 +6,29 @@ import { domainsOverQuery } from "@/queries/domains";
 import { projectsOverQuery } from "@/queries/projects";
 
 interface Props {
-  place: "domain" | "project";
+  scope: "domain" | "project";
   id: string;
   /** As they are being written. */
   ceilings: Slots;
   /** What is written makes sense so far. */
-  whole: boolean;
+  isComplete: boolean;
 }
 
 const TYPING_MS = 300;
 
 /** Whether a place would be over its ceilings now, were they these. */
-export function CeilingsOver({ place, id, ceilings, whole }: Props) {
-  const [asked] = useDebouncedValue(JSON.stringify(ceilings), TYPING_MS);
-  const tried: Slots = JSON.parse(asked);
+export function CeilingsOver({ scope, id, ceilings, isComplete }: Props) {
+  const [debounced] = useDebouncedValue(JSON.stringify(ceilings), TYPING_MS);
+  const tried: Slots = JSON.parse(debounced);
   const inDomain = useQuery({
     ...domainsOverQuery(id, tried),
-    enabled: whole && place === "domain",
+    enabled: isComplete && scope === "domain",
     placeholderData: keepPreviousData,
   });
   const inProject = useQuery({
     ...projectsOverQuery(id, tried),
-    enabled: whole && place === "project",
+    enabled: isComplete && scope === "project",
     placeholderData: keepPreviousData,
   });
-  return <OverNotice found={place === "domain" ? inDomain : inProject} />;
+  return <OverNotice query={scope === "domain" ? inDomain : inProject} />;
 }

@@ -25,8 +25,8 @@ interface Props {
 /** One project: its facts, and who is in it. */
 export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(projectsShowQuery(id));
-  const project = found.data;
+  const query = useQuery(projectsShowQuery(id));
+  const project = query.data;
   return (
     <Drawer
       opened={opened}
@@ -35,8 +35,8 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       title={project?.name ?? t`Project`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={200} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={200} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {project && (
         <Stack gap="lg">
           <Group gap="xs">

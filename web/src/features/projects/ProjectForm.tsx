@@ -26,21 +26,21 @@ interface DrawerProps {
 /** Makes a project, or changes one. */
 export function ProjectFormDrawer({ opened, id, onClose }: DrawerProps) {
   const { t } = useLingui();
-  const found = useQuery({ ...projectsShowQuery(id ?? ""), enabled: id !== undefined });
+  const query = useQuery({ ...projectsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`project`}` : t`New project`}
+      title={id ? t`Edit ${query.data?.name ?? t`project`}` : t`New project`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
         <ProjectForm project={undefined} onDone={onClose} />
-      ) : found.data ? (
-        <ProjectForm key={id} project={found.data} onDone={onClose} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : query.data ? (
+        <ProjectForm key={id} project={query.data} onDone={onClose} />
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeleton height={240} aria-busy />
       )}
@@ -129,10 +129,10 @@ function ProjectForm({ project, onDone }: { project: WholeProject | undefined; o
       />
       {project && (
         <CeilingsOver
-          place="project"
+          scope="project"
           id={project.id}
           ceilings={ceilings}
-          whole={form.values.ceilings.every(({ slot }) => slot !== "")}
+          isComplete={form.values.ceilings.every(({ slot }) => slot !== "")}
         />
       )}
     </Form>

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { WholeProject } from "@/api/types";
-import { PeopleTabs } from "@/features/users/PeopleTabs";
+import { UsersTabs } from "@/features/users/PeopleTabs";
 import { mayBeyondOwn, useRefusal } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { domainsChoiceQuery } from "@/queries/domains";
@@ -52,7 +52,7 @@ export function ProjectsPage() {
     <ListPage
       title={t`Projects`}
       name="projects"
-      tabs={<PeopleTabs />}
+      tabs={<UsersTabs />}
       search={search}
       onChange={change}
       list={list}

@@ -15,7 +15,7 @@ import { ArchiveDialog } from "./ArchiveDialog";
 export function useProjectActs() {
   const { t } = useLingui();
   const refusal = useRefusal();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { mutateAsync: restore } = useRestoreProject();
   const { mutateAsync: remove } = useRemoveProject();
   return useMemo(() => {
@@ -40,7 +40,7 @@ export function useProjectActs() {
           notifications.show({
             color: "red",
             title: t`Could not restore ${project.name}`,
-            message: said(thrown).detail,
+            message: problemText(thrown).detail,
           });
         }
       },
@@ -62,7 +62,7 @@ export function useProjectActs() {
           ),
         }),
     };
-  }, [t, refusal, said, restore, remove]);
+  }, [t, refusal, problemText, restore, remove]);
 }
 
 export type ProjectActs = ReturnType<typeof useProjectActs>;

@@ -10,7 +10,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { withNamed } from "./choice";
-import { PeopleInput } from "./PeopleInput";
+import { UsersInput } from "./PeopleInput";
 
 type Values = { domains: string[]; projects: string[]; users: string[] };
 
@@ -39,13 +39,13 @@ export function AccessForm({ group }: { group: Group }) {
     ({ name, domain }) => `${name} (${domain})`,
   );
   const before = form.getInitialValues();
-  const change = (kind: keyof Values, word: string, said: (id: string) => string) => [
+  const change = (kind: keyof Values, word: string, format: (id: string) => string) => [
     ...form.values[kind]
       .filter((id) => !before[kind].includes(id))
-      .flatMap((id) => ["--allow", `${word}=${said(id)}`]),
+      .flatMap((id) => ["--allow", `${word}=${format(id)}`]),
     ...before[kind]
       .filter((id) => !form.values[kind].includes(id))
-      .flatMap((id) => ["--deny", `${word}=${said(id)}`]),
+      .flatMap((id) => ["--deny", `${word}=${format(id)}`]),
   ];
   return (
     <Form
@@ -88,7 +88,7 @@ export function AccessForm({ group }: { group: Group }) {
         data={everyProject}
         {...form.getInputProps("projects")}
       />
-      <PeopleInput
+      <UsersInput
         label={t`Users`}
         description={t`By e-mail address, in all their projects.`}
         value={form.values.users}

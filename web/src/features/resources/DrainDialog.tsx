@@ -42,19 +42,19 @@ function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () 
   const [how, setHow] = useState<Draining>("wait");
   const [typed, setTyped] = useState("");
   const drain = useDrainNode();
-  const told = useQuery(nodesDrainQuery(id, how));
-  const lost = told.data?.sessions.filter(loses).length ?? 0;
+  const preview = useQuery(nodesDrainQuery(id, how));
+  const lost = preview.data?.sessions.filter(loses).length ?? 0;
   const sure = lost === 0 || typed === name;
   return (
     <Form
       onSubmit={(event) => {
         event?.preventDefault();
-        if (told.data && sure) drain.mutate({ id, how }, { onSuccess: onDone });
+        if (preview.data && sure) drain.mutate({ id, how }, { onSuccess: onDone });
       }}
       submit={<Trans>Drain</Trans>}
       onCancel={onDone}
       busy={drain.isPending}
-      blocked={!told.data || !sure}
+      blocked={!preview.data || !sure}
       problem={drain.error}
       command={commandLine("carrel", "node", "drain", name, "--how", how)}
     >
@@ -80,9 +80,9 @@ function DrainForm({ id, name, onDone }: { id: string; name: string; onDone: () 
           ))}
         </Stack>
       </Radio.Group>
-      {told.isPending && <Skeleton height={80} aria-busy />}
-      {told.isError && <ProblemAlert problem={told.error} onRetry={() => void told.refetch()} />}
-      {told.data && <Consequences drain={told.data} />}
+      {preview.isPending && <Skeleton height={80} aria-busy />}
+      {preview.isError && <ProblemAlert problem={preview.error} onRetry={() => void preview.refetch()} />}
+      {preview.data && <Consequences drain={preview.data} />}
       {lost > 0 && (
         <TextInput
           label={t`Type ${name} to confirm`}

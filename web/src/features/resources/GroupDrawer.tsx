@@ -34,8 +34,8 @@ interface Props {
 /** One resource group: its settings, who may use it, and the weights of its fair share. */
 export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(groupsShowQuery(id));
-  const group = found.data;
+  const query = useQuery(groupsShowQuery(id));
+  const group = query.data;
   const names: Record<GroupTab, string> = {
     overview: t`Overview`,
     access: t`Access`,
@@ -49,8 +49,8 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
       title={group?.name ?? t`Resource group`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {group && (
         <Stack gap="md" key={group.id}>
           <Row gap="xs">

@@ -7,7 +7,7 @@ import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { GroupRules } from "./GroupRules";
-import { changedGroup, type GroupValues, groupCommand, valuesOf, wantedGroup } from "./group-values";
+import { changedGroup, type GroupValues, groupCommand, groupRequest, valuesOf } from "./group-values";
 
 interface Props {
   opened: boolean;
@@ -20,21 +20,21 @@ interface Props {
 /** Makes a resource group, or changes one. */
 export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
   const { t } = useLingui();
-  const found = useQuery({ ...groupsShowQuery(id ?? ""), enabled: id !== undefined });
+  const query = useQuery({ ...groupsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`resource group`}` : t`New resource group`}
+      title={id ? t`Edit ${query.data?.name ?? t`resource group`}` : t`New resource group`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
         <GroupForm group={undefined} onDone={onClose} onMade={onMade} />
-      ) : found.data ? (
-        <GroupForm key={id} group={found.data} onDone={onClose} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : query.data ? (
+        <GroupForm key={id} group={query.data} onDone={onClose} />
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeleton height={320} aria-busy />
       )}
@@ -63,11 +63,11 @@ function GroupForm({ group, onDone, onMade }: FormProps) {
     },
     sent.error,
   );
-  const wanted = wantedGroup(form.values);
-  const changed = group ? changedGroup(group, wanted) : wanted;
+  const request = groupRequest(form.values);
+  const changed = group ? changedGroup(group, request) : request;
   const nothing = group !== undefined && Object.keys(changed).length === 0;
   const save = form.onSubmit(() => {
-    if (!group) return create.mutate(wanted, { onSuccess: onMade ?? onDone });
+    if (!group) return create.mutate(request, { onSuccess: onMade ?? onDone });
     if (nothing) return onDone();
     update.mutate({ id: group.id, ...changed }, { onSuccess: onDone });
   }, focusFirst(form));

@@ -26,18 +26,18 @@ interface Props {
 /** Everything about one node. */
 export function NodeDrawer({ opened, id, tab, acts, onTab, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(nodesShowQuery(id));
+  const query = useQuery(nodesShowQuery(id));
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={found.data?.name ?? t`Node`}
+      title={query.data?.name ?? t`Node`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-      {found.data && <Detail key={id} node={found.data} tab={tab} acts={acts} onTab={onTab} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && <Detail key={id} node={query.data} tab={tab} acts={acts} onTab={onTab} />}
     </Drawer>
   );
 }

@@ -22,18 +22,18 @@ interface Props {
 /** Changes a node: its group, what is kept for the system, how often its CPU is offered. */
 export function NodeFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(nodesShowQuery(id));
+  const query = useQuery(nodesShowQuery(id));
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={t`Edit ${found.data?.name ?? t`node`}`}
+      title={t`Edit ${query.data?.name ?? t`node`}`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
-      {found.data && <NodeForm key={id} node={found.data} onDone={onClose} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
+      {query.data && <NodeForm key={id} node={query.data} onDone={onClose} />}
     </Drawer>
   );
 }

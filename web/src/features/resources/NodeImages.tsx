@@ -8,7 +8,7 @@ export function NodeImages({ names }: { names: string[] }) {
   const { t } = useLingui();
   const [q, setQ] = useState("");
   if (names.length === 0) return <EmptyState title={t`No images on this node yet`} />;
-  const found = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
+  const matches = names.filter((name) => name.toLowerCase().includes(q.toLowerCase()));
   return (
     <Stack gap="xs">
       {names.length > 10 && (
@@ -21,13 +21,13 @@ export function NodeImages({ names }: { names: string[] }) {
         />
       )}
       <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: "none" }}>
-        {found.map((name) => (
+        {matches.map((name) => (
           <li key={name}>
             <Code style={{ overflowWrap: "anywhere" }}>{name}</Code>
           </li>
         ))}
       </Stack>
-      {found.length === 0 && <EmptyState title={t`Nothing found`} />}
+      {matches.length === 0 && <EmptyState title={t`Nothing found`} />}
     </Stack>
   );
 }

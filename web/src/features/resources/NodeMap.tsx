@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Node } from "@/api/types";
-import { type NodeFilter, nodesWholeQuery } from "@/queries/nodes";
+import { type NodeFilter, nodesAllQuery } from "@/queries/nodes";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useSlotName } from "@/ui/slots";
 import { byGroup, kindsOf, loadOf, shade } from "./load";
@@ -29,19 +29,19 @@ const SCARCEST = "";
 export function NodeMap({ filter, by, onBy, linkTo, empty }: Props) {
   const { t } = useLingui();
   const name = useSlotName();
-  const found = useQuery(nodesWholeQuery(filter));
-  const nodes = found.data ?? [];
-  if (found.isPending) {
+  const query = useQuery(nodesAllQuery(filter));
+  const nodes = query.data ?? [];
+  if (query.isPending) {
     return (
       <div className={styles.map} aria-busy>
         <Skeleton height={180} />
       </div>
     );
   }
-  if (found.isError) {
+  if (query.isError) {
     return (
       <div className={styles.map}>
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       </div>
     );
   }

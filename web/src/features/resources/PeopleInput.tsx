@@ -3,7 +3,7 @@ import { TagsInput, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { usersFoundQuery } from "@/queries/users";
+import { usersSearchQuery } from "@/queries/users";
 
 interface Props {
   label: string;
@@ -15,18 +15,18 @@ interface Props {
 }
 
 /** People of any domain, found by a part of their e-mail or name. */
-export function PeopleInput({ value, ...props }: Props) {
+export function UsersInput({ value, ...props }: Props) {
   const { t } = useLingui();
   const [written, setWritten] = useState("");
   const [q] = useDebouncedValue(written, 200);
-  const found = useQuery({ ...usersFoundQuery(q), enabled: q !== "" }).data ?? [];
+  const users = useQuery({ ...usersSearchQuery(q), enabled: q !== "" }).data ?? [];
   return (
     <TagsInput
       {...props}
       value={value}
       placeholder={value.length === 0 ? t`E-mail, or part of a name` : undefined}
       // Only while something is written: the list would cover the button below.
-      data={written === "" ? [] : found.map(({ email }) => email)}
+      data={written === "" ? [] : users.map(({ email }) => email)}
       filter={({ options }) => options}
       splitChars={[",", " ", ";"]}
       searchValue={written}
@@ -35,7 +35,7 @@ export function PeopleInput({ value, ...props }: Props) {
         <div>
           <Text size="sm">{option.value}</Text>
           <Text size="xs" c="dimmed">
-            {found.find(({ email }) => email === option.value)?.name}
+            {users.find(({ email }) => email === option.value)?.name}
           </Text>
         </div>
       )}

@@ -75,9 +75,9 @@ function PresetForm({ preset, onDone }: { preset: Preset | undefined; onDone: ()
   const slots = Object.fromEntries(form.values.slots.map(({ slot, amount }) => [slot, amount]));
   const save = form.onSubmit(() => {
     const done = { onSuccess: onDone };
-    const wanted = { name, group: group || null, slots };
-    if (preset) update.mutate({ id: preset.id, ...wanted }, done);
-    else create.mutate(wanted, done);
+    const request = { name, group: group || null, slots };
+    if (preset) update.mutate({ id: preset.id, ...request }, done);
+    else create.mutate(request, done);
   }, focusFirst(form));
   const groupName = groups.find(({ id }) => id === group)?.name;
   return (

@@ -8,7 +8,7 @@ import { useRefusal } from "@/me/may";
 import { domainsChoiceQuery } from "@/queries/domains";
 import { useSetWeights } from "@/queries/groups";
 import { projectsChoiceQuery } from "@/queries/projects";
-import { usersFoundQuery } from "@/queries/users";
+import { usersSearchQuery } from "@/queries/users";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { type Weight, type WeightKind, weightsOf, weightWords } from "./weights";
@@ -110,7 +110,7 @@ function AnotherWeight({ taken, names, onAdd }: AnotherProps) {
   const [written, setWritten] = useState("");
   const domains = useQuery(domainsChoiceQuery).data ?? [];
   const projects = useQuery(projectsChoiceQuery(undefined)).data ?? [];
-  const users = useQuery({ ...usersFoundQuery(written), enabled: kind === "users" }).data ?? [];
+  const users = useQuery({ ...usersSearchQuery(written), enabled: kind === "users" }).data ?? [];
   const offered = {
     domains: domains.map(({ id, name }) => ({ value: id, label: name })),
     projects: projects.map(({ id, name, domain }) => ({ value: id, label: `${name} (${domain.name})` })),

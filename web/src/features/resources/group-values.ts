@@ -32,31 +32,31 @@ export function valuesOf(group: Group | undefined): GroupValues {
 }
 
 /** The request for such a group. */
-export const wantedGroup = ({ app_address, ...values }: GroupValues): GroupCreate => ({
+export const groupRequest = ({ app_address, ...values }: GroupValues): GroupCreate => ({
   ...values,
   app_address: app_address.trim() || null,
 });
 
 /** What is other than the group has it. */
-export const changedGroup = (group: Group, wanted: GroupCreate): GroupUpdate =>
+export const changedGroup = (group: Group, request: GroupCreate): GroupUpdate =>
   Object.fromEntries(
-    FIELDS.filter((field) => JSON.stringify(group[field]) !== JSON.stringify(wanted[field])).map((field) => [
+    FIELDS.filter((field) => JSON.stringify(group[field]) !== JSON.stringify(request[field])).map((field) => [
       field,
-      wanted[field],
+      request[field],
     ]),
   );
 
 /** The line that makes the same group, or the same change. */
-export function groupCommand(group: Group | undefined, wanted: GroupUpdate): string {
+export function groupCommand(group: Group | undefined, changes: GroupUpdate): string {
   const given = group
-    ? wanted
-    : changedGroup({ ...FRESH, app_address: null } as unknown as Group, wanted as GroupCreate);
+    ? changes
+    : changedGroup({ ...FRESH, app_address: null } as unknown as Group, changes as GroupCreate);
   const word = (option: string, value: string | undefined) => (value === undefined ? [] : [option, value]);
   const time = (seconds: number | undefined) => (seconds === undefined ? undefined : cliTime(seconds));
   return commandLine(
     "carrel",
     "group",
-    ...(group ? ["edit", group.name] : ["create", wanted.name || "gpu"]),
+    ...(group ? ["edit", group.name] : ["create", changes.name || "gpu"]),
     ...(group ? word("--name", given.name) : []),
     ...word("--description", given.description),
     ...(group && given.active !== undefined ? [given.active ? "--activate" : "--deactivate"] : []),

@@ -13,7 +13,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
   const { t } = useLingui();
   const refusal = useRefusal();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { mutateAsync: update } = useUpdateNode();
   const { mutateAsync: forget } = useForgetNode();
   return useMemo(() => {
@@ -49,12 +49,12 @@ export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
           notifications.show({
             color: "red",
             title: cordoned ? t`Could not cordon ${node.name}` : t`Could not uncordon ${node.name}`,
-            message: said(thrown).detail,
+            message: problemText(thrown).detail,
           });
         }
       },
     };
-  }, [t, refusal, said, update, forget, go]);
+  }, [t, refusal, problemText, update, forget, go]);
 }
 
 export type NodeActs = ReturnType<typeof useNodeActs>;

@@ -24,12 +24,12 @@ const KINDS: Record<WeightKind, string> = { domains: "domain", projects: "projec
 
 /** The options of the command line for what is other than before: people and domains by name, projects by id. */
 export function weightWords(before: readonly Weight[], now: readonly Weight[]): string[] {
-  const said = ({ kind, id, label }: Weight) => `${KINDS[kind]}=${kind === "projects" ? id : label}`;
+  const format = ({ kind, id, label }: Weight) => `${KINDS[kind]}=${kind === "projects" ? id : label}`;
   const same = (one: Weight) => (other: Weight) => one.kind === other.kind && one.id === other.id;
   return [
     ...now
       .filter((row) => before.find(same(row))?.weight !== row.weight)
-      .flatMap((row) => ["--set", `${said(row)}:${row.weight}`]),
-    ...before.filter((row) => !now.some(same(row))).flatMap((row) => ["--unset", said(row)]),
+      .flatMap((row) => ["--set", `${format(row)}:${row.weight}`]),
+    ...before.filter((row) => !now.some(same(row))).flatMap((row) => ["--unset", format(row)]),
   ];
 }

@@ -32,13 +32,13 @@ export function SharesView({ group, choices }: Props) {
       <div className={styles.body}>
         {shares.isPending && <Skeleton height={220} aria-busy />}
         {shares.isError && <ProblemAlert problem={shares.error} onRetry={() => void shares.refetch()} />}
-        {shares.data && <Whole shares={shares.data} />}
+        {shares.data && <GroupShares shares={shares.data} />}
       </div>
     </>
   );
 }
 
-function Whole({ shares }: { shares: Shares }) {
+function GroupShares({ shares }: { shares: Shares }) {
   const { t, i18n } = useLingui();
   const lines = linesOf(shares, may(useMe(), "share.read", {}));
   const halfLife = formatDuration(shares.half_life_s * 1000, i18n.locale);

@@ -32,8 +32,8 @@ function Name({ queued }: { queued: Queued }) {
 }
 
 function Reason({ queued }: { queued: Queued }) {
-  const said = useReason()(queued.reason);
-  return <span style={{ whiteSpace: "normal" }}>{said}</span>;
+  const text = useReason()(queued.reason);
+  return <span style={{ whiteSpace: "normal" }}>{text}</span>;
 }
 
 export const QUEUE_COLUMNS: readonly Column<Queued>[] = [

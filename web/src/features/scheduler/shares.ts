@@ -19,16 +19,16 @@ export interface ShareLine {
  */
 export function linesOf(
   { items, scheduler }: Pick<Shares, "items" | "scheduler">,
-  whole: boolean,
+  isComplete: boolean,
 ): ShareLine[] {
   const fair = scheduler === "fair_share";
   const below = (nodes: readonly Share[], above: string, depth: number): ShareLine[] => {
-    const told = whole || depth > 0;
+    const shown = isComplete || depth > 0;
     const had = nodes.reduce((sum, node) => sum + node.share, 0);
-    const first = told && fair ? nodes.find((node) => node.waiting > 0) : undefined;
+    const first = shown && fair ? nodes.find((node) => node.waiting > 0) : undefined;
     return nodes.flatMap((node) => {
       const path = above ? `${above}/${node.id}` : node.id;
-      const portion = told ? (had > 0 ? node.share / had : 0) : null;
+      const portion = shown ? (had > 0 ? node.share / had : 0) : null;
       return [{ path, node, depth, portion, next: node === first }, ...below(node.children, path, depth + 1)];
     });
   };
@@ -36,19 +36,23 @@ export function linesOf(
 }
 
 type Weights = NonNullable<Group["weights"]>;
-type Place = keyof Weights;
-const PLACES: Readonly<Record<string, Place>> = { domain: "domains", project: "projects", user: "users" };
+type HolderKind = keyof Weights;
+const PLACES: Readonly<Record<string, HolderKind>> = {
+  domain: "domains",
+  project: "projects",
+  user: "users",
+};
 
 /** All weights of a group with one of them changed; 1 is what holds without any, and needs no keeping. */
 export function withWeight(
   weights: Weights,
   { kind, id }: Pick<Share, "kind" | "id">,
   weight: number,
-): Record<Place, Record<string, number>> {
+): Record<HolderKind, Record<string, number>> {
   const changed = PLACES[kind];
-  const of = (place: Place) => {
-    const kept = Object.fromEntries(weights[place].map((one) => [one.id, one.weight]));
-    if (place !== changed) return kept;
+  const of = (kind: HolderKind) => {
+    const kept = Object.fromEntries(weights[kind].map((one) => [one.id, one.weight]));
+    if (kind !== changed) return kept;
     const { [id]: _before, ...others } = kept;
     return weight === 1 ? others : { ...others, [id]: weight };
   };

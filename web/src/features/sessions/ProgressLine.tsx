@@ -7,13 +7,13 @@ import { useSessionText } from "@/sentences/use-session-text";
 /** Why a session is not running yet, and how far it is. Nothing for one that has arrived. */
 export function ProgressLine({ session, oneLine = false }: { session: Session; oneLine?: boolean }) {
   const { t } = useLingui();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   if (!isUnderWay(session.state)) return null;
   const { progress, reason, queue_position: place } = session;
   const queue = place != null && session.state === "PENDING" ? t`Queue position ${place}.` : "";
   const text =
-    (progress?.text && said.progress(progress)) ||
-    [queue, reason && said.reason(reason)].filter(Boolean).join(" ");
+    (progress?.text && sessionText.progress(progress)) ||
+    [queue, reason && sessionText.reason(reason)].filter(Boolean).join(" ");
   if (!text && progress?.fraction == null) return null;
   return (
     <Stack gap={4} mt={oneLine ? 0 : 4}>

@@ -19,7 +19,7 @@ export function useSessionActions() {
   const navigate = useNavigate();
   const images = useQuery(imagesListQuery).data;
   const me = useMe().user.id;
-  const said = useProblemText();
+  const problemText = useProblemText();
 
   return useMemo(
     () => ({
@@ -51,7 +51,7 @@ export function useSessionActions() {
             blockedHint: t`Allow pop-ups for this address and try again.`,
           });
         } catch (thrown) {
-          const { detail, hint } = said(thrown);
+          const { detail, hint } = problemText(thrown);
           notifications.show({
             color: "red",
             title: t`Could not open ${app.title}`,
@@ -70,7 +70,7 @@ export function useSessionActions() {
         });
       },
     }),
-    [t, navigate, images, me, said],
+    [t, navigate, images, me, problemText],
   );
 }
 

@@ -32,7 +32,7 @@ export function ProofDialog() {
           <Text size="sm">{t`This action needs a recent sign-in. You are asked once every 15 minutes.`}</Text>
           {!isPending && (
             <ProofFields
-              means={meansOf(factors)}
+              methods={methodsOf(factors)}
               onProve={async (evidence) => {
                 await confirm.mutateAsync(evidence);
                 proofDesk.settle(true);
@@ -56,10 +56,10 @@ export function ProofDialog() {
 }
 
 /** By what somebody with these factors can prove it; the password first, which everybody knows best. */
-function meansOf(factors: Factors | undefined): Mean[] {
-  const means: Mean[] = ["password"];
-  if (factors?.totp_since) means.push("code");
-  if (factors?.passkeys_possible && factors.passkeys.length > 0 && takesPasskeys()) means.push("passkey");
-  if (factors && factors.recovery_codes_left > 0) means.push("recovery_code");
-  return means;
+function methodsOf(factors: Factors | undefined): Mean[] {
+  const methods: Mean[] = ["password"];
+  if (factors?.totp_since) methods.push("code");
+  if (factors?.passkeys_possible && factors.passkeys.length > 0 && takesPasskeys()) methods.push("passkey");
+  if (factors && factors.recovery_codes_left > 0) methods.push("recovery_code");
+  return methods;
 }

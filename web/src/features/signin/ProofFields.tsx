@@ -12,7 +12,7 @@ export type Mean = (typeof MEANS)[number];
 
 interface Props {
   /** The ways to prove it, the usual one first. */
-  means: readonly Mean[];
+  methods: readonly Mean[];
   onProve: (evidence: Evidence) => Promise<unknown>;
   submit: string;
   /** What else can be done: cancel, use another account. */
@@ -20,9 +20,9 @@ interface Props {
 }
 
 /** Proves that it is this person, in one of several ways. */
-export function ProofFields({ means, onProve, submit, other }: Props) {
+export function ProofFields({ methods, onProve, submit, other }: Props) {
   const { t } = useLingui();
-  const [mean, setMean] = useState<Mean>(means[0] ?? "code");
+  const [mean, setMean] = useState<Mean>(methods[0] ?? "code");
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -112,7 +112,7 @@ export function ProofFields({ means, onProve, submit, other }: Props) {
           {mean === "passkey" ? <Trans>Use passkey</Trans> : submit}
         </Button>
         <Group gap="xs" justify="space-between">
-          {means
+          {methods
             .filter((one) => one !== mean)
             .map((one) => (
               <Button key={one} variant="subtle" size="compact-sm" onClick={() => choose(one)}>

@@ -14,7 +14,7 @@ export function SecondStep() {
   const passkeys = greeting?.passkeys === true && takesPasskeys();
   return (
     <ProofFields
-      means={passkeys ? ["code", "passkey", "recovery_code"] : ["code", "recovery_code"]}
+      methods={passkeys ? ["code", "passkey", "recovery_code"] : ["code", "recovery_code"]}
       onProve={step.mutateAsync}
       submit={t`Continue`}
       other={{ label: t`Use another account`, onClick: startOver }}

@@ -18,11 +18,11 @@ export function TotpSetup({ onDone, onCancel }: Props) {
   const { mutate: ask, data: offer, error: refused } = useOfferTotp();
   const confirm = useConfirmTotp();
   const [code, setCode] = useState("");
-  const asked = useRef(false);
+  const requested = useRef(false);
   useEffect(() => {
     // Asking twice would end the first secret.
-    if (!asked.current) ask();
-    asked.current = true;
+    if (!requested.current) ask();
+    requested.current = true;
   }, [ask]);
 
   if (refused) {

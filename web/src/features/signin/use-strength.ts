@@ -7,9 +7,9 @@ let coming: Promise<Judge> | null = null;
 /** How hard the password is to guess, from 0 to 4; null until the judge, which is large, has been downloaded. */
 export function useStrength(password: string, personal: readonly string[]): number | null {
   const [judge, setJudge] = useState<{ strengthOf: Judge } | null>(null);
-  const wanted = password !== "";
+  const enabled = password !== "";
   useEffect(() => {
-    if (!wanted) return;
+    if (!enabled) return;
     let here = true;
     coming ??= import("./strength").then(({ strengthOf }) => strengthOf);
     coming.then(
@@ -22,7 +22,7 @@ export function useStrength(password: string, personal: readonly string[]): numb
     return () => {
       here = false;
     };
-  }, [wanted]);
+  }, [enabled]);
   const calm = useDeferredValue(password);
-  return judge && wanted ? judge.strengthOf(calm, personal) : null;
+  return judge && enabled ? judge.strengthOf(calm, personal) : null;
 }

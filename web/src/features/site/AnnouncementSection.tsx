@@ -24,7 +24,7 @@ export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValu
         minRows={3}
         maxRows={12}
         maxLength={4000}
-        description={<DefaultHint form={form} name="announcement" said={<Trans>none</Trans>} />}
+        description={<DefaultHint form={form} name="announcement" text={<Trans>none</Trans>} />}
         inputWrapperOrder={["label", "input", "description", "error"]}
         {...form.getInputProps("announcement")}
       />

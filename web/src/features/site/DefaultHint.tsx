@@ -8,11 +8,11 @@ interface Props {
   form: UseFormReturnType<SiteValues>;
   name: Setting;
   /** The default in words. */
-  said: ReactNode;
+  text: ReactNode;
 }
 
 /** What the default of a setting is, and a way back to it. */
-export function DefaultHint({ form, name, said }: Props) {
+export function DefaultHint({ form, name, text: said }: Props) {
   if (sameSetting(form.values[name], SITE_DEFAULTS[name])) return <Trans>Default: {said}</Trans>;
   return (
     <>

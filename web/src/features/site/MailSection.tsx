@@ -64,7 +64,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
         <TextInput
           label={t`Mail server`}
           placeholder="smtp.example.org"
-          description={<DefaultHint form={form} name="mail_host" said={<Trans>none: mail is off</Trans>} />}
+          description={<DefaultHint form={form} name="mail_host" text={<Trans>none: mail is off</Trans>} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_host")}
         />
@@ -73,7 +73,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
           min={1}
           max={65_535}
           allowDecimal={false}
-          description={<DefaultHint form={form} name="mail_port" said={587} />}
+          description={<DefaultHint form={form} name="mail_port" text={587} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_port")}
           onChange={(port) => form.setFieldValue("mail_port", Number(port))}
@@ -82,14 +82,14 @@ export function MailSection({ form, site, password, onPassword }: Props) {
           label={t`Encryption`}
           allowDeselect={false}
           data={encryption}
-          description={<DefaultHint form={form} name="mail_tls" said="STARTTLS" />}
+          description={<DefaultHint form={form} name="mail_tls" text="STARTTLS" />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_tls")}
         />
         <TextInput
           label={t`From address`}
           placeholder="carrel@example.org"
-          description={<DefaultHint form={form} name="mail_sender" said={<Trans>none</Trans>} />}
+          description={<DefaultHint form={form} name="mail_sender" text={<Trans>none</Trans>} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_sender")}
           value={form.values.mail_sender ?? ""}
@@ -98,7 +98,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
         <TextInput
           label={t`User name`}
           autoComplete="off"
-          description={<DefaultHint form={form} name="mail_user" said={<Trans>none</Trans>} />}
+          description={<DefaultHint form={form} name="mail_user" text={<Trans>none</Trans>} />}
           inputWrapperOrder={BELOW}
           {...form.getInputProps("mail_user")}
         />

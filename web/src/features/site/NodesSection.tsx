@@ -12,7 +12,7 @@ export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) 
     <Section title={t`Nodes`}>
       <Switch
         label={t`Show nodes to users who can use them`}
-        description={<DefaultHint form={form} name="nodes_visible" said={<Trans>off</Trans>} />}
+        description={<DefaultHint form={form} name="nodes_visible" text={<Trans>off</Trans>} />}
         {...form.getInputProps("nodes_visible", { type: "checkbox" })}
       />
     </Section>

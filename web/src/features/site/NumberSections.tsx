@@ -27,7 +27,7 @@ export function NumberField({ form, name, label, min, max }: NumberProps) {
   return (
     <NumberInput
       label={label}
-      description={<DefaultHint form={form} name={name} said={SITE_DEFAULTS[name]} />}
+      description={<DefaultHint form={form} name={name} text={SITE_DEFAULTS[name]} />}
       inputWrapperOrder={["label", "input", "description", "error"]}
       min={min}
       max={max}
@@ -64,7 +64,7 @@ export function PasswordSection({ form }: Given) {
       </SimpleGrid>
       <Switch
         label={t`Reject passwords that are easy to guess`}
-        description={<DefaultHint form={form} name="password_refuse_common" said={<Trans>on</Trans>} />}
+        description={<DefaultHint form={form} name="password_refuse_common" text={<Trans>on</Trans>} />}
         {...form.getInputProps("password_refuse_common", { type: "checkbox" })}
       />
     </Section>
@@ -146,7 +146,7 @@ export function SessionsSection({ form }: Given) {
       <Section title={t`Second factor`}>
         <Select
           label={t`Required for`}
-          description={<DefaultHint form={form} name="second_factor" said={<Trans>none</Trans>} />}
+          description={<DefaultHint form={form} name="second_factor" text={<Trans>none</Trans>} />}
           inputWrapperOrder={["label", "input", "description", "error"]}
           allowDeselect={false}
           data={whom}

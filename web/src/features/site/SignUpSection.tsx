@@ -21,12 +21,12 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
     <Section title={t`Sign-up`}>
       <Switch
         label={t`Allow users to sign up`}
-        description={<DefaultHint form={form} name="sign_up" said={<Trans>off</Trans>} />}
+        description={<DefaultHint form={form} name="sign_up" text={<Trans>off</Trans>} />}
         {...form.getInputProps("sign_up", { type: "checkbox" })}
       />
       <Switch
         label={t`Require e-mail verification`}
-        description={<DefaultHint form={form} name="sign_up_verification" said={<Trans>on</Trans>} />}
+        description={<DefaultHint form={form} name="sign_up_verification" text={<Trans>on</Trans>} />}
         disabled={off}
         {...form.getInputProps("sign_up_verification", { type: "checkbox" })}
       />
@@ -58,7 +58,7 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
       </SimpleGrid>
       <TagsInput
         label={t`Allowed e-mail domains`}
-        description={<DefaultHint form={form} name="sign_up_email_domains" said={<Trans>anyone</Trans>} />}
+        description={<DefaultHint form={form} name="sign_up_email_domains" text={<Trans>anyone</Trans>} />}
         inputWrapperOrder={["label", "input", "description", "error"]}
         placeholder="example.org"
         disabled={off}

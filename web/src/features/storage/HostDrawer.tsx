@@ -27,8 +27,8 @@ interface Props {
 /** One storage host: how it is, and who may use it. */
 export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery(hostsShowQuery(id));
-  const host = found.data;
+  const query = useQuery(hostsShowQuery(id));
+  const host = query.data;
   return (
     <Drawer
       opened={opened}
@@ -37,8 +37,8 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       title={host?.name ?? t`Storage host`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
-      {found.isPending && <Skeleton height={240} aria-busy />}
-      {found.isError && <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />}
+      {query.isPending && <Skeleton height={240} aria-busy />}
+      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {host && (
         <Stack gap="lg" key={host.id}>
           <Group gap="xs">

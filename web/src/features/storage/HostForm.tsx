@@ -21,21 +21,21 @@ interface Props {
 /** Adds a storage host, or changes one. */
 export function HostFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
-  const found = useQuery({ ...hostsShowQuery(id ?? ""), enabled: id !== undefined });
+  const query = useQuery({ ...hostsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
     <Drawer
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={id ? t`Edit ${found.data?.name ?? t`storage host`}` : t`New storage host`}
+      title={id ? t`Edit ${query.data?.name ?? t`storage host`}` : t`New storage host`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {id === undefined ? (
         <HostForm host={undefined} onDone={onClose} />
-      ) : found.data ? (
-        <HostForm key={id} host={found.data} onDone={onClose} />
-      ) : found.isError ? (
-        <ProblemAlert problem={found.error} onRetry={() => void found.refetch()} />
+      ) : query.data ? (
+        <HostForm key={id} host={query.data} onDone={onClose} />
+      ) : query.isError ? (
+        <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeleton height={320} aria-busy />
       )}

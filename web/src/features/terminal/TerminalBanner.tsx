@@ -22,13 +22,13 @@ const WORTH_SAYING = 32 * 1024;
 
 /** How the line is, when there is something to say. */
 export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop }: Props) {
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const refused = useProblemText();
   // Whatever became of its shell: that ended with it.
   if (ended) {
     return (
       <div className={styles.banner} data-tone="bad" role="status">
-        <Trans>The session has ended.</Trans> {reason && said.reason(reason)}
+        <Trans>The session has ended.</Trans> {reason && sessionText.reason(reason)}
       </div>
     );
   }

@@ -10,7 +10,7 @@ import { useSessionText } from "@/sentences/use-session-text";
 /** Shown until the session runs; the terminal then opens by itself. */
 export function TerminalWaiting({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const ended = hasEnded(session.state);
   return (
     <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
@@ -25,7 +25,7 @@ export function TerminalWaiting({ session }: { session: SessionDetail }) {
       </Text>
       {ended && session.reason && (
         <Text size="sm" c="dimmed" ta="center">
-          {said.reason(session.reason)}
+          {sessionText.reason(session.reason)}
         </Text>
       )}
       <ProgressLine session={session} />

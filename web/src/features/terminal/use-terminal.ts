@@ -36,8 +36,8 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
   const screen = useRef<Screen | null>(null);
   const fit = useRef<FitAddon | null>(null);
   const link = useRef<TerminalLink | null>(null);
-  const said = useRef(texts);
-  said.current = texts;
+  const latestTexts = useRef(texts);
+  latestTexts.current = texts;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: size and colours change the screen in place, below
   useEffect(() => {
@@ -53,8 +53,8 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
       size: () => ({ cols: opened.screen.cols, rows: opened.screen.rows }),
       onOutput: (bytes) => opened.screen.write(bytes),
       onState: setState,
-      onGap: (bytes) => note(said.current.gap(bytes)),
-      onFresh: () => note(said.current.fresh),
+      onGap: (bytes) => note(latestTexts.current.gap(bytes)),
+      onFresh: () => note(latestTexts.current.fresh),
       onPending: setPending,
       resume: rememberedTerminal(sessionId),
       onTerminal: (terminal) => rememberTerminal(sessionId, terminal),

@@ -10,12 +10,12 @@ export function ClashDesk() {
   const { t } = useLingui();
   const items = useUploadItems();
   const asking = items.filter(({ state }) => state === "asking");
-  const asked = useLast(asking[0]);
+  const conflict = useLast(asking[0]);
   const [forAll, setForAll] = useState(false);
-  if (!asked) return null;
-  const others = items.filter((one) => one.batch === asked.batch && one.key !== asked.key).length;
+  if (!conflict) return null;
+  const others = items.filter((one) => one.batch === conflict.batch && one.key !== conflict.key).length;
   const answer = (choice: "replace" | "rename" | "skip") =>
-    uploads.answer(asked.key, choice, forAll && others > 0);
+    uploads.answer(conflict.key, choice, forAll && others > 0);
   return (
     <Modal
       opened={asking.length > 0}
@@ -26,7 +26,7 @@ export function ClashDesk() {
       <Stack>
         <Text size="sm" style={{ overflowWrap: "anywhere" }}>
           <Trans>
-            <b>{asked.folder.name}</b> already contains <b>{asked.path}</b>.
+            <b>{conflict.folder.name}</b> already contains <b>{conflict.path}</b>.
           </Trans>
         </Text>
         {others > 0 && (

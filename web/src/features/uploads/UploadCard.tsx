@@ -78,7 +78,7 @@ export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: s
 
 function Troubles({ items }: { items: UploadItem[] }) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   if (items.length === 0) return null;
   const chosen = (item: UploadItem, file: File | null) => {
     if (!file || uploads.takeUp(item.key, file)) return;
@@ -110,7 +110,7 @@ function Troubles({ items }: { items: UploadItem[] }) {
           ) : (
             <Text span inherit c="var(--carrel-bad)">
               {" "}
-              {said(item.problem).detail}
+              {problemText(item.problem).detail}
             </Text>
           )}
         </List.Item>

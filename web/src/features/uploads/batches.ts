@@ -30,14 +30,14 @@ function grouped(items: readonly UploadItem[]): Map<number, UploadItem[]> {
 }
 
 function batchOf(key: number, items: UploadItem[]): Batch {
-  const wanted = items.filter(({ state }) => state !== "skipped");
+  const included = items.filter(({ state }) => state !== "skipped");
   return {
     key,
     folder: items[0]?.folder ?? { id: "", name: "" },
     items,
     done: items.filter(({ state }) => state === "done").length,
-    sentBytes: wanted.reduce((sum, one) => sum + one.sent, 0),
-    totalBytes: wanted.reduce((sum, one) => sum + one.size, 0),
+    sentBytes: included.reduce((sum, one) => sum + one.sent, 0),
+    totalBytes: included.reduce((sum, one) => sum + one.size, 0),
     state: stateOf(items),
     troubles: items.filter(
       ({ state, problem }) => state === "failed" || state === "lost" || (state === "waiting" && problem),

@@ -1,8 +1,8 @@
-import type { Wanted } from "./tasks";
+import type { UploadSource } from "./tasks";
 
 /** What was dropped or chosen: files with their paths, directories that hold nothing, and what could not be read. */
 export interface Dropped {
-  files: Wanted[];
+  files: UploadSource[];
   empty: string[];
   unread: string[];
 }

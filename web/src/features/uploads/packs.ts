@@ -65,8 +65,8 @@ async function sent(
   // By their number, because what clashed may have got another name.
   const complete = done.paths.length + done.refused.length >= files.length;
   const there = new Set(done.paths);
-  const told = files.filter(({ path }) => complete || refused.has(path) || there.has(path));
-  return new Map(told.map(({ path }) => [path, refused.get(path) ?? null]));
+  const reported = files.filter(({ path }) => complete || refused.has(path) || there.has(path));
+  return new Map(reported.map(({ path }) => [path, refused.get(path) ?? null]));
 }
 
 /** Those of which a browser gives the first byte. */

@@ -16,8 +16,8 @@ import {
   type Task,
   TOO_MANY,
   type UploadItem,
+  type UploadSource,
   type UploadState,
-  type Wanted,
 } from "./tasks";
 
 /** What speaks the protocol comes with the first upload. */
@@ -79,24 +79,24 @@ export class UploadQueue {
   }
 
   /** Sends files into a folder; of very many the first are on their way while the others are still looked at. */
-  add(folder: UploadItem["folder"], wanted: readonly Wanted[]): void {
+  add(folder: UploadItem["folder"], files: readonly UploadSource[]): void {
     const batch = this.next++;
     this.adding.set(batch, "waiting");
-    this.addSome(batch, folder, wanted, 0);
+    this.addSome(batch, folder, files, 0);
   }
 
   /** Takes up the files from `start` on. A browser asks the disk for the size of each, and the page waits for that. */
   private addSome(
     batch: number,
     folder: UploadItem["folder"],
-    wanted: readonly Wanted[],
+    files: readonly UploadSource[],
     start: number,
   ): void {
     const state = this.adding.get(batch);
     if (!state) return;
     const end = start + ADDED_AT_ONCE;
     const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
-    for (const { path, file } of wanted.slice(start, end)) {
+    for (const { path, file } of files.slice(start, end)) {
       // Chromium asks the disk for the size with each look at it, unless it was asked for the time before.
       void file.lastModified;
       const begun = lost.find((task) => task.path === path);
@@ -116,7 +116,7 @@ export class UploadQueue {
         ...NOT_BEGUN,
       });
     }
-    if (end < wanted.length) setTimeout(() => this.addSome(batch, folder, wanted, end));
+    if (end < files.length) setTimeout(() => this.addSome(batch, folder, files, end));
     else this.adding.delete(batch);
     this.pump();
   }
@@ -169,10 +169,10 @@ export class UploadQueue {
 
   /** Says what becomes of a file where there is one of its name; of all such in its batch with `forAll`. */
   answer(key: number, choice: Choice, forAll: boolean): void {
-    const asked = this.tasks.find((task) => task.key === key);
-    if (!asked) return;
-    if (forAll) this.choices.set(asked.batch, choice);
-    for (const task of forAll ? this.of(asked.batch, ["asking"]) : [asked]) this.decide(task, choice);
+    const match = this.tasks.find((task) => task.key === key);
+    if (!match) return;
+    if (forAll) this.choices.set(match.batch, choice);
+    for (const task of forAll ? this.of(match.batch, ["asking"]) : [match]) this.decide(task, choice);
     this.pump();
   }
 
@@ -236,8 +236,8 @@ export class UploadQueue {
 
   /** What can travel with a file, from its place on; itself first. */
   private fellowsOf(first: Task, index: number): (Task & { file: File })[] {
-    const found: (Task & { file: File })[] = [];
-    if (!canTravel(first)) return found;
+    const ready: (Task & { file: File })[] = [];
+    if (!canTravel(first)) return ready;
     const fits = packing();
     for (let at = index; at < this.tasks.length; at += 1) {
       const task = this.tasks[at];
@@ -245,9 +245,9 @@ export class UploadQueue {
       this.applyChoice(task);
       if (task.clash !== first.clash) continue;
       if (!fits(task)) break;
-      found.push(task);
+      ready.push(task);
     }
-    return found;
+    return ready;
   }
 
   /** What was answered for all of a batch holds for this one of it. */
@@ -344,10 +344,10 @@ export class UploadQueue {
       if (state === "done") this.onArrived(task.folder.id);
       this.pump();
     };
-    const found = await protocol().catch((thrown: unknown) => settle("failed", toProblem(thrown)));
+    const library = await protocol().catch((thrown: unknown) => settle("failed", toProblem(thrown)));
     // It may have been paused or given up meanwhile.
-    if (!found || task.state !== "sending" || task.turn !== turn) return;
-    const { SMALL, transferOf } = found;
+    if (!library || task.state !== "sending" || task.turn !== turn) return;
+    const { SMALL, transferOf } = library;
     const resumed = task.url !== null;
     this.applyChoice(task);
     // A pause keeps the transfer, and the same one goes on.

@@ -18,8 +18,8 @@ const keyOf = (user: string) => `carrel.uploads.${user}`;
 /** What this person began on this browser, by the address of the upload. */
 export function begunUploads(user: string): Record<string, Begun> {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(keyOf(user)) ?? "{}");
-    return typeof found === "object" && found !== null ? (found as Record<string, Begun>) : {};
+    const stored: unknown = JSON.parse(localStorage.getItem(keyOf(user)) ?? "{}");
+    return typeof stored === "object" && stored !== null ? (stored as Record<string, Begun>) : {};
   } catch {
     return {};
   }

@@ -32,7 +32,7 @@ export interface UploadItem {
 }
 
 /** A file to send; path: where it goes, relative to the folder. */
-export interface Wanted {
+export interface UploadSource {
   path: string;
   file: File;
 }

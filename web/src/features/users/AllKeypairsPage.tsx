@@ -8,7 +8,7 @@ import { useAddress } from "@/routing/use-address";
 import { ListPage } from "@/ui/table/ListPage";
 import { KeypairTools } from "./KeypairTools";
 import { ALL_KEYPAIR_COLUMNS, ALL_KEYPAIR_FIELDS } from "./keypair-columns";
-import { PeopleTabs } from "./PeopleTabs";
+import { UsersTabs } from "./PeopleTabs";
 
 const route = getRouteApi("/shell/users/keypairs");
 const keyOf = (keypair: Keypair) => keypair.access_key;
@@ -30,7 +30,7 @@ export function AllKeypairsPage() {
     <ListPage
       title={t`All keypairs`}
       name="all-keypairs"
-      tabs={<PeopleTabs />}
+      tabs={<UsersTabs />}
       search={search}
       onChange={useAddress<typeof search>()}
       list={list}

@@ -37,13 +37,13 @@ export function DraftTable({ rows, checked }: Props) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {order.map(({ row, at, says }) => (
+          {order.map(({ row, at, says: result }) => (
             <Table.Tr key={at}>
               <Table.Td>{at + 1}</Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>{row.email}</Table.Td>
               <Table.Td>{row.name}</Table.Td>
               <Table.Td>
-                <Verdict says={says} />
+                <Verdict says={result} />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -53,14 +53,14 @@ export function DraftTable({ rows, checked }: Props) {
   );
 }
 
-function Verdict({ says }: { says: UserMade | undefined }) {
-  const said = useProblemText();
-  if (!says) return <Trans>checking</Trans>;
-  if (says.status === "created") return <Trans>created</Trans>;
-  if (says.status === "valid") return <Trans>valid</Trans>;
+function Verdict({ says: result }: { says: UserMade | undefined }) {
+  const problemText = useProblemText();
+  if (!result) return <Trans>checking</Trans>;
+  if (result.status === "created") return <Trans>created</Trans>;
+  if (result.status === "valid") return <Trans>valid</Trans>;
   return (
     <Text size="sm" c="var(--carrel-bad)">
-      {(says.problems ?? []).map((trouble) => said(asProblem(trouble)).detail).join(" ")}
+      {(result.problems ?? []).map((trouble) => problemText(asProblem(trouble)).detail).join(" ")}
     </Text>
   );
 }

@@ -52,23 +52,25 @@ function EditForm({ user, onDone }: { user: UserDetail; onDone: () => void }) {
   const form = useProblemForm<UserValues>({ initialValues: before, validate }, update.error);
   const changed = toUpdate(before, form.values);
   const disables = changed.state !== undefined && changed.state !== "active";
-  const asks = user.live_sessions > 0 && (disables || changed.domain !== undefined);
-  const wanted = asks ? { ...changed, sessions: changed.domain ? ("end" as const) : choice } : changed;
+  const needsChoice = user.live_sessions > 0 && (disables || changed.domain !== undefined);
+  const changes = needsChoice
+    ? { ...changed, sessions: changed.domain ? ("end" as const) : choice }
+    : changed;
   const nothing = Object.keys(changed).length === 0;
   return (
     <Form
       onSubmit={form.onSubmit(
-        () => (nothing ? onDone() : update.mutate({ id: user.id, ...wanted }, { onSuccess: onDone })),
+        () => (nothing ? onDone() : update.mutate({ id: user.id, ...changes }, { onSuccess: onDone })),
         focusFirst(form),
       )}
       submit={nothing ? <Trans>Nothing changed</Trans> : <Trans>Save</Trans>}
       onCancel={onDone}
       busy={update.isPending}
       problem={update.error}
-      command={nothing ? undefined : updateUserCommand(user.email, wanted)}
+      command={nothing ? undefined : updateUserCommand(user.email, changes)}
     >
       <UserFields form={form} existing />
-      {asks &&
+      {needsChoice &&
         (changed.domain ? (
           <Text size="sm" c="var(--carrel-bad)">
             <Plural

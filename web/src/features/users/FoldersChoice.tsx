@@ -6,13 +6,13 @@ export type FoldersFate = "keep" | "give" | "delete";
 interface Props {
   value: FoldersFate;
   /** E-mail of who gets them. */
-  heir: string;
+  recipient: string;
   onChange: (value: FoldersFate) => void;
-  onHeir: (email: string) => void;
+  onRecipient: (email: string) => void;
 }
 
 /** Asks what becomes of the folders of those who are deleted for good. */
-export function FoldersChoice({ value, heir, onChange, onHeir }: Props) {
+export function FoldersChoice({ value, recipient, onChange, onRecipient }: Props) {
   const { t } = useLingui();
   return (
     <Radio.Group
@@ -31,8 +31,8 @@ export function FoldersChoice({ value, heir, onChange, onHeir }: Props) {
             autoComplete="off"
             aria-label={t`E-mail of the new owner`}
             placeholder="ada@example.org"
-            value={heir}
-            onChange={(event) => onHeir(event.currentTarget.value)}
+            value={recipient}
+            onChange={(event) => onRecipient(event.currentTarget.value)}
           />
         )}
         <Radio

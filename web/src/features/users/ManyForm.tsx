@@ -40,14 +40,14 @@ export function ManyForm({ onMade, onCancel }: Props) {
     [source, parsed, pattern],
   );
   const defaults = useMemo(() => toDefaults(chosen), [chosen]);
-  const [asked] = useDebouncedValue({ rows, defaults }, 400);
+  const [debounced] = useDebouncedValue({ rows, defaults }, 400);
   const check = useQuery({
-    queryKey: ["drafts", asked] as const,
-    queryFn: ({ signal }) => createMany(asked.rows, asked.defaults, { dryRun: true, signal }),
-    enabled: asked.rows.length > 0 && asked.rows.length <= MOST,
+    queryKey: ["drafts", debounced] as const,
+    queryFn: ({ signal }) => createMany(debounced.rows, debounced.defaults, { dryRun: true, signal }),
+    enabled: debounced.rows.length > 0 && debounced.rows.length <= MOST,
     gcTime: 0,
   });
-  const settled = asked.rows === rows && asked.defaults === defaults && check.data !== undefined;
+  const settled = debounced.rows === rows && debounced.defaults === defaults && check.data !== undefined;
   const wrong = settled ? check.data.filter(({ status }) => status === "failed").length : 0;
 
   const make = async () => {

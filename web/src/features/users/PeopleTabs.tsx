@@ -4,7 +4,7 @@ import { useMe } from "@/me/use-me";
 import { PageTabs } from "@/ui/PageTabs";
 
 /** The pages about people and where they belong, as far as the person may see them. */
-export function PeopleTabs() {
+export function UsersTabs() {
   const { t } = useLingui();
   const me = useMe();
   const tabs = [

@@ -14,8 +14,8 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
   const [typed, setTyped] = useState("");
   const [endSessions, setEnd] = useState(false);
   const [folders, setFolders] = useState<FoldersFate>("keep");
-  const [heir, setHeir] = useState("");
-  const fate = folders === "delete" ? "delete" : folders === "give" ? { to: heir.trim() } : null;
+  const [recipient, setRecipient] = useState("");
+  const fate = folders === "delete" ? "delete" : folders === "give" ? { to: recipient.trim() } : null;
   const emails = new Map(users.map(({ id, email }) => [id, email]));
   const phrase = users.length === 1 ? (users[0]?.email ?? "") : `purge ${users.length}`;
   return (
@@ -24,7 +24,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
       confirm={t`Delete permanently`}
       command={purgeUsersCommand(users, endSessions, fate)}
       dangerous
-      ready={typed === phrase && (folders !== "give" || heir.includes("@"))}
+      ready={typed === phrase && (folders !== "give" || recipient.includes("@"))}
       act={({ id }) => purge.mutateAsync({ id, confirm: emails.get(id) ?? "", endSessions, folders: fate })}
       onDone={onDone}
     >
@@ -55,7 +55,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
         checked={endSessions}
         onChange={(event) => setEnd(event.currentTarget.checked)}
       />
-      <FoldersChoice value={folders} heir={heir} onChange={setFolders} onHeir={setHeir} />
+      <FoldersChoice value={folders} recipient={recipient} onChange={setFolders} onRecipient={setRecipient} />
       <TextInput
         label={t`Type ${phrase} to confirm`}
         value={typed}

@@ -12,7 +12,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 /** What somebody did lately. */
 export function UserActivity({ user }: { user: UserDetail }) {
   const { t } = useLingui();
-  const said = useActionText();
+  const actionText = useActionText();
   const activity = useInfiniteQuery(auditListQuery({ actor: user.id }));
   const entries = (activity.data?.pages ?? []).flatMap((page) => page.items);
   if (activity.isPending) return <Skeleton height={160} aria-busy />;
@@ -31,7 +31,7 @@ export function UserActivity({ user }: { user: UserDetail }) {
       {entries.map((entry) => (
         <div key={entry.id}>
           <Text size="sm">
-            {said(entry.action)} {entry.object.name && <b>{entry.object.name}</b>}
+            {actionText(entry.action)} {entry.object.name && <b>{entry.object.name}</b>}
             {entry.outcome === "refused" && (
               <Text span size="sm" c="var(--carrel-bad)">
                 {" "}

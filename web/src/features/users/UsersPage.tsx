@@ -27,7 +27,7 @@ import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
 import { USER_COLUMNS, USER_FIELDS } from "./columns";
-import { PeopleTabs } from "./PeopleTabs";
+import { UsersTabs } from "./PeopleTabs";
 import { UserFilters } from "./UserFilters";
 import { UserTools } from "./UserTools";
 import { useUserActs } from "./use-user-acts";
@@ -92,7 +92,7 @@ export function UsersPage() {
 
   return (
     <div className={styles.page}>
-      <PeopleTabs />
+      <UsersTabs />
       <ListToolbar
         title={t`Users`}
         selected={{

@@ -6,45 +6,45 @@ const each = (name: string, values: readonly string[] | undefined): string[] =>
   (values ?? []).flatMap((value) => [name, value]);
 
 /** The line that makes the same user; a password is asked for and never on the line. */
-export function createUserCommand(wanted: UserCreate): string {
+export function createUserCommand(request: UserCreate): string {
   return commandLine(
     "carrel",
     "user",
     "create",
-    wanted.email || "ada@example.org",
-    wanted.name || "Ada Lovelace",
-    ...option("--domain", wanted.domain),
-    ...(wanted.role && wanted.role !== "user" ? ["--role", wanted.role] : []),
-    ...(wanted.state && wanted.state !== "active" ? ["--state", wanted.state] : []),
-    ...each("--project", wanted.projects),
-    ...(wanted.generate_password ? ["--generate-password"] : []),
-    ...(wanted.link ? ["--link"] : []),
-    ...(wanted.password !== undefined ? ["--password-stdin"] : []),
-    ...(wanted.must_change_password === false ? ["--keep-password"] : []),
-    ...each("--address", wanted.addresses),
-    ...option("--description", wanted.description),
+    request.email || "ada@example.org",
+    request.name || "Ada Lovelace",
+    ...option("--domain", request.domain),
+    ...(request.role && request.role !== "user" ? ["--role", request.role] : []),
+    ...(request.state && request.state !== "active" ? ["--state", request.state] : []),
+    ...each("--project", request.projects),
+    ...(request.generate_password ? ["--generate-password"] : []),
+    ...(request.link ? ["--link"] : []),
+    ...(request.password !== undefined ? ["--password-stdin"] : []),
+    ...(request.must_change_password === false ? ["--keep-password"] : []),
+    ...each("--address", request.addresses),
+    ...option("--description", request.description),
   );
 }
 
 /** The line that makes the same change. */
-export function updateUserCommand(email: string, wanted: UserUpdate): string {
+export function updateUserCommand(email: string, changes: UserUpdate): string {
   return commandLine(
     "carrel",
     "user",
     "update",
     email,
-    ...option("--name", wanted.name),
-    ...option("--state", wanted.state),
-    ...option("--role", wanted.role),
-    ...option("--domain", wanted.domain),
-    ...each("--project", wanted.projects),
-    ...(wanted.projects?.length === 0 ? ["--no-projects"] : []),
-    ...each("--address", wanted.addresses),
-    ...(wanted.addresses?.length === 0 ? ["--no-addresses"] : []),
-    ...(wanted.must_change_password === true ? ["--must-change-password"] : []),
-    ...(wanted.must_change_password === false ? ["--keep-password"] : []),
-    ...(wanted.description === undefined ? [] : ["--description", wanted.description]),
-    ...option("--sessions", wanted.sessions),
+    ...option("--name", changes.name),
+    ...option("--state", changes.state),
+    ...option("--role", changes.role),
+    ...option("--domain", changes.domain),
+    ...each("--project", changes.projects),
+    ...(changes.projects?.length === 0 ? ["--no-projects"] : []),
+    ...each("--address", changes.addresses),
+    ...(changes.addresses?.length === 0 ? ["--no-addresses"] : []),
+    ...(changes.must_change_password === true ? ["--must-change-password"] : []),
+    ...(changes.must_change_password === false ? ["--keep-password"] : []),
+    ...(changes.description === undefined ? [] : ["--description", changes.description]),
+    ...option("--sessions", changes.sessions),
   );
 }
 

@@ -57,24 +57,24 @@ export function parseUsers(text: string): Parsed {
 }
 
 function draft(row: Record<string, string>, columns: Map<string, CsvColumn>): DraftUser {
-  const found: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   for (const [title, column] of columns) {
     const text = (row[title] ?? "").trim();
     if (text === "") continue;
     if (column === "projects" || column === "addresses") {
-      found[column] = text
+      values[column] = text
         .split(";")
         .map((one) => one.trim())
         .filter(Boolean);
     } else if (column === "must_change_password") {
-      found[column] = /^(yes|true|1|y|on)$/i.test(text);
+      values[column] = /^(yes|true|1|y|on)$/i.test(text);
     } else if (column === "role" || column === "state") {
-      found[column] = text.toLowerCase().replaceAll(" ", "_");
+      values[column] = text.toLowerCase().replaceAll(" ", "_");
     } else {
-      found[column] = text;
+      values[column] = text;
     }
   }
-  return found;
+  return values;
 }
 
 export const MOST_BY_PATTERN = 100;

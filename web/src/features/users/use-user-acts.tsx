@@ -20,7 +20,7 @@ export function useUserActs() {
   const { t } = useLingui();
   const me = useMe();
   const refusal = useRefusal();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const { mutateAsync: update } = useUpdateUser();
   const { mutateAsync: reset } = useResetFactors();
 
@@ -54,7 +54,7 @@ export function useUserActs() {
             notifications.show({
               color: "red",
               title: t`Could not activate ${user.email}`,
-              message: said(thrown).detail,
+              message: problemText(thrown).detail,
             });
           }
         }
@@ -90,7 +90,7 @@ export function useUserActs() {
           children: t`The authenticator app, passkeys and recovery codes of ${user.email} stop working, and the user is signed out of all browsers. Verify the identity of the user first.`,
         }),
     };
-  }, [t, me, refusal, said, update, reset]);
+  }, [t, me, refusal, problemText, update, reset]);
 }
 
 export type UserActs = ReturnType<typeof useUserActs>;

@@ -74,6 +74,6 @@ export function DurationInput(props: Props) {
 /** The largest unit of which it is a whole number. */
 function unitOf(seconds: number | null): Unit {
   if (seconds === null) return "h";
-  const found = (["d", "h", "m"] as const).find((unit) => seconds > 0 && seconds % SIZES[unit] === 0);
-  return found ?? "s";
+  const divisor = (["d", "h", "m"] as const).find((unit) => seconds > 0 && seconds % SIZES[unit] === 0);
+  return divisor ?? "s";
 }

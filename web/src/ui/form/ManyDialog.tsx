@@ -40,7 +40,7 @@ export function ManyDialog({
   onDone,
 }: Props) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const [left, setLeft] = useState(items);
   const [done, setDone] = useState<number | null>(null);
   const [failures, setFailures] = useState<Failure[]>([]);
@@ -97,7 +97,7 @@ export function ManyDialog({
             <List size="sm" mah={200} style={{ overflow: "auto" }}>
               {failures.map(({ item, problem }) => (
                 <List.Item key={item.id}>
-                  <b>{item.name}</b>: {said(problem).detail}
+                  <b>{item.name}</b>: {problemText(problem).detail}
                 </List.Item>
               ))}
             </List>

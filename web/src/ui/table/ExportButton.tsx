@@ -18,7 +18,7 @@ interface Props<T> {
 /** Saves a list as CSV. */
 export function ExportButton<T>({ name, fields, all }: Props<T>) {
   const { t } = useLingui();
-  const said = useProblemText();
+  const problemText = useProblemText();
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
@@ -26,7 +26,7 @@ export function ExportButton<T>({ name, fields, all }: Props<T>) {
       const file = `${name}-${new Date().toISOString().slice(0, 10)}.csv`;
       downloadText(file, toCsv(await all(), fields), "text/csv;charset=utf-8");
     } catch (thrown) {
-      notifications.show({ color: "red", title: t`Could not export`, message: said(thrown).detail });
+      notifications.show({ color: "red", title: t`Could not export`, message: problemText(thrown).detail });
     } finally {
       setBusy(false);
     }

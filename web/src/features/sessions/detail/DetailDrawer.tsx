@@ -68,7 +68,7 @@ function Detail({
 }) {
   const { t } = useLingui();
   const actions = useSessionActions();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const warningText = useWarningText();
   const names: Record<DetailTab, string> = {
     overview: t`Overview`,
@@ -90,7 +90,7 @@ function Detail({
           title={t`Failed`}
         >
           {session.reason ? (
-            said.reason(session.reason)
+            sessionText.reason(session.reason)
           ) : (
             <Trans>No reason was recorded. Check the history and the logs.</Trans>
           )}

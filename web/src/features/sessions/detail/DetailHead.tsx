@@ -15,7 +15,7 @@ import { RenameForm } from "./RenameForm";
 export function DetailHead({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const notMine = actions.ownerOnly(session);
   const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
@@ -26,7 +26,7 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
         <StateBadge state={session.state} />
         {ended && session.state !== "ERROR" && session.reason && (
           <Text size="sm" c="dimmed">
-            {said.reason(session.reason)}
+            {sessionText.reason(session.reason)}
           </Text>
         )}
         {!renaming && (

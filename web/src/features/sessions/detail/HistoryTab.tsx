@@ -30,7 +30,7 @@ export function HistoryTab({ id }: { id: string }) {
 
 function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undefined }) {
   const { i18n } = useLingui();
-  const said = useSessionText();
+  const sessionText = useSessionText();
   const lasted = next ? Date.parse(next.at) - Date.parse(entry.at) : null;
   const note = entry.from_state === entry.to_state;
   return (
@@ -39,7 +39,7 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
         <Group gap="xs">
           {!note && <StateBadge state={entry.to_state} />}
           <Text size="xs" c="dimmed" title={entry.cause}>
-            {said.cause(entry.cause)}
+            {sessionText.cause(entry.cause)}
           </Text>
           {lasted !== null && (
             <Text size="xs" c="dimmed">
@@ -47,7 +47,7 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
             </Text>
           )}
         </Group>
-        {entry.reason && <Text size="sm">{said.reason(entry.reason)}</Text>}
+        {entry.reason && <Text size="sm">{sessionText.reason(entry.reason)}</Text>}
         <Text size="xs" c="dimmed">
           <Instant at={entry.at} />
           {entry.actor && (

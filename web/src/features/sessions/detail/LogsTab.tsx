@@ -17,13 +17,13 @@ export function LogsTab({ session }: { session: SessionDetail }) {
   const [wrap, setWrap] = useState(true);
   const [search, setSearch] = useState("");
   const logs = useLogs(session.id, live);
-  const wanted = useDeferredValue(search).toLowerCase();
+  const needle = useDeferredValue(search).toLowerCase();
   const shown = useMemo(
     () =>
-      wanted === ""
+      needle === ""
         ? logs.lines
-        : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(wanted)),
-    [logs.lines, wanted],
+        : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(needle)),
+    [logs.lines, needle],
   );
   return (
     <>
@@ -68,10 +68,10 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         wrap={wrap}
         follow={follow}
         onFollow={setFollow}
-        empty={wanted ? t`No matching lines.` : live ? t`No output yet.` : t`No output.`}
+        empty={needle ? t`No matching lines.` : live ? t`No output yet.` : t`No output.`}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        {wanted ? (
+        {needle ? (
           <Trans>
             {shown.length} of {logs.lines.length} lines
           </Trans>

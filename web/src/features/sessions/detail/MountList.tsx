@@ -28,8 +28,8 @@ export function MountList({ mounts }: { mounts: Mount[] }) {
 
 function FolderLink({ mount }: { mount: Mount }) {
   const { folder_id: id, folder_name: name, subpath } = mount;
-  const said = subpath ? `${name}/${subpath}` : name;
-  if (!id) return said;
+  const source = subpath ? `${name}/${subpath}` : name;
+  if (!id) return source;
   return (
     <Anchor
       size="sm"
@@ -37,7 +37,7 @@ function FolderLink({ mount }: { mount: Mount }) {
         <Link {...props} to="/data/$folder" params={{ folder: id }} search={{ path: subpath || undefined }} />
       )}
     >
-      {said}
+      {source}
     </Anchor>
   );
 }

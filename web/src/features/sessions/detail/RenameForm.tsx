@@ -11,8 +11,8 @@ export function RenameForm({ session, onDone }: { session: SessionDetail; onDone
   const [name, setName] = useState(session.name);
   const rename = useRenameSession();
   const wrong = isName(name) ? null : t`4 to 64 letters, digits or _; between them also . and -`;
-  const said = useProblemText()(rename.error);
-  const problem = rename.error ? [said.detail, said.hint].filter(Boolean).join(" ") : null;
+  const text = useProblemText()(rename.error);
+  const problem = rename.error ? [text.detail, text.hint].filter(Boolean).join(" ") : null;
   return (
     <form
       onSubmit={(event) => {

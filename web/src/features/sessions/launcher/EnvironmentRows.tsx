@@ -14,9 +14,9 @@ interface Props {
 export function EnvironmentRows({ rows, error, onChange }: Props) {
   const { t } = useLingui();
   const fault = (index: number) => {
-    const found = variableFault(rows, index);
-    if (found === "malformed") return t`Use letters, digits and _. Do not start with a digit.`;
-    return found === "repeated" ? t`This name is already taken` : null;
+    const problem = variableFault(rows, index);
+    if (problem === "malformed") return t`Use letters, digits and _. Do not start with a digit.`;
+    return problem === "repeated" ? t`This name is already taken` : null;
   };
   const change = (index: number, part: Partial<EnvironmentRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));

@@ -14,12 +14,12 @@ export function ImagePicker({ images, value, error, ...input }: Props) {
   const chosen = byName.get(value ?? "") ?? images.find((image) => image.reference === value);
   // The whole list is offered while the text is a choice already made; typing narrows it.
   const narrow: AutocompleteProps["filter"] = ({ options, search }) => {
-    const wanted = search.trim().toLowerCase();
+    const needle = search.trim().toLowerCase();
     if (byName.has(search)) return options;
     return options.filter((option) => {
       const image = "value" in option ? byName.get(option.value) : undefined;
       return [image?.name, image?.title, image?.reference].some((text) =>
-        text?.toLowerCase().includes(wanted),
+        text?.toLowerCase().includes(needle),
       );
     });
   };

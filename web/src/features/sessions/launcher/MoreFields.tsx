@@ -5,7 +5,7 @@ import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { nodesWholeQuery } from "@/queries/nodes";
+import { nodesAllQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 
@@ -89,7 +89,7 @@ interface NodeProps {
 
 function NodeChoice({ group, value, onChange }: NodeProps) {
   const { t } = useLingui();
-  const nodes = useQuery(nodesWholeQuery({ group })).data ?? [];
+  const nodes = useQuery(nodesAllQuery({ group })).data ?? [];
   const names = nodes.map(({ name }) => name);
   return (
     <Select

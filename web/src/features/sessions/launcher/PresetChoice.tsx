@@ -19,8 +19,8 @@ export function PresetChoice({ presets, slots, onChange }: Props) {
   const reason = useReason();
   if (presets.length === 0) return null;
   // A preset says nothing about what it does not name; of CPU and memory there must be some.
-  const whole = (preset: PresetRoom) => ({ cpu: slots.cpu ?? 0, mem: slots.mem ?? 0, ...preset.slots });
-  const chosen = presets.find((preset) => sameSlots(whole(preset), slots));
+  const slotsOf = (preset: PresetRoom) => ({ cpu: slots.cpu ?? 0, mem: slots.mem ?? 0, ...preset.slots });
+  const chosen = presets.find((preset) => sameSlots(slotsOf(preset), slots));
   return (
     <Input.Wrapper label={t`Presets`} labelElement="div">
       <Group gap="xs" mt={4} role="radiogroup" aria-label={t`Presets`}>
@@ -36,7 +36,7 @@ export function PresetChoice({ presets, slots, onChange }: Props) {
                 color={preset.verdict === "starts" ? "lamp" : preset.verdict === "waits" ? "brass" : "gray"}
                 variant="outline"
                 aria-description={why}
-                onChange={() => onChange(whole(preset))}
+                onChange={() => onChange(slotsOf(preset))}
               >
                 {`${preset.name} · ${word(preset.verdict)}`}
               </Chip>

@@ -21,10 +21,10 @@ export function SlotFields({ slots, check, errorOf, onChange }: Props) {
   const { data: kinds = [] } = useQuery(slotKindsQuery());
   const nameOf = useFieldName();
   // One that is asked for and that this group does not have is shown too: it must be possible to take it away.
-  const asked = Object.keys(slots).filter((slot) => slots[slot]);
+  const requested = Object.keys(slots).filter((slot) => slots[slot]);
   return (
     <Stack gap="md">
-      {inSlotOrder(new Set([...Object.keys(check.slots), ...asked])).map((slot) => (
+      {inSlotOrder(new Set([...Object.keys(check.slots), ...requested])).map((slot) => (
         <SlotInput
           key={slot}
           slot={slot}

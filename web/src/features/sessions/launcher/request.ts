@@ -95,8 +95,8 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
 export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
   // A row that is still being written is no question to the server; the form says itself what is wrong with it.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, description, env, ...asked } = toRequest({ ...form, mounts }, project);
-  return { ...asked, ...(image ? { image } : {}) };
+  const { image, name, description, env, ...spec } = toRequest({ ...form, mounts }, project);
+  return { ...spec, ...(image ? { image } : {}) };
 }
 
 /** The request for a session like this one; its name is left out, since it may still be taken. */

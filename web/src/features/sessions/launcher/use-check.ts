@@ -15,8 +15,8 @@ const LEAST_MEM = 4 * 2 ** 20;
  * settled: the answer is about the request as it stands, not about what it was a moment ago.
  */
 export function useCheck(request: CheckRequest) {
-  const asked = JSON.stringify(request);
-  const [rested] = useDebouncedValue(asked, REST_MS);
+  const key = JSON.stringify(request);
+  const [rested] = useDebouncedValue(key, REST_MS);
   const resting = useMemo(() => JSON.parse(rested) as CheckRequest, [rested]);
   const { cpu = 0, mem = 0 } = resting.slots;
   // Less than this is no question to the server; the form says itself what is wrong with it.
@@ -24,5 +24,5 @@ export function useCheck(request: CheckRequest) {
     ...sessionsCheckQuery(resting),
     enabled: cpu >= LEAST_CPU && mem >= LEAST_MEM,
   });
-  return { ...query, settled: asked === rested && !query.isPlaceholderData && !query.isPending };
+  return { ...query, settled: key === rested && !query.isPlaceholderData && !query.isPending };
 }

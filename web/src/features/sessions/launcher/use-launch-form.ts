@@ -35,8 +35,8 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
 
   /** What is wrong with the amount of a slot before the server is asked. */
   const shortOf = (slot: string): string | null => {
-    const wanted = needs[slot] ?? 0;
-    return (slots[slot] ?? 0) < wanted ? t`This image needs at least ${slotText(slot, wanted)}.` : null;
+    const needed = needs[slot] ?? 0;
+    return (slots[slot] ?? 0) < needed ? t`This image needs at least ${slotText(slot, needed)}.` : null;
   };
   const short = inSlotOrder(Object.keys(needs)).find((slot) => shortOf(slot));
   return { form, shortOf, fault: short ? shortOf(short) : null };

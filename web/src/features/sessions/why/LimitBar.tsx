@@ -12,8 +12,8 @@ export function LimitBar({ limit }: { limit: Limit }) {
   const { slot, ceiling, used, asked } = limit;
   const say = (amount: number) => (slot === "sessions" ? t`${amount} session(s)` : slotText(slot, amount));
   // Everything fits in the picture, also what goes over the ceiling.
-  const whole = Math.max(ceiling, used + asked, 1);
-  const part = (amount: number) => `${(Math.min(amount, whole) / whole) * 100}%`;
+  const scale = Math.max(ceiling, used + asked, 1);
+  const part = (amount: number) => `${(Math.min(amount, scale) / scale) * 100}%`;
   return (
     <div>
       <Text size="xs">

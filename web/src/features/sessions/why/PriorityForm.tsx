@@ -16,7 +16,7 @@ export function PriorityForm({ session, onDone }: Props) {
   const { t } = useLingui();
   const [priority, setPriority] = useState<number | string>(session.priority);
   const change = usePrioritiseSession();
-  const said = useProblemText()(change.error);
+  const text = useProblemText()(change.error);
   const outside = priority === "" || Number(priority) < 0 || Number(priority) > 100;
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -49,7 +49,7 @@ export function PriorityForm({ session, onDone }: Props) {
         {outside && t`0 to 100`}
         {change.isError && (
           <span style={{ color: "var(--carrel-bad)" }}>
-            {[said.detail, said.hint].filter(Boolean).join(" ")}
+            {[text.detail, text.hint].filter(Boolean).join(" ")}
           </span>
         )}
       </div>

@@ -9,9 +9,9 @@ export function useReason(): (sentence: string, code?: string) => string {
   const { reason } = useSessionText();
   return useCallback(
     (sentence, code = "") => {
-      const said = reason(sentence);
-      const known = i18n.locale === "en" || said !== sentence ? undefined : PROBLEMS[code];
-      return known ? i18n._(known.detail) : said;
+      const text = reason(sentence);
+      const known = i18n.locale === "en" || text !== sentence ? undefined : PROBLEMS[code];
+      return known ? i18n._(known.detail) : text;
     },
     [i18n, reason],
   );
