@@ -206,8 +206,8 @@ async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> bool:
     """Permanently delete some folders that have been in the trash for this many days. True: there may be more."""
     old = VFolder.trashed_at < clock.now() - timedelta(days=days)
     statement = select(VFolder).where(VFolder.state == FolderState.TRASHED, old).limit(_AT_ONCE)
-    found = (await tx.execute(statement.with_for_update(skip_locked=True))).scalars().all()
-    for folder in found:
+    folders = (await tx.execute(statement.with_for_update(skip_locked=True))).scalars().all()
+    for folder in folders:
         audit.record_own(
             tx,
             "vfolder.remove",
@@ -217,7 +217,7 @@ async def expire(tx: AsyncSession, clock: Clock, *, days: int) -> bool:
             details={"reason": f"It was in the trash for {days} days.", "used_bytes": folder.used_bytes},
         )
         await begin_removal(tx, clock, None, folder)
-    return len(found) == _AT_ONCE
+    return len(folders) == _AT_ONCE
 
 
 async def _clear(
