@@ -1,13 +1,13 @@
 // Written by tools/reference.py from the one table of actions.
 
-export type Reach = "none" | "own" | "project" | "domain" | "all";
+export type ActionScope = "none" | "own" | "project" | "domain" | "all";
 
 export interface Action {
   sentence: string;
-  user: Reach;
-  projectAdmin: Reach;
-  domainAdmin: Reach;
-  superadmin: Reach;
+  user: ActionScope;
+  projectAdmin: ActionScope;
+  domainAdmin: ActionScope;
+  superadmin: ActionScope;
 }
 
 export const ACTIONS = {
