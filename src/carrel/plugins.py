@@ -128,7 +128,7 @@ def require_kind(port: Port, kind: str, *, field: str) -> None:
         raise Invalid(
             "plugin.kind_unknown",
             f"No plug-in of the kind {kind!r} is installed.",
-            hint=f"There are {first_few(kinds(port))}",
+            hint=f"Installed: {first_few(kinds(port))}",
             field=field,
         )
 
@@ -154,7 +154,7 @@ def _wrong(setting: str, why: str) -> Invalid:
     return Invalid(
         "plugin.setting_invalid",
         f"The setting {setting} cannot be used: {why}.",
-        hint="See which settings this kind has.",
+        hint="See the settings of this kind.",
         field=f"settings.{setting}" if setting else "settings",
     )
 
@@ -173,6 +173,6 @@ def _unusable(port: Port, kind: str, why: str) -> Unavailable:
     return Unavailable(
         "plugin.unusable",
         f"The plug-in {kind} of {port} cannot be used: {why}.",
-        hint="An administrator must install the distribution that has it, and start Carrel again.",
+        hint="An administrator must install its distribution and restart Carrel.",
         details={"port": port, "kind": kind},
     )

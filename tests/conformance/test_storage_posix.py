@@ -102,7 +102,7 @@ async def test_a_file_system_that_has_stopped_blocks_its_own_host_alone(
         return hung.stuck == 8
 
     assert await eventually(all_late)
-    with pytest.raises(StorageUnavailable, match="does not answer"):  # as is known: nobody waits for it
+    with pytest.raises(StorageUnavailable, match="does not respond"):  # as is known: nobody waits for it
         await hung.call(PosixBackend(root).probe)
     here = place()
     await well.call(PosixBackend(tmp_path / "well").probe)
@@ -114,5 +114,5 @@ async def test_a_file_system_that_has_stopped_blocks_its_own_host_alone(
         return hung.stuck == 0
 
     assert await eventually(over), "who hung in it is free when it is gone"
-    with pytest.raises(StorageUnavailable, match="does not answer"):
+    with pytest.raises(StorageUnavailable, match="does not respond"):
         await hung.call(os.listdir, root)

@@ -138,4 +138,4 @@ def test_a_root_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "root").chmod(0o755)
     with not_root():
         assert "may not write" in refused(StorageUnusable, PosixBackend(tmp_path / "root").probe).message
-        assert "cannot be made" in refused(StorageUnusable, PosixBackend(Path("/new")).probe).message
+        assert "cannot be created" in refused(StorageUnusable, PosixBackend(Path("/new")).probe).message

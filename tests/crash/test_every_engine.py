@@ -243,7 +243,7 @@ async def test_adoption_is_refused_while_the_original_answers_in_one_engine(
 
     await eventually(is_over_while_it_answers, every_s=0.1)
     await original.close()
-    with pytest.raises(Conflict, match="still runs"):
+    with pytest.raises(Conflict, match="still running"):
         await adopting
     assert await heir.holders() == {"local": ORIGINAL.place, "second": ORIGINAL.place}
 

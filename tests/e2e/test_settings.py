@@ -92,7 +92,7 @@ def test_app_and_recovery_codes_are_a_second_step(carrel: Running, open_desk: Op
     # The code of the app was used for setting it up, so a recovery code it is; the next one would do too.
     other.page.get_by_label("Authentication code").fill(first)
     other.page.get_by_role("button", name="Continue").click()
-    expect(other.page.get_by_role("alert")).to_contain_text("wrong, or was used before")
+    expect(other.page.get_by_role("alert")).to_contain_text("wrong or already used")
     other.page.get_by_role("button", name="Use a recovery code").click()
     other.page.get_by_label("Recovery code").fill(codes[0])
     other.page.get_by_role("button", name="Continue").click()

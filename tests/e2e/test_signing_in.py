@@ -101,7 +101,7 @@ def test_server_that_is_away_is_told_and_tried_again(open_desk: Opener) -> None:
     expect(desk.page.get_by_label("E-mail")).to_be_focused()
     desk.page.context.set_offline(True)
     desk.sign_in()
-    expect(desk.page.get_by_role("alert")).to_contain_text("The server does not answer")
+    expect(desk.page.get_by_role("alert")).to_contain_text("The server does not respond")
     desk.page.context.set_offline(False)
     desk.page.get_by_role("button", name="Sign in", exact=True).click()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")

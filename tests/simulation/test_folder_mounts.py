@@ -64,7 +64,7 @@ class Hands:
         await self._fate.gate("storage")
         self._fate.point("before storage")
         if self._disk.away:
-            raise StorageUnavailable("The storage host one does not answer.")
+            raise StorageUnavailable("The storage host one does not respond.")
         return work(*given)
 
 

@@ -149,4 +149,4 @@ def test_the_hint_of_an_unknown_kind_names_a_few_others(install: Install):
     install("acme", **dict.fromkeys(["one", "two", "three", "four"], "PLUGIN"))
     with pytest.raises(Invalid) as refused:
         require_kind(Port.STORAGE, "none", field="backend")
-    assert refused.value.hint == "There are btrfs, posix, four, one, three ..."
+    assert refused.value.hint == "Installed: btrfs, posix, four, one, three ..."

@@ -101,9 +101,7 @@ class Terminal:
         """Attach from the position on (None: from the oldest buffered output); detaches the previous client."""
         self.detach(
             self._attached,
-            Conflict(
-                "terminal.taken", "This terminal was opened in another place.", hint="Open it again here."
-            ),
+            Conflict("terminal.taken", "This terminal was opened elsewhere.", hint="Open it again here."),
         )
         self._attached = TerminalAttachment(
             self, self.buffer.nearest(self.buffer.start if position is None else position)
@@ -203,7 +201,7 @@ class Terminals:
         if self._held[container] >= MAX_PER_CONTAINER:
             raise Refused(
                 "terminal.too_many",
-                f"There are {MAX_PER_CONTAINER} terminals here already.",
+                f"The limit is {MAX_PER_CONTAINER} terminals per container.",
                 hint="Close some; a detached terminal ends after five minutes.",
             )
         self._held[container] += 1

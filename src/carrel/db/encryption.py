@@ -30,6 +30,6 @@ class SecretBox:
         except InvalidTag:
             raise Unavailable(
                 "seal.wrong_key",
-                "A stored secret does not open with this installation's key.",
-                hint="Put the file `key` of the data directory back from the backup that holds the database.",
+                "A stored secret cannot be decrypted with this installation's key.",
+                hint="Restore the file `key` of the data directory from the backup that has the database.",
             ) from None

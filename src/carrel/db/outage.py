@@ -29,13 +29,13 @@ class OutageCause:
 
 _UNAVAILABLE = OutageCause(
     "database.unavailable",
-    "The database does not answer.",
+    "The database does not respond.",
     "Try again in a moment; an administrator can run `carrel status`.",
 )
 _FULL = OutageCause(
     "server.disk_full",
-    "The server's disk is full, so nothing can be written down.",
-    "Running sessions go on. An administrator must free space; then all else goes on by itself.",
+    "The server's disk is full; nothing can be saved.",
+    "Running sessions continue. Everything else resumes when an administrator has freed space.",
 )
 _BUSY = OutageCause(
     "database.busy",
@@ -60,17 +60,17 @@ _READ_ONLY = OutageCause(
 _BY_SQLSTATE: dict[str, OutageCause] = {
     "40P01": OutageCause(
         "database.deadlock",
-        "This change and another one waited for each other, and PostgreSQL ended this one. Nothing was changed.",
+        "PostgreSQL canceled this change because of a deadlock with another one. Nothing was changed.",
         "Try again.",
     ),
     "40001": OutageCause(
         "database.serialization_failure",
-        "Another change came in between. Nothing was changed.",
+        "The change conflicts with a concurrent one. Nothing was changed.",
         "Try again.",
     ),
     "55P03": OutageCause(
         "database.lock_timeout",
-        "Another change holds what this one needs, for longer than lock_timeout. Nothing was changed.",
+        "Another transaction held a lock for longer than lock_timeout. Nothing was changed.",
         "Try again in a moment.",
     ),
     "57014": OutageCause(

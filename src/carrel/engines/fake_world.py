@@ -238,7 +238,7 @@ class FakeWorld:
     def require_answer(self, step: str) -> None:
         """Raise the fault scripted for this step, or EngineUnavailable while the engine is unavailable."""
         if self._away:
-            raise EngineUnavailable("The fake engine does not answer.")
+            raise EngineUnavailable("The fake engine does not respond.")
         for fault in self._faults:
             if fault[0] == step:
                 self._faults.remove(fault)

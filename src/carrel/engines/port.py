@@ -85,8 +85,8 @@ def require_pullable(image: str) -> None:
     """
     if image.startswith(LOCAL_IMAGES):
         raise ImageUnusable(
-            f"The image {image} was made on this machine and is not there any more; no registry has it. "
-            "Whoever runs the server can make the starter image again by restarting it with carrel up."
+            f"The image {image} was built on this machine and no longer exists; no registry has it. "
+            "An operator can rebuild the starter image by restarting Carrel with carrel up."
         )
 
 

@@ -192,7 +192,7 @@ async def _meant(tx: AsyncSession, actor: Actor, ref: str, among: frozenset[Fold
     if len(first) > 1:
         raise Conflict(
             "vfolder.ambiguous",
-            f"Several folders are named {ref}.",
+            f"Several folders have the name {ref}.",
             hint="Use the id: " + ", ".join(row.id for row in first) + ".",
             details={"ids": [row.id for row in first]},
         )

@@ -96,7 +96,7 @@ async def give(
     folder.idempotency_key = None  # a repeated create request must not return it
     same = belonging.scope == folder.scope
     folder.state = FolderState.READY if same else FolderState.MOVING
-    await flush(tx, folder, hint="Give this one another name first.")
+    await flush(tx, folder, hint="Rename this one first.")
     whom = (
         FolderShare.user_id == belonging.owner
         if belonging.owner
@@ -118,7 +118,7 @@ async def _new_owner(
 ) -> User | Project:
     if (request.user is None) == (request.project is None):
         raise Invalid(
-            "vfolder.heir", "Say either which user or which project shall have it.", hint="Name one of them."
+            "vfolder.heir", "The new owner is either a user or a project.", hint="Specify one of them."
         )
     if request.user is not None:
         person = await recipient(tx, request.user, folder.domain_id, field="user")
@@ -146,7 +146,10 @@ async def _new_owner(
 def _require_change(same: bool, folder: VFolder, field: str) -> None:
     if same:
         raise Conflict(
-            "vfolder.is_theirs", f"{folder.name} is theirs already.", hint="Choose another.", field=field
+            "vfolder.is_theirs",
+            f"{folder.name} already belongs to them.",
+            hint="Choose another one.",
+            field=field,
         )
 
 

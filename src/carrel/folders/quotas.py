@@ -100,7 +100,7 @@ async def limit_of(tx: AsyncSession, scope: str) -> FolderQuota:
         chosen = statement.join(ResourcePolicy, ResourcePolicy.id == User.policy_id)
     row = (await tx.execute(chosen)).one_or_none()
     if row is None:
-        raise NotFound("quota.not_found", f"There is nobody whose folders are in {scope}.")
+        raise NotFound("quota.not_found", f"There is no user or project {scope}.")
     limits, label, domain = row
     target = (
         Target(project_id=ProjectId(id_), domain_id=domain)
@@ -138,8 +138,8 @@ async def require_folder(tx: AsyncSession, scope: str) -> None:
     if used.folders >= most.folders:
         raise Refused(
             "quota.folders",
-            f"{most.label} has {used.folders} of {most.folders} folders, those in the trash too.",
-            hint="Delete one for good, or ask an administrator for more.",
+            f"{most.label} has {used.folders} of {most.folders} folders, including trashed ones.",
+            hint="Permanently delete one, or ask an administrator for more.",
             details={"folders": used.folders, "most_folders": most.folders},
         )
 
@@ -162,8 +162,8 @@ async def require_room_in(tx: AsyncSession, scope: str, more_bytes: int = 0) -> 
     raise Refused(
         "quota.bytes",
         f"{most.label} uses {format_size(used.bytes)} of {format_size(most.bytes or 0)} for folders"
-        + (f"; {format_size(more_bytes)} more do not fit." if left > 0 else "."),
-        hint="Delete something, for good if it is in the trash, or ask an administrator for more.",
+        + (f"; {format_size(more_bytes)} more would exceed the quota." if left > 0 else "."),
+        hint="Delete files, permanently if they are in the trash, or ask an administrator for more.",
         details={"used_bytes": used.bytes, "most_bytes": most.bytes, "more_bytes": more_bytes},
     )
 

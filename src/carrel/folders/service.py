@@ -172,8 +172,8 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, changes: VFolderUpdat
         if changes.name.startswith(".") and await _is_shared(tx, folder):
             raise Conflict(
                 "vfolder.shared",
-                f"{folder.name} is shared; a folder whose name begins with a dot is yours alone.",
-                hint="Take it back from everybody first, or choose another name.",
+                f"{folder.name} is shared, so its name cannot begin with a dot.",
+                hint="Stop sharing it first, or choose another name.",
                 field="name",
             )
     before = {field: getattr(folder, field) for field in after}
@@ -212,7 +212,7 @@ async def restore(tx: AsyncSession, actor: Actor, ref: str) -> FolderId:
         return folder.id
     require_state(folder, FolderState.TRASHED)
     folder.state, folder.trashed_at = FolderState.READY, None
-    await flush(tx, folder, hint="Rename the other one, or put it in the trash; then restore this one.")
+    await flush(tx, folder, hint="Rename the other one or move it to the trash, then restore this one.")
     await record_state(tx, actor, folder, FolderState.TRASHED)
     return folder.id
 
@@ -227,8 +227,8 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: s
     if name != folder.name:
         raise Invalid(
             "vfolder.unconfirmed",
-            "The name that confirms it is not the folder's.",
-            hint=f"Write {folder.name}, if this is what you mean.",
+            "The confirmation does not match the folder's name.",
+            hint=f"Write {folder.name} to confirm.",
             field="name",
         )
     if folder.state == FolderState.DELETING and (under_way := await tasks.removal_of(tx, folder)):
@@ -237,7 +237,7 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, name: s
         raise Conflict(
             "vfolder.not_trashed",
             f"{folder.name} is not in the trash.",
-            hint="Put it there first.",
+            hint="Move it to the trash first.",
             details={"state": folder.state},
         )
     await tasks.require_idle(tx, folder)
@@ -300,7 +300,7 @@ async def flush(tx: AsyncSession, folder: VFolder, *, hint: str = "Choose anothe
         if "uq_vfolders_" not in str(error.orig):
             raise
         raise Conflict(
-            "vfolder.name_taken", f"There is a folder named {name} already.", hint=hint, field="name"
+            "vfolder.name_taken", f"A folder named {name} already exists.", hint=hint, field="name"
         ) from None
 
 
@@ -309,8 +309,8 @@ def require_fitting_name(name: str, belonging: NewOwner) -> None:
     if name.startswith(".") and belonging.project is not None:
         raise Invalid(
             "vfolder.automatic_of_project",
-            "A folder whose name begins with a dot is mounted by itself, and is always somebody's own.",
-            hint="Choose a name without the dot.",
+            "A folder whose name begins with a dot is mounted automatically and belongs to a user.",
+            hint="Choose a name without the leading dot.",
             field="name",
         )
 

@@ -129,8 +129,8 @@ async def leave(tx: AsyncSession, actor: Actor, ref: str) -> ShareChanged:
     if grant is None:
         raise Conflict(
             "share.not_yours",
-            f"Nobody shares {folder.name} with you alone, so that you could leave it.",
-            hint="It is yours, or your project's.",
+            f"{folder.name} is not shared with you personally, so you cannot leave it.",
+            hint="It belongs to you or to your project.",
         )
     before = {"permission": grant.permission}
     await _part(tx, actor, folder, grant, before=before, left=True)
@@ -189,7 +189,9 @@ async def decline(tx: AsyncSession, actor: Actor, share: str) -> None:
     """Decline an invitation. Raises: NotFound, Forbidden; Conflict if it was accepted already."""
     offer, folder = await _offered(tx, actor, share)
     if offer.state == ShareState.ACCEPTED:
-        raise Conflict("share.accepted", f"You have taken {folder.name} already.", hint="Leave it instead.")
+        raise Conflict(
+            "share.accepted", f"You have already accepted {folder.name}.", hint="Leave it instead."
+        )
     await _part(tx, actor, folder, offer, before={"permission": offer.permission}, left=False)
 
 
@@ -198,15 +200,15 @@ def _require_shareable(folder: VFolder) -> None:
     if folder.name.startswith("."):
         raise Invalid(
             "vfolder.automatic",
-            f"{folder.name} is mounted by itself into every session of its owner, and is theirs alone.",
-            hint="Give it a name without the dot first.",
+            f"{folder.name} is mounted automatically into every session of its owner and cannot be shared.",
+            hint="Rename it without the leading dot first.",
         )
 
 
 async def _invitee(tx: AsyncSession, folder: VFolder, email: str) -> User:
     person = await recipient(tx, email, folder.domain_id)
     if person.id == folder.owner_id:
-        raise Conflict("share.own", f"{folder.name} is {person.email}'s own.")
+        raise Conflict("share.own", f"{folder.name} already belongs to {person.email}.")
     await _require_new(tx, folder, FolderShare.user_id == person.id, person.email)
     return person
 
@@ -216,7 +218,7 @@ async def _project(tx: AsyncSession, actor: Actor, folder: VFolder, ref: str) ->
     if target.domain_id != folder.domain_id:
         raise Conflict("vfolder.other_domain", f"{target.name} is in another domain.")
     if target.id == folder.project_id:
-        raise Conflict("share.own", f"{folder.name} is {target.name}'s own.")
+        raise Conflict("share.own", f"{folder.name} already belongs to {target.name}.")
     await _require_new(tx, folder, FolderShare.project_id == target.id, target.name)
     return target
 
@@ -225,8 +227,8 @@ async def _require_new(tx: AsyncSession, folder: VFolder, whom: ColumnElement[bo
     same = select(FolderShare.state).where(FolderShare.folder_id == folder.id, whom)
     state = (await tx.execute(same)).scalar()
     if state is not None:
-        has = "has" if state == ShareState.ACCEPTED else "was invited to"
-        raise Conflict("share.exists", f"{name} {has} {folder.name} already.")
+        has = "already has" if state == ShareState.ACCEPTED else "is already invited to"
+        raise Conflict("share.exists", f"{name} {has} {folder.name}.")
 
 
 def _ref(person: User | None) -> UserRef | None:
@@ -324,7 +326,7 @@ async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderSh
     if offer is None or folder is None or folder.state not in access.IN_USE:
         raise NotFound(
             "invitation.not_found",
-            "There is no such invitation, or it was taken back.",
+            "There is no such invitation, or it was revoked.",
             hint="See `carrel vfolder invitations`.",
         )
     return offer, folder

@@ -79,8 +79,8 @@ async def _keep_in_use(tx: AsyncSession, folders: set[str]) -> None:
     if len(rows) < len(folders):
         raise Conflict(
             "vfolder.state",
-            "A folder to copy from or into cannot be used now.",
-            hint="See whether it is in the trash, or on its way to another storage host.",
+            "The source or target folder cannot be used now.",
+            hint="Check whether it is in the trash or being moved.",
         )
 
 
@@ -134,7 +134,7 @@ async def cancel(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> None
     if task.kind in _ENDLESS or "outcome" in task.arguments or handed_over:
         raise Conflict(
             "vfolder_task.not_cancellable",
-            f"This cannot be ended any more: {task.kind} of {task.folder_name}.",
+            f"This task can no longer be canceled: {task.kind} of {task.folder_name}.",
             hint="Wait until it is done.",
             details={"kind": task.kind},
         )

@@ -28,9 +28,7 @@ class Denial:
     text: str
 
 
-UNKNOWN = Denial(
-    404, "gateway.unknown", "There is nothing here", "This address belongs to no app of a session."
-)
+UNKNOWN = Denial(404, "gateway.unknown", "App not found", "This address belongs to no app of a session.")
 ENDED = Denial(
     404, "gateway.ended", "The session has ended", "Start another session, then open the app again."
 )
@@ -42,7 +40,7 @@ NO_GRANT = Denial(
     "Find the session on the Sessions page and open the app there, or run `carrel app open`.",
 )
 OTHER_SITE = Denial(
-    403, "gateway.origin", "This request came from another site", "Only the app's own pages may send it."
+    403, "gateway.origin", "The request comes from another site", "Only the app's own pages may send it."
 )
 NOT_RUNNING = Denial(
     503,
@@ -53,19 +51,17 @@ NOT_RUNNING = Denial(
 NOT_ANSWERING = Denial(
     502,
     "gateway.not_answering",
-    "The app does not answer",
+    "The app does not respond",
     "It may have stopped, or may still be starting. Reload this page in a moment, or open the app again "
     "from its session.",
 )
 BROKEN_ANSWER = Denial(
-    502, "gateway.broken_answer", "The app's answer makes no sense", "What it sent is not an HTTP response."
+    502, "gateway.broken_answer", "Invalid response from the app", "The app did not send an HTTP response."
 )
 DATABASE_AWAY = Denial(
     503, "gateway.unavailable", "Carrel is busy or restarting", "Reload this page in a moment."
 )
-BAD_REQUEST = Denial(
-    400, "gateway.bad_request", "This request makes no sense", "It cannot be passed on to an app."
-)
+BAD_REQUEST = Denial(400, "gateway.bad_request", "Invalid request", "It cannot be forwarded to an app.")
 TOO_SLOW = Denial(
     408, "gateway.too_slow", "The request did not arrive in time", "Send it again, over a faster connection."
 )

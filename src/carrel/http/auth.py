@@ -56,7 +56,7 @@ async def _identify(connection: HTTPConnection) -> Identity:
             raise Unauthorized(
                 "auth.bad_keypair",
                 "This keypair or token is unknown, inactive or expired, or its secret is wrong.",
-                hint="Make another with `carrel login`.",
+                hint="Create another one: `carrel login`.",
             )
         identity = _of_request(connection, identity)
         _count(connection, identity)
@@ -163,7 +163,7 @@ def _require_own_page(connection: HTTPConnection, identity: Identity) -> None:
     sent = connection.headers.get(CSRF_HEADER, "")
     if not secrets.compare_digest(sent.encode(), (identity.csrf_token or "").encode()):
         raise Forbidden(
-            "auth.csrf", "The request lacks its CSRF token.", hint="Load the page again.", field=CSRF_HEADER
+            "auth.csrf", "The request lacks its CSRF token.", hint="Reload the page.", field=CSRF_HEADER
         )
 
 

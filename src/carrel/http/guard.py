@@ -247,7 +247,7 @@ _REFUSALS = {
         "Send fewer and shorter headers; a browser may need to delete old cookies of this site.",
     ),
     503: NoRequest(
-        "http.busy", "The server has as many connections as it can hold.", "Try again in a few seconds."
+        "http.busy", "The server has reached its limit of connections.", "Try again in a few seconds."
     ),
 }
 for _refusal in _REFUSALS.values():

@@ -69,7 +69,7 @@ class RateLimits:
         if made >= most:
             raise TooManyRequests(
                 "rate.limited",
-                f"More than {most} requests in a quarter of an hour.",
+                f"More than {most} requests in 15 minutes.",
                 hint=f"Wait {reset_s} seconds.",
                 details={"retry_after_s": reset_s, "limit": most},
             )

@@ -185,7 +185,7 @@ def _of_validation(request: Request, error: RequestValidationError) -> Problem:
             title=_TITLES[415],
             status=415,
             code="http.unsupported_media_type",
-            detail=f"The body is {request.headers.get('content-type') or 'of no named type'}; expected JSON.",
+            detail=f"The body is {request.headers.get('content-type') or 'untyped'}; expected JSON.",
             hint="Send it with Content-Type: application/json.",
         )
     if first["type"] == "json_invalid":

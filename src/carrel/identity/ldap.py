@@ -162,7 +162,7 @@ class LdapDirectory:
         try:
             return await asyncio.wait_for(running, 3 * TIMEOUT_S)
         except TimeoutError as error:
-            raise unreachable(self._name, "it takes too long") from error
+            raise unreachable(self._name, "it takes too long to respond") from error
 
     def _prove(self, login: str, password: str) -> Claims | None:
         settings = self._settings
@@ -177,7 +177,7 @@ class LdapDirectory:
             groups = self._groups(searching, person)
         subject = person.text(settings.subject_attribute)
         if not subject:
-            raise misconfigured(self._name, f"people have no attribute {settings.subject_attribute}")
+            raise misconfigured(self._name, f"user entries have no attribute {settings.subject_attribute}")
         return Claims(
             subject=subject,
             email=person.text(settings.email_attribute).strip() or None,
@@ -200,7 +200,7 @@ class LdapDirectory:
                 step = "search"
                 entries = self._search(searching, settings.user_base, "(objectClass=*)", [], most=1)
                 if not entries:
-                    raise misconfigured(self._name, f"there is nothing to be seen below {settings.user_base}")
+                    raise misconfigured(self._name, f"nothing is visible below {settings.user_base}")
                 yield TestStep(step, True, f"People are searched for below {settings.user_base}.")
                 if login:
                     step = "person"
@@ -227,7 +227,7 @@ class LdapDirectory:
                 connection.start_tls(read_server_info=False)
             yield connection
         except LDAPInvalidDnError as error:
-            raise misconfigured(self._name, f"a name in its settings is none ({_short(error)})") from error
+            raise misconfigured(self._name, f"a DN in its settings is invalid ({_short(error)})") from error
         except (LDAPException, OSError) as error:
             raise unreachable(self._name, _why(error, f"{settings.host}:{self._port}")) from error
         finally:
@@ -264,7 +264,9 @@ class LdapDirectory:
         connection.user, connection.password = settings.bind_dn or None, secret
         if not connection.bind(read_server_info=False):
             result = connection.result["description"]
-            raise misconfigured(self._name, f"it does not let {settings.bind_dn or 'anybody'} in ({result})")
+            raise misconfigured(
+                self._name, f"it rejects the bind as {settings.bind_dn or 'anonymous'} ({result})"
+            )
 
     def _takes(self, connection: ldap3.Connection, dn: str, password: str) -> bool:
         """True if the bind succeeds. Raises: Unavailable."""
@@ -318,7 +320,7 @@ class LdapDirectory:
         )
         if connection.result["result"] not in (_SUCCESS, _SIZE_LIMIT):
             result = connection.result["description"]
-            raise misconfigured(self._name, f"it does not let {base} be searched ({result})")
+            raise misconfigured(self._name, f"it does not allow searches below {base} ({result})")
         return [_entry(each) for each in connection.response or [] if each["type"] == "searchResEntry"]
 
 
@@ -342,7 +344,7 @@ def require_filter(text: str, field: str, part: str) -> None:
         plain = text.replace(part, "x").replace("{uid}", "x")
         parse_filter(plain, None, False, None, None, False)  # type: ignore[no-untyped-call]
     except LDAPException:
-        wrong = "is no filter"
+        wrong = "is not a valid filter"
     else:
         wrong = "" if part in text or "{uid}" in text else f"lacks {part}"
     if wrong:
@@ -385,7 +387,7 @@ def _leave(connection: ldap3.Connection) -> None:
 def _why(error: Exception, place: str) -> str:
     message = str(error)
     if "CERTIFICATE_VERIFY_FAILED" in message:
-        return f"{place} shows a certificate that is not trusted here, or is for another name"
+        return f"{place} has an untrusted certificate, or is for another name"
     if isinstance(error, LDAPStartTLSError):
         return f"{place} does not encrypt the line (StartTLS)"
     if isinstance(error, LDAPSocketOpenError):

@@ -168,10 +168,10 @@ class OpenIdProvider:
             self._require_safe(issuer)
             document = await self._get(issuer.rstrip("/") + "/.well-known/openid-configuration")
             if document.get("issuer") != issuer:
-                raise self._misconfigured(f"it calls itself {document.get('issuer')}, not {issuer}")
+                raise self._misconfigured(f"its issuer is {document.get('issuer')}, not {issuer}")
             for place in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 if not isinstance(document.get(place), str):
-                    raise self._misconfigured(f"it does not say its {place}")
+                    raise self._misconfigured(f"its configuration has no {place}")
                 self._require_safe(document[place])
             self._published = (time.monotonic() + _KEEP_S, document)
             return document
@@ -208,7 +208,7 @@ class OpenIdProvider:
             raise untrue(self._name, "code", "it does not accept its own code")
         if status >= 500:
             raise unreachable(self._name, f"it answers {status}")
-        raise self._misconfigured(f"it refuses to give tokens ({reason})")
+        raise self._misconfigured(f"it refuses to issue tokens ({reason})")
 
     async def _read(self, token: str, nonce: str, now: datetime) -> dict[str, Any]:
         """The verified claims of an ID token. Raises: Unauthorized, Unavailable."""
@@ -257,7 +257,7 @@ class OpenIdProvider:
         except (JoseError, ValueError, TypeError, KeyError) as error:
             raise self._misconfigured("its keys cannot be read") from error
         if not keys.keys:
-            raise self._misconfigured("it publishes no key that signs")
+            raise self._misconfigured("it publishes no signing key")
         self._keys = (time.monotonic() + _KEEP_S, keys)
         return keys
 
@@ -275,7 +275,7 @@ class OpenIdProvider:
         self._require_safe(at)
         status, document = await self._ask("GET", at, headers={"Authorization": f"Bearer {token}"})
         if status != 200:
-            raise unreachable(self._name, f"it answers {status} when asked who somebody is")
+            raise unreachable(self._name, f"it answers {status} to the user-info request")
         if document.get("sub") != subject:
             raise untrue(self._name, "subject", "it speaks of two people")
         return document
@@ -330,7 +330,7 @@ class OpenIdProvider:
                 while len(body) <= _MAX_BYTES and (more := await answer.content.read(_MAX_BYTES)):
                     body += more
         except aiohttp.ClientConnectorCertificateError as error:
-            raise unreachable(self._name, f"{host} shows a certificate that is not trusted here") from error
+            raise unreachable(self._name, f"{host} has an untrusted certificate") from error
         except TimeoutError as error:
             raise unreachable(self._name, f"{host} took more than {TIMEOUT_S:.0f} s") from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -344,7 +344,7 @@ class OpenIdProvider:
         if isinstance(document, dict):
             return answer.status, document
         if answer.status == 200:
-            raise self._misconfigured(f"{host} does not answer with JSON")
+            raise self._misconfigured(f"{host} does not return JSON")
         return answer.status, {}
 
     def _require_safe(self, url: str) -> None:

@@ -71,7 +71,7 @@ async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequenc
         broken.append(
             Broken(
                 "password.too_plain",
-                f"The password must have at least {rules.classes} of these: small letters, capital letters, "
+                f"The password must have at least {rules.classes} of these: lower-case letters, upper-case letters, "
                 "digits, other characters.",
             )
         )
@@ -79,7 +79,7 @@ async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequenc
         broken.append(
             Broken(
                 "password.too_common",
-                "The password is easy to guess: it is well known, or like your name or e-mail.",
+                "The password is easy to guess: it is common, or similar to your name or e-mail.",
             )
         )
     return broken

@@ -127,8 +127,8 @@ def unreachable(name: str, why: str) -> Unavailable:
     """The error for a provider that does not respond."""
     return Unavailable(
         "provider.unreachable",
-        f"The identity provider {name} does not answer: {why}.",
-        hint="Try again later. An account of this installation signs in without it, by the right password.",
+        f"The identity provider {name} does not respond: {why}.",
+        hint="Try again later. Accounts with a local password can still sign in.",
     )
 
 
@@ -136,7 +136,7 @@ def misconfigured(name: str, why: str) -> Unavailable:
     """The error for a provider with an invalid response due to its configuration."""
     return Unavailable(
         "provider.misconfigured",
-        f"The identity provider {name} is not set up rightly: {why}.",
+        f"The identity provider {name} is misconfigured: {why}.",
         hint="An administrator can test the provider.",
     )
 
@@ -145,7 +145,7 @@ def untrue(name: str, check: str, why: str) -> Unauthorized:
     """The error for an invalid response. check: the failed check, one word."""
     return Unauthorized(
         "provider.bad_answer",
-        f"The answer of the identity provider {name} does not hold: {why}.",
+        f"The answer of the identity provider {name} is invalid: {why}.",
         hint="Start again from the sign-in page.",
         details={"check": check},
     )
@@ -154,14 +154,14 @@ def untrue(name: str, check: str, why: str) -> Unauthorized:
 def refused(name: str) -> Forbidden:
     """The error for a user who was rejected by the provider or cancelled."""
     return Forbidden(
-        "provider.denied", f"{name} did not let you in.", hint="Start again from the sign-in page."
+        "provider.denied", f"{name} denied the sign-in.", hint="Start again from the sign-in page."
     )
 
 
 def denied(name: str, error: str) -> CarrelError:
     """The exception for an error in the callback."""
     if error in ("server_error", "temporarily_unavailable"):
-        return unreachable(name, "it says that it has a problem")
+        return unreachable(name, "it reports an error")
     if error in ("access_denied", "login_required", "consent_required", "interaction_required"):
         return refused(name)
     return misconfigured(name, f"it answers {error[:100]}")
@@ -185,7 +185,7 @@ def trusting(ca: str) -> ssl.SSLContext:
         except (ssl.SSLError, ValueError):
             raise Invalid(
                 "provider.bad_ca",
-                "These are no certificates.",
+                "These are not valid certificates.",
                 hint="Paste the file that begins with -----BEGIN CERTIFICATE-----.",
                 field="ca",
             ) from None

@@ -187,7 +187,7 @@ async def _flush(tx: AsyncSession, policy: ResourcePolicy) -> None:
             raise
         raise Conflict(
             "policy.name_taken",
-            f"There is a policy for {kind}s named {name}.",
+            f"A policy for {kind}s named {name} already exists.",
             hint="Choose another name.",
             field="name",
         ) from None

@@ -116,8 +116,8 @@ def the_one(matches: Sequence[Node], ref: str) -> Node | None:
         ids = sorted(str(node.id) for node in matches)
         raise Conflict(
             "node.ambiguous",
-            f"Several engines have a node {ref}.",
-            hint=f"Write NODE@ENGINE, or the node's id: {first_few(ids)}",
+            f"Several engines have a node named {ref}.",
+            hint=f"Use NODE@ENGINE, or the node's id: {first_few(ids)}",
             details={"nodes": ids},
         )
     return matches[0] if matches else None

@@ -113,8 +113,8 @@ def refusal(actor: Actor, action: str) -> Forbidden:
     if not within(actor.scopes, action):
         return Forbidden(
             "policy.scope",
-            f"This credential may not be used for that: {sentence}",
-            hint="Use another credential, or one with more scopes.",
+            f"This credential does not allow this: {sentence}",
+            hint="Use a credential with more scopes.",
             details={"action": action, "scopes": list(actor.scopes)},
         )
     return Forbidden(

@@ -58,7 +58,7 @@ def policy(name: str) -> SchedulerPolicy:
         first = wrong.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise Invalid(
-            "policy_file.unreadable", f"{name}: {where or 'the whole'}: {first['msg']}.", field="policy"
+            "policy_file.unreadable", f"{name}: {where or 'the file'}: {first['msg']}.", field="policy"
         ) from None
     except ValueError as wrong:
         raise Invalid("policy_file.unreadable", f"{name} cannot be read: {wrong}.", field="policy") from None

@@ -119,7 +119,7 @@ def _claimed(engine: InstalledEngine, holder: Claimant) -> Conflict:
     return Conflict(
         "setup.claimed",
         f"{ClaimedElsewhere(engine.label, holder.place).message} This is a copy of it, or it was moved here.",
-        hint="If it was moved and does not run there any more: carrel up --adopt. If this is a copy that shall run "
+        hint="If it was moved and no longer runs there: carrel up --adopt. If this is a copy that is to run "
         "beside it: carrel up --as-copy.",
     )
 
@@ -150,15 +150,15 @@ async def _adopt(holders: _Holders, say: Say) -> None:
         if answers:
             raise Conflict(
                 "setup.original_runs",
-                f"The installation that is to be adopted still runs: {holder.place}.",
-                hint="Stop it there with carrel down; or start this one beside it, with --as-copy.",
+                f"The installation to adopt is still running: {holder.place}.",
+                hint="Stop it with carrel down, or start this one beside it with --as-copy.",
             )
     for engine in holders.elsewhere:
         async with engine.connected() as connected:
             assert isinstance(connected, Claimable)
             await connected.claim.take_over()
     for engine in holders.silent:
-        say(f"{engine.name} does not answer: run carrel up --adopt again when it does.")
+        say(f"{engine.name} does not respond: run carrel up --adopt again when it does.")
 
 
 async def _holder_answers(engine: InstalledEngine) -> bool:
@@ -192,8 +192,8 @@ async def _become_a_copy(
 def _named_like_the_original(installation: str, holder: Claimant) -> Conflict:
     return Conflict(
         "setup.claimed",
-        f"CARREL_INSTALLATION is {installation}, and that label belongs to {holder.place}.",
-        hint="Unset CARREL_INSTALLATION, and the copy gets a label of its own.",
+        f"CARREL_INSTALLATION is {installation}, but that label belongs to {holder.place}.",
+        hint="Unset CARREL_INSTALLATION to give the copy a label of its own.",
     )
 
 

@@ -33,25 +33,26 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
     if not (certificate and key):
         missing = "--tls-key" if certificate else "--tls-cert"
         raise _refused(
-            "A certificate and its key go together.", f"Give {missing} too; or --no-tls for plain HTTP."
+            "A certificate needs its key, and a key its certificate.",
+            f"Specify {missing} too, or --no-tls for plain HTTP.",
         )
     for path in (certificate, key):
         try:
             Path(path).open("rb").close()
         except OSError as error:
             raise _refused(
-                f"{path}: {error.strerror}.", "Name a file in PEM that this user can read."
+                f"{path}: {error.strerror}.", "Specify a PEM file that this user can read."
             ) from None
     if Path(key).stat().st_mode & _OPEN_TO_ALL:
-        raise _refused(f"Everybody on this machine can use the key {key}.", f"chmod 600 {key}")
+        raise _refused(f"Every user of this machine can read the key {key}.", f"chmod 600 {key}")
     validity = read(certificate)
     try:
         context(certificate, key)
     except (ssl.SSLError, ValueError) as error:
         if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
             raise _refused(
-                f"The key {key} is not that of the first certificate in {certificate}.",
-                "Give two that were made together; the server's own certificate comes before its authorities'.",
+                f"The key {key} does not belong to the first certificate in {certificate}.",
+                "Use a matching pair; the server's certificate comes before those of its authorities.",
             ) from None
         raise _refused(
             f"{key} holds no private key in PEM without a password.",
@@ -63,7 +64,7 @@ def require(certificate: str, key: str, *, now: datetime) -> Certificate:
         )
     if now < validity.not_before:
         raise _refused(
-            f"The certificate {certificate} holds only from {validity.not_before:%Y-%m-%d %H:%M} UTC on.",
+            f"The certificate {certificate} is not valid before {validity.not_before:%Y-%m-%d %H:%M} UTC.",
             "Is the clock of this machine right?",
         )
     return validity
@@ -81,7 +82,7 @@ def read(certificate: str) -> Certificate:
         first, *_ = x509.load_pem_x509_certificates(Path(certificate).read_bytes())
     except ValueError:
         raise _refused(
-            f"{certificate} holds no certificate in PEM.", "It begins with BEGIN CERTIFICATE."
+            f"{certificate} contains no PEM certificate.", "It begins with BEGIN CERTIFICATE."
         ) from None
     names: tuple[str, ...] = ()
     for extension in first.extensions:

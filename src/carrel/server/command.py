@@ -63,7 +63,7 @@ def _wrong_setting(error: ValueError) -> CarrelError:
     return Invalid(
         "setup.setting",
         f"{name}={first['input']}: {first['msg']}.",
-        hint="See docs/reference/settings.md; unset it for its default.",
+        hint="See docs/reference/settings.md, or unset it to use the default.",
     )
 
 

@@ -104,7 +104,7 @@ class _Page:
         if file := self._find(request.scope["path"].lstrip("/")):
             return self._send(file, request, _IMMUTABLE if path.startswith("assets/") else "no-cache")
         if path.startswith("assets/"):
-            raise NotFound("http.not_found", "This file belongs to another version; load the page again.")
+            raise NotFound("http.not_found", "This file belongs to another version; reload the page.")
         index = self._root / "index.html"
         if not index.is_file():
             return PlainTextResponse("The page is not built: run ./carrel up from a checkout.\n", 503)

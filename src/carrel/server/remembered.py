@@ -47,8 +47,8 @@ def require_as_running(settings: Settings) -> None:
             spelled = f"--{name.replace('_', '-')}" if name in _OPTIONS else _variable(name)
             raise Conflict(
                 "setup.running",
-                f"Carrel is running already, with another {spelled}" + (f": {actual}." if actual else "."),
-                hint="Stop it first: carrel down. Sessions go on.",
+                f"Carrel is already running with another {spelled}" + (f": {actual}." if actual else "."),
+                hint="Stop it first: carrel down. Sessions continue.",
             )
 
 

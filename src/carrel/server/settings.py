@@ -158,8 +158,8 @@ class Settings(BaseSettings):
             except ValueError:
                 raise Invalid(
                     "setup.trusted_proxies",
-                    f"{part} is no address and no network.",
-                    hint="Give addresses of proxies, or networks such as 10.0.0.0/8, with commas between them.",
+                    f"{part} is neither an address nor a network.",
+                    hint="Specify addresses of proxies, or networks such as 10.0.0.0/8, separated by commas.",
                 ) from None
         return proxies
 
@@ -184,8 +184,8 @@ def _given_ports(text: str, taken: set[int]) -> range:
     if not ports or ports[0] < 1 or ports[-1] >= 1 << 16 or taken & {*ports}:
         raise Invalid(
             "setup.app_ports",
-            f"{text} is no range of ports for apps.",
-            hint="Give the first and the last, without those of the page and the gateway, such as 8710-8749.",
+            f"{text} is not a valid port range for apps.",
+            hint="Specify the first and the last port, such as 8710-8749, without those of the page and the gateway.",
         )
     return ports
 

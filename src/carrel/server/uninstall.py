@@ -66,13 +66,13 @@ def uninstall(options: argparse.Namespace) -> int:
     if removable.containers and not options.force:
         raise Conflict(
             "setup.sessions_run",
-            f"{_containers(removable.containers)} would be removed, with everything that is not in folders.",
+            f"{_containers(removable.containers)} would be removed, with everything outside folders.",
             hint="End the sessions first: carrel session rm ... Or add --force.",
         )
     if not options.yes and not sys.stdin.isatty():
         raise Unavailable(
             "setup.needs_consent",
-            "Nothing was removed, since there is no terminal to ask at.",
+            "Nothing was removed: there is no terminal for the confirmation.",
             hint="Add --yes.",
         )
     if not consenting(options.yes)("remove all of this"):
@@ -116,7 +116,7 @@ def _look(options: argparse.Namespace, installation: BackupSource) -> Removable:
             raise Unavailable(
                 "engine.unreachable",
                 contents.message,
-                hint="Start it first: what Carrel has in it could not be removed otherwise.",
+                hint="Start it first, so that Carrel's containers and images in it can be removed.",
             )
         elif not isinstance(contents, ClaimedElsewhere):
             silent[engine] = contents.message

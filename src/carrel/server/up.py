@@ -259,7 +259,7 @@ def _port_refusal(host: str, port: int, error: OSError) -> Conflict:
     return Conflict(
         "setup.host",
         f"This machine has no address {host}.",
-        hint="Give --host one of its addresses, such as 127.0.0.1, or 0.0.0.0 for all of them.",
+        hint="Set --host to one of its addresses, such as 127.0.0.1, or to 0.0.0.0 for all of them.",
     )
 
 
@@ -379,7 +379,7 @@ def _wait_until_ready(settings: Settings, supervisor: int) -> None:
     if parts:
         raise Unavailable(
             "setup.not_ready",
-            f"Carrel did not answer on port {parts[0][0]} in time.",
+            f"Carrel did not respond on port {parts[0][0]} in time.",
             hint=f"See the logs in {settings.data_dir / 'logs'}.",
         )
 

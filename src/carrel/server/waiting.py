@@ -29,7 +29,7 @@ def wait_for_database(url: str) -> None:
         if problem.final or (not problem.recovers and time.monotonic() > deadline):
             raise Unavailable(
                 "setup.database",
-                f"The database does not take connections: {problem.text}.",
+                f"The database does not accept connections: {problem.text}.",
                 hint="Check CARREL_DATABASE_URL, such as postgresql://carrel:PASSWORD@db.example.org/carrel.",
             )
         if problem.text != reported:

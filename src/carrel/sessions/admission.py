@@ -195,7 +195,7 @@ async def _require_under_ceilings(
                 raise Refused(
                     "session.over_ceiling",
                     more_than_ever(label, slot, ceiling[slot]),
-                    hint="Ask an administrator for more." if slot == SESSIONS else "Ask for less.",
+                    hint="Ask an administrator for more." if slot == SESSIONS else "Request less.",
                     field=_FIELDS.get(slot, f"slots.{slot}"),
                     details={"scope": scope, "slot": slot, "asked": amount, "ceiling": ceiling[slot]},
                 )
@@ -215,7 +215,7 @@ def _require_fit(spec: SchedulingSpec, machines: Sequence[Node]) -> None:
         raise Refused(
             "session.too_large",
             f"The nodes together have room for {room} such containers; this needs {spec.containers}.",
-            hint="Ask for less.",
+            hint="Request less.",
             field="containers",
             details={"slot": CONTAINERS, "asked": spec.containers, "largest": room},
         )
@@ -236,7 +236,7 @@ def _too_large(slots: Slots, machines: Sequence[Node]) -> Refused:
     return Refused(
         "session.too_large",
         message,
-        hint="Ask for less.",
+        hint="Request less.",
         field=f"slots.{slot}" if slot else "slots",
         details=details,
     )
@@ -265,8 +265,8 @@ async def _require_few_waiting(
     if most is not None and sessions + 1 > most:
         raise Refused(
             "session.too_many_waiting",
-            f"Your resource policy lets {most} sessions wait at once, and {sessions} do.",
-            hint="Wait until one of them has started, or cancel one.",
+            f"Your resource policy allows {most} pending sessions; you have {sessions}.",
+            hint="Wait until one of them starts, or cancel one.",
             details={"most": most, "waiting": sessions},
         )
     for slot, amount in total_of(spec).items():
@@ -275,9 +275,9 @@ async def _require_few_waiting(
         if limit is not None and waiting + amount > limit:
             raise Refused(
                 "session.too_much_waiting",
-                f"Your resource policy lets sessions wait for {format_slot(slot, limit)} at once, and they do"
-                f" for {format_slot(slot, waiting)}.",
-                hint="Wait until one of them has started, or ask for less.",
+                f"Your resource policy allows pending sessions to request {format_slot(slot, limit)} in total;"
+                f" yours request {format_slot(slot, waiting)}.",
+                hint="Wait until one of them starts, or request less.",
                 field=f"slots.{slot}",
                 details={"slot": slot, "most": limit, "waiting": waiting, "asked": amount},
             )

@@ -193,7 +193,7 @@ def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:
             return Invalid(
                 "invalid.slots",
                 f"{image.name if image else 'A session'} needs at least {format_slot(slot, amount)}.",
-                hint="Ask for more.",
+                hint="Request more.",
                 field=f"slots.{slot}",
             )
     return None

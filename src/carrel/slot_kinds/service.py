@@ -55,8 +55,8 @@ async def require_known(tx: AsyncSession, slots: Iterable[str], *, field: str) -
     if wrong := next((slot for slot in unknown if slot not in there), None):
         raise Invalid(
             "slot.unknown",
-            f"No node has ever had the slot {wrong}.",
-            hint=f"There are {first_few(['cpu', 'mem', *there])}",
+            f"No node has a slot named {wrong}.",
+            hint=f"Use one of {first_few(['cpu', 'mem', *there])}",
             field=f"{field}.{wrong}",
         )
 
@@ -75,8 +75,8 @@ async def require_possible(tx: AsyncSession, slots: Mapping[str, int], *, field:
     if both := [kind.name for kind in kinds if families[kind.family] > 1]:
         raise Invalid(
             "slot.not_both",
-            f"A container has {' or '.join(both)}, which are of the same devices, and not both.",
-            hint="Ask for one of them.",
+            f"A container can have only one of {', '.join(both)}: they use the same devices.",
+            hint="Request one of them.",
             field=f"{field}.{both[1]}",
         )
 
@@ -89,11 +89,11 @@ def _usual(slot: str) -> SlotKind:
 
 def _not_allowed(kind: SlotKind, amount: int, field: str) -> Invalid:
     near = " or ".join(format_slot(kind.name, one) for one in kind.nearest(amount))
-    why = "A container has at most one" if kind.type is SlotType.UNIQUE else "That is not an amount"
+    why = "A container can have at most one" if kind.type is SlotType.UNIQUE else "This is not a valid amount"
     return Invalid(
         "slot.amount_not_allowed",
         f"{why} of {kind.name}.",
-        hint=f"Ask for {near}.",
+        hint=f"Request {near}.",
         field=f"{field}.{kind.name}",
         details={"slot": kind.name, "asked": amount, "nearest": list(kind.nearest(amount))},
     )

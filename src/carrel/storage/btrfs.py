@@ -319,7 +319,7 @@ class BtrfsBackend(PosixBackend):
 
     def _require_counted(self, scope: int) -> None:
         if self._count_anew_if_needed(scope):
-            raise StorageUnavailable(f"Btrfs is counting anew what is in {self.root}. Try again later.")
+            raise StorageUnavailable(f"Btrfs is rescanning the quotas of {self.root}. Try again later.")
 
     def _count_anew_if_needed(self, scope: int) -> bool:
         """Start a quota rescan if the kernel reports inconsistent counts, which copies into another scope cause."""

@@ -151,8 +151,8 @@ class Unpacking:
         if not member.isreg() or member.issparse():
             raise Conflict(
                 "file.not_a_file",
-                f"{shown(path)} is neither a plain file nor a directory.",
-                hint="Links and special files do not come along.",
+                f"{shown(path)} is neither a regular file nor a directory.",
+                hint="Links and special files cannot be downloaded.",
                 field="path",
             )
         if member.size > self._largest:
@@ -229,7 +229,7 @@ def require_some(root: Path, paths: Sequence[str]) -> None:
             raise Conflict(
                 "file.too_large_to_pack",
                 f"{shown(path)} is larger than {LARGEST_PACKED >> 20} MiB.",
-                hint="Download it by itself.",
+                hint="Download it on its own.",
                 field="paths",
             )
         except CarrelError as error:

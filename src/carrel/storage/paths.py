@@ -40,7 +40,7 @@ def split(path: str) -> tuple[str, str]:
     """The parent path and the last name. Raises: Invalid, also for "", which has no name."""
     if not path:
         raise Invalid(
-            "file.path", "This would be the folder itself.", hint="Name something in it.", field="path"
+            "file.path", "This path is the folder itself.", hint="Specify a path inside it.", field="path"
         )
     above, slash, last = path.rpartition("/")
     if slash and not above:
@@ -128,7 +128,10 @@ def own(fd: int, mode: int) -> None:
 
 def not_a_file(path: str) -> Conflict:
     return Conflict(
-        "file.not_a_file", f"{shown(path)} is no plain file.", hint="Only files have content.", field="path"
+        "file.not_a_file",
+        f"{shown(path)} is not a regular file.",
+        hint="Only regular files have content.",
+        field="path",
     )
 
 
@@ -145,8 +148,8 @@ def _checked(name: str, path: str) -> str:
     if not 0 < length <= LONGEST_NAME or name in (".", "..") or "\0" in name:
         raise Invalid(
             "file.path",
-            f"{path.encode(errors='replace').decode()[:200]!r} is no path here.",
-            hint=f"Write names of at most {LONGEST_NAME} bytes with one / between them, none of them . or ..",
+            f"{path.encode(errors='replace').decode()[:200]!r} is not a valid path.",
+            hint=f"Use names of at most {LONGEST_NAME} bytes separated by single slashes, and not . or ..",
             field="path",
         )
     return name
@@ -156,7 +159,7 @@ def _root(root: Path) -> int:
     try:
         return os.open(root, DIRECTORY)
     except FileNotFoundError:
-        raise StorageUnavailable("The folder is not where it should be on its storage host.") from None
+        raise StorageUnavailable("The folder is missing on its storage host.") from None
 
 
 def _entered(handle: int, name: str) -> int:
@@ -187,7 +190,7 @@ def _words(error: OSError, path: str) -> CarrelError | None:
         case errno.ENOTDIR | errno.ELOOP:
             return Conflict(
                 "file.not_a_directory",
-                f"{name}, or something above it, is no directory.",
+                f"{name} or one of its parents is not a directory.",
                 field="path",
                 hint="Symbolic links are not followed.",
             )
@@ -196,34 +199,34 @@ def _words(error: OSError, path: str) -> CarrelError | None:
         case errno.EACCES | errno.EPERM:
             return Conflict(
                 "file.inaccessible",
-                f"The permission bits of {name}, or of its directory, do not allow it.",
+                f"The permissions of {name} or of its directory deny access.",
                 hint="Change them with chmod in a session.",
                 field="path",
             )
         case errno.ENAMETOOLONG:
-            return Invalid("file.path", f"{name[:200]} is too long a path.", field="path")
+            return Invalid("file.path", f"The path {name[:200]} is too long.", field="path")
         case errno.EFBIG:
             return Invalid(
-                "file.too_large", f"{name} would be larger than this storage allows.", field="path"
+                "file.too_large", f"{name} exceeds the largest file size of this storage.", field="path"
             )
         case errno.EROFS:
-            return Conflict("file.read_only", "This storage can only be read now.", field="path")
+            return Conflict("file.read_only", "The storage is currently read-only.", field="path")
         case errno.EXDEV:
             return Conflict(
                 "file.subvolume",
-                f"{name} would go into a subvolume that a session made, or out of one.",
-                hint="Do it in a session, or copy it out of there.",
+                f"{name} cannot be moved into or out of a subvolume that a session created.",
+                hint="Move it in a session, or copy it.",
                 field="path",
             )
         case errno.EMLINK:
-            return Conflict("file.too_many", "There are too many directories here already.", field="path")
+            return Conflict("file.too_many", "The directory has too many subdirectories.", field="path")
     return None
 
 
 def exists(path: str) -> Conflict:
     return Conflict(
         "file.exists",
-        f"There is something at {shown(path)} already.",
-        hint="Choose another name, or say that it shall be replaced.",
+        f"{shown(path)} already exists.",
+        hint="Choose another name, or replace the existing one.",
         field="path",
     )

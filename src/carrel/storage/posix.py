@@ -56,7 +56,9 @@ class PosixBackend:
                     f"The server may not write in {self._root}, or it is mounted read-only."
                 )
             if os.fstat(root).st_mode & 0o002:
-                raise StorageUnusable(f"Everybody may write in {self._root}: take that away (chmod o-w).")
+                raise StorageUnusable(
+                    f"Everybody may write in {self._root}: remove that permission (chmod o-w)."
+                )
             if not _owner_suffices() and not self._acls_tried:
                 acls.attempt(root)
                 self._acls_tried = True
@@ -90,7 +92,7 @@ class PosixBackend:
                 return
             except FileNotFoundError:
                 continue  # the scope's last other folder was just deleted together with the scope's directory
-        raise StorageUnavailable(f"Directories in {self._root} vanish as soon as they are made.")
+        raise StorageUnavailable(f"Directories in {self._root} disappear as soon as they are created.")
 
     def remove(self, place: FolderLocation, tick: Tick) -> None:
         # 1. Rename it: after a kill at any moment, the folder exists completely or not at all.
@@ -207,9 +209,11 @@ class PosixBackend:
         except FileExistsError:
             pass
         except FileNotFoundError:
-            raise StorageUnusable(f"There is no directory {self._root.parent} to make the root in.") from None
+            raise StorageUnusable(f"There is no directory {self._root.parent} for the root.") from None
         except (PermissionError, NotADirectoryError) as error:
-            raise StorageUnusable(f"The directory {self._root} cannot be made: {error.strerror}.") from None
+            raise StorageUnusable(
+                f"The directory {self._root} cannot be created: {error.strerror}."
+            ) from None
 
     @contextmanager
     def _opened(self) -> Iterator[int]:

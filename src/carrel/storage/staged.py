@@ -152,7 +152,7 @@ def opened(stage: Path, name: str) -> Staged:
     try:
         return _opened(stage, name)
     except FileNotFoundError:
-        raise NotFound("upload.not_found", "There is no such upload, or it is over.") from None
+        raise NotFound("upload.not_found", "There is no such upload, or it has ended.") from None
 
 
 def bring(
@@ -248,7 +248,7 @@ def locked() -> Locked:
     return Locked(
         "upload.locked",
         "Another request is sending this upload.",
-        hint="Wait until that one has ended.",
+        hint="Wait until it ends.",
     )
 
 

@@ -183,5 +183,5 @@ class _readable:
     def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
         if isinstance(raised, _UNREADABLE) and not isinstance(raised, CarrelError):
             raise Invalid(
-                "invalid.request", "This is no tar file, or not all of one.", hint="Send one made by tar -c."
+                "invalid.request", "The tar file is invalid or incomplete.", hint="Send one made by tar -c."
             ) from None

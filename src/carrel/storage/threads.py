@@ -42,7 +42,7 @@ class Threads:
         Raises: StorageUnavailable, also after the deadline; OverQuota, StorageFull; exceptions of the work.
         """
         if self.stuck >= _STUCK_LIMIT:
-            raise StorageUnavailable(f"The storage host {self._name} does not answer.")
+            raise StorageUnavailable(f"The storage host {self._name} does not respond.")
         future: Future[T] = Future()
         if deadline_s is None:
             threading.Thread(
@@ -59,7 +59,7 @@ class Threads:
             future.cancel()
         if not future.done() or future.cancelled():
             raise StorageUnavailable(
-                f"The storage host {self._name} did not answer within {deadline_s:.0f} seconds."
+                f"The storage host {self._name} did not respond within {deadline_s:.0f} seconds."
             )
         try:
             return future.result()
@@ -172,5 +172,5 @@ def translated(error: OSError, host: str) -> Exception:
     if error.errno == errno.ENOSPC:
         return StorageFull(f"The storage host {host} is full.")
     if error.errno in _AWAY:
-        return StorageUnavailable(f"The storage host {host} does not answer.")
+        return StorageUnavailable(f"The storage host {host} does not respond.")
     return error

@@ -200,8 +200,8 @@ def discard(stage: Path, name: str, tick: Tick) -> None:
 def changed(path: str) -> Changed:
     return Changed(
         "file.changed",
-        f"{path} was changed meanwhile, or is gone.",
-        hint="Load it again, and put your changes into what is there now.",
+        f"{path} has changed or no longer exists.",
+        hint="Reload it and reapply your changes.",
         field="path",
     )
 

@@ -129,7 +129,7 @@ def _leave(levels: list[_Level]) -> None:
         if levels and levels[-1].handle < 0:
             levels[-1].handle = os.open("..", DIRECTORY, dir_fd=inner.handle)
             if _key(levels[-1].handle) != levels[-1].key:
-                raise TreeChanged("Directories of the folder were moved meanwhile. Try again.")
+                raise TreeChanged("Directories of the folder were moved during the operation. Try again.")
     finally:
         os.close(inner.handle)
 
@@ -167,7 +167,7 @@ def shut_out(name: str) -> StorageUnusable:
     """The error if a session has denied this process access."""
     shown = os.fsencode(name).decode(errors="replace")
     return StorageUnusable(
-        f"The server may not use {shown!r}: a session has made it private. "
+        f"The server has no access to {shown!r}: a session made it private. "
         "Permit it there (chmod -R ug+rwX), or run the server as root."
     )
 
@@ -219,7 +219,7 @@ def remove_tree(parent: int, name: str, tick: Tick) -> Advance:
         except OSError as error:
             if error.errno not in _SWAPPED:
                 raise
-    raise TreeChanged("Somebody keeps writing into what is to be deleted.")
+    raise TreeChanged("The files to delete keep changing.")
 
 
 def _empty(parent: int, name: str, pace: Pace) -> None:

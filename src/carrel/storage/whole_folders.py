@@ -47,7 +47,7 @@ def show(target: StorageBackend, here: FolderLocation, attempt: str) -> None:
         os.rename(target.stage(here) / attempt, target.files(here))
     except FileNotFoundError:
         if not target.files(here).is_dir():
-            raise StorageUnavailable(f"The folder {here.folder} is not where it was put.") from None
+            raise StorageUnavailable(f"The folder {here.folder} is missing on its storage host.") from None
     except OSError:
         with directory(target.files(here), "") as shown, directory(target.stage(here), "") as stage:
             if not os.listdir(shown):

@@ -56,7 +56,7 @@ async def add_user(
     """
     there = select(Domain.id).where(Domain.id == domain_id, Domain.removed_at.is_(None))
     if (await tx.execute(there.with_for_update(read=True, key_share=True))).scalar() is None:
-        raise NotFound("domain.not_found", "The domain was removed meanwhile.", hint="Ask an administrator.")
+        raise NotFound("domain.not_found", "The domain has just been removed.", hint="Ask an administrator.")
     now = clock.now()
     user = User(
         id=UserId(new_id()),
@@ -81,8 +81,8 @@ def require_rank(actor: Actor, user: User) -> None:
     if user.id != actor.user_id and outranks(user.role, actor.role):
         raise Forbidden(
             "user.ranks_higher",
-            f"{user.email} ranks above you.",
-            hint="Ask a higher-ranking administrator.",
+            f"{user.email} has a higher role than you.",
+            hint="Ask an administrator with a higher role.",
         )
 
 

@@ -45,4 +45,4 @@ async def test_what_can_be_set_is_listed_and_what_cannot_is_refused(admin: Comma
 async def test_a_check_fails_when_the_engine_does_not_answer(admin: CommandLine, api: Api):
     api.engine.world.go_away()
     checked = await admin.run("engine", "check", "local")
-    assert (checked.code, checked.stdout) == (1, b"The fake engine does not answer.\n")
+    assert (checked.code, checked.stdout) == (1, b"The fake engine does not respond.\n")

@@ -255,7 +255,7 @@ async def test_a_folder_that_its_host_cannot_make_leaves_no_trace(
     key = {"Idempotency-Key": "again"}
 
     async def away(*_: object, **__: object) -> None:
-        raise Unavailable("storage.unavailable", "The storage host local does not answer.")
+        raise Unavailable("storage.unavailable", "The storage host local does not respond.")
 
     with monkeypatch.context() as broken:
         broken.setattr(type(known), "call", away)

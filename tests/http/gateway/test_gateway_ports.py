@@ -206,7 +206,7 @@ async def test_ports_outlive_the_gateway(world: World) -> None:
         async with gate_at_work(world.database, world.people, "http://localhost:1", ports) as gate:
             # The app went with the first gateway's stack; the way to it is still known.
             status, page = await text_at(client, origin)
-            assert (status, "The app does not answer" in page) == (502, True)
+            assert (status, "The app does not respond" in page) == (502, True)
             assert PUBLIC_URL in page
 
 

@@ -103,7 +103,7 @@ async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     assert (found["ok"], found["nodes"]) == (True, ["fake-1", "fake-2"])
     api.engine.world.go_away()
     found = (await admin.post("/engines/local/check")).json()
-    assert (found["ok"], found["sentence"]) == (False, "The fake engine does not answer.")
+    assert (found["ok"], found["sentence"]) == (False, "The fake engine does not respond.")
 
 
 async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch):
@@ -160,7 +160,7 @@ async def test_an_engine_that_stops_to_answer_says_why_and_since_when(living: Ap
     ready = await eventually(lambda: is_in("READY"))
     living.engine.world.go_away()
     down = await eventually(lambda: is_in("DOWN"))
-    assert down["last_error"] == "The fake engine does not answer."
+    assert down["last_error"] == "The fake engine does not respond."
     assert down["state_since"] > ready["state_since"]
     living.engine.world.come_back()
     assert (await eventually(lambda: is_in("READY")))["last_error"] is None

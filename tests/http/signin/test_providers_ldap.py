@@ -228,7 +228,7 @@ async def test_a_directory_that_is_away_is_said_so_and_others_sign_in(office: Of
     try:
         answer = await office.sign_in("ada", ADA)
         assert (answer.status_code, answer.json()["code"]) == (503, "provider.unreachable")
-        assert "office does not answer" in answer.json()["detail"]
+        assert "office does not respond" in answer.json()["detail"]
         assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
         assert "cannot be reached" in (await office.test())["connection"]
         admin = await office.api.as_("superadmin")

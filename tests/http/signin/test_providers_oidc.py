@@ -154,7 +154,7 @@ async def test_who_turns_back_at_the_provider_is_told_so(sso: Sso):
         await (await sso.api.as_("superadmin")).get("/audit", params={"action": "auth.login"})
     ).json()["items"]
     assert (noted["outcome"], noted["credential"]) == ("refused", "oidc:corp")
-    assert noted["reason"] == "corp did not let you in."
+    assert noted["reason"] == "corp denied the sign-in."
 
 
 @pytest.mark.parametrize(

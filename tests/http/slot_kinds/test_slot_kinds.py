@@ -94,10 +94,10 @@ async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
         answer = await user.try_start(image="starter", slots={**SMALL, **slots})
         return answer.json().get("code", ""), answer.json().get("hint", "")
 
-    assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Ask for 2 a.device or 4 a.device.")
+    assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Request 2 a.device or 4 a.device.")
     assert await asked(**{"a.shares": 300}) == (
         "slot.amount_not_allowed",
-        "Ask for 0.25 a.shares or 0.5 a.shares.",
+        "Request 0.25 a.shares or 0.5 a.shares.",
     )
     assert (await asked(**{"a.device": 1, "a.shares": 250}))[0] == "slot.not_both"
     assert (await asked(**{"b.device": 1, "b.shares": 250}))[0] == "slot.not_both"
@@ -109,7 +109,7 @@ async def test_the_hint_of_an_unknown_slot_names_a_few_others(api: Api):
     await declare(api, *(SlotKind(f"a.unit-{number}g", "a", SlotType.UNIQUE) for number in range(1, 9)))
     admin = await api.as_("superadmin")
     refused = await admin.post("/presets", {"name": "one", "slots": {**SMALL, "b.unit": 1}})
-    assert refused.json()["hint"] == "There are cpu, mem, a.unit-1g, a.unit-2g, a.unit-3g ..."
+    assert refused.json()["hint"] == "Use one of cpu, mem, a.unit-1g, a.unit-2g, a.unit-3g ..."
 
 
 async def test_a_limit_on_a_slot_that_no_node_ever_had_is_refused(api: Api):

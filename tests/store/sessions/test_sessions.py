@@ -105,10 +105,10 @@ async def test_what_is_told_late_of_a_start_takes_no_end_its_reason(database, pe
     async with database.transaction() as tx:
         for states, then in (
             (LAUNCHING, "Ended."),
-            ([SessionState.TERMINATING], "The engine does not answer."),
+            ([SessionState.TERMINATING], "The engine does not respond."),
         ):
             await transitions.show_progress(
-                tx, made, states, progress=None, reason="The engine does not answer."
+                tx, made, states, progress=None, reason="The engine does not respond."
             )
             assert (await tx.execute(text("SELECT reason FROM sessions"))).scalar() == then
 

@@ -123,7 +123,7 @@ def test_subnets_avoid_what_is_taken_and_run_out_with_a_sentence() -> None:
     assert not first.overlaps(second)
     taken = [IPv4Network("10.213.0.0/17"), IPv4Network("10.213.128.0/18"), IPv4Network("172.17.0.0/16")]
     assert free_subnet(RANGE, 18, taken, "a") == IPv4Network("10.213.192.0/18")
-    with pytest.raises(EngineError, match="No addresses are left"):
+    with pytest.raises(EngineError, match="has no free addresses"):
         free_subnet(RANGE, 20, [IPv4Network("10.0.0.0/8")], "a")
 
 
@@ -177,7 +177,7 @@ def test_progress_never_goes_back_and_ends_at_one() -> None:
             "does not let",
         ),
         ("A:B:c", "invalid reference format", ImageUnusable, "not a valid image name"),
-        ("x", "no matching manifest for linux/amd64 in the manifest list", ImageUnusable, "processor"),
+        ("x", "no matching manifest for linux/amd64 in the manifest list", ImageUnusable, "architecture"),
         ("x", "dial tcp: lookup registry-1.docker.io: no such host", EngineError, "No registry answered"),
         ("x", "toomanyrequests: You have reached your pull rate limit", EngineError, "rate limit"),
         ("x", "write /var/lib: no space left on device", EngineError, "disk is full"),
@@ -197,7 +197,7 @@ def test_refused_pulls_are_sentences(image: str, text: str, kind: type[EngineErr
     [
         ((), 'exec: "/bin/sh": stat /bin/sh: no such file or directory: unknown', ImageUnusable, "no shell"),
         (("nope",), 'exec: "nope": executable file not found in $PATH', EngineError, "'nope'"),
-        ((), "exec /bin/sh: exec format error", ImageUnusable, "processor"),
+        ((), "exec /bin/sh: exec format error", ImageUnusable, "architecture"),
         ((), "No such container: abc", ContainerGone, "was removed"),
         ((), "mkdir /var/lib/docker/overlay2/x: no space left on device", EngineError, "disk is full"),
         ((), "task eb8f350a46: already exists", EngineError, "lost track of"),

@@ -145,7 +145,7 @@ def test_who_comes_after_somebody_who_pauses_takes_what_is_free_meanwhile():
 
 
 def test_nobody_knows_when_storage_will_be_back():
-    one = replace(asker("s", 4), aside="It waits for the storage host nas, which does not answer.")
+    one = replace(asker("s", 4), aside="It waits for the storage host nas, which does not respond.")
     assert forecast_start(world([], [one]), SessionId("s"), DAY) is None
 
 

@@ -44,10 +44,10 @@ def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
     other.mkdir()
     certificates(tmp_path)
     certificates(other)
-    assert "is not that of the first certificate in" in refusal(tmp_path, other / "server.key")
+    assert "does not belong to the first certificate in" in refusal(tmp_path, other / "server.key")
 
 
-@pytest.mark.parametrize(("days", "said"), [((-9, -2), "expired on"), ((2, 9), "holds only from")])
+@pytest.mark.parametrize(("days", "said"), [((-9, -2), "expired on"), ((2, 9), "is not valid before")])
 def test_a_certificate_that_does_not_hold_now_is_refused(
     tmp_path: Path, days: tuple[int, int], said: str
 ) -> None:
@@ -61,7 +61,7 @@ def test_what_is_no_certificate_and_no_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "junk").chmod(0o600)
     assert "holds no private key" in refusal(tmp_path, tmp_path / "junk")
     (tmp_path / "server.pem").write_text("junk\n")
-    assert "holds no certificate" in refusal(tmp_path)
+    assert "contains no PEM certificate" in refusal(tmp_path)
 
 
 def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ def test_a_certificate_or_key_that_is_not_there_is_refused(tmp_path: Path, pair:
 
 
 def test_one_of_certificate_and_key_is_not_enough(tmp_path: Path, pair: tuple[Path, Path]) -> None:
-    assert "Give --tls-key too" in _up(tmp_path, "--tls-cert", str(pair[0])).stderr
-    assert "Give --tls-cert too" in _up(tmp_path, "--tls-key", str(pair[1])).stderr
+    assert "Specify --tls-key too" in _up(tmp_path, "--tls-cert", str(pair[0])).stderr
+    assert "Specify --tls-cert too" in _up(tmp_path, "--tls-key", str(pair[1])).stderr
 
 
 def test_a_key_that_everybody_can_read_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:

@@ -70,7 +70,7 @@ async def test_a_hung_host_gives_up_its_callers_and_blocks_nobody_else(
     hung = asyncio.create_task(threads.call(fake.probe, deadline_s=SOON_S))
     other = Threads("ssd")
     assert (await other.call(FakeBackend(tmp_path / "other").probe)).total_bytes > 0
-    with pytest.raises(StorageUnavailable, match="nas did not answer"):
+    with pytest.raises(StorageUnavailable, match="nas did not respond"):
         await hung
     other.close()
 
@@ -85,7 +85,7 @@ async def test_many_stuck_calls_are_refused_at_once_and_it_recovers(
     assert len(fake.calls) <= 16
     await eventually(lambda: threads.stuck == len(fake.calls))
     begun = len(fake.calls)
-    with pytest.raises(StorageUnavailable, match="nas does not answer"):
+    with pytest.raises(StorageUnavailable, match="nas does not respond"):
         await threads.call(fake.probe, deadline_s=None)
     assert len(fake.calls) == begun
     fake.answer()
@@ -102,7 +102,7 @@ async def test_callers_that_go_away_do_not_hide_that_it_hangs(threads: Threads, 
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     await eventually(lambda: threads.stuck == 16)
-    with pytest.raises(StorageUnavailable, match="nas does not answer"):
+    with pytest.raises(StorageUnavailable, match="nas does not respond"):
         await threads.call(fake.probe)
 
 

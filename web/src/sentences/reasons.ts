@@ -85,8 +85,8 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     ([limit = ""]) => msg`It waited for ${limit}, and its resource group lets nobody wait for longer.`,
   ],
   [
-    /^It waits for the storage host (\S+), which does not answer\.$/,
-    ([host = ""]) => msg`It waits for the storage host ${host}, which does not answer.`,
+    /^It waits for the storage host (\S+), which does not respond\.$/,
+    ([host = ""]) => msg`It waits for the storage host ${host}, which does not respond.`,
   ],
   [
     /^The folder (\S+) on the storage host (\S+) cannot be reached\./,

@@ -16,8 +16,8 @@ export function useProblemText(): (thrown: unknown) => ProblemText {
       const problem = toProblem(thrown);
       if (problem.code === "server.unreachable") {
         return {
-          detail: t`The server does not answer.`,
-          hint: t`Check the network, or whether the server is being restarted, and try again.`,
+          detail: t`The server does not respond.`,
+          hint: t`Check the network, or whether the server is restarting, and try again.`,
         };
       }
       // The server speaks English, and names the thing at fault.

@@ -137,7 +137,7 @@ def unreachable(address: str, reason: BaseException) -> CarrelError:
         reason = OSError(f"its certificate is not trusted here ({why})")
         hint = "Name the file of the authority that signed it: export SSL_CERT_FILE=/path/to/ca.pem"
     return CarrelError(
-        "client.unreachable", f"{address} does not answer: {_sentence(reason)}.", status=503, hint=hint
+        "client.unreachable", f"{address} does not respond: {_sentence(reason)}.", status=503, hint=hint
     )
 
 
@@ -145,7 +145,7 @@ def too_slow(address: str, timeout_s: float) -> CarrelError:
     """The error for a timeout."""
     return CarrelError(
         "client.timeout",
-        f"{address} did not answer within {timeout_s:g} seconds.",
+        f"{address} did not respond within {timeout_s:g} seconds.",
         status=504,
         hint="The server may still process the request; check before you retry.",
     )

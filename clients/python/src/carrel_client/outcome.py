@@ -56,7 +56,7 @@ class Bringing:
 def taken(where: str) -> CarrelError:
     return CarrelError(
         "client.taken",
-        f"{where} is there already, and it is another one.",
+        f"{where} already exists and differs.",
         status=409,
-        hint="Say what becomes of it: --clash replace, rename or skip.",
+        hint="Choose with --clash: replace, rename or skip.",
     )

@@ -18,7 +18,7 @@ _WAYS = {"password", "generate_password", "link"}
 _MADE_TWICE = Trouble(
     code="user.email_twice",
     detail="Another row has the same e-mail.",
-    hint="An e-mail belongs to one user, case-insensitive.",
+    hint="E-mail addresses are unique and case-insensitive.",
     field="email",
 )
 
@@ -32,7 +32,7 @@ async def create(services: UserServices, actor: Actor, batch: UserBatch, *, dry_
         raise Invalid(
             "user.too_many",
             f"{len(batch.rows)} users at once are too many; the limit is {MAX_BATCH}.",
-            hint="Send them in parts.",
+            hint="Send them in several requests.",
             field="rows",
             details={"most": MAX_BATCH},
         )

@@ -141,8 +141,8 @@ def unknown_project(ref: str, domain: Domain) -> NotFound:
 def email_taken(email: str) -> Conflict:
     return Conflict(
         "user.email_taken",
-        f"There is a user with the e-mail {email}.",
-        hint="An e-mail belongs to one user, case-insensitive.",
+        f"A user with the e-mail {email} already exists.",
+        hint="E-mail addresses are unique and case-insensitive.",
         field="email",
     )
 

@@ -88,7 +88,7 @@ async def purge(
         Session.owner_id == user.id,
         sessions,
         code="user.has_sessions",
-        reason=f"{user.email} was deleted for good.",
+        reason=f"{user.email} was permanently deleted.",
     )
     had = await _settle_folders(tx, clock, actor, user, folders)
     # 2. what they proved themselves with, and where they belonged
@@ -131,7 +131,7 @@ async def _settle_folders(
 
 def _require_purgeable(user: User, confirm: str) -> None:
     if user.state == UserState.PURGED:
-        raise Conflict("user.purged", "This user was already permanently deleted.")
+        raise Conflict("user.purged", "This user was permanently deleted.")
     if confirm.strip().lower() != user.email.lower():
         raise Invalid(
             "user.unconfirmed",

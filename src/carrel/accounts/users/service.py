@@ -99,7 +99,7 @@ async def make(services: UserServices, actor: Actor, draft: Draft) -> CreatedUse
             raise email_taken(request.email) from None
         if "fk_memberships_project_id" in str(error.orig):
             raise Conflict(
-                "project.gone", "One of the projects was just removed.", field="projects"
+                "project.gone", "One of the projects has just been removed.", field="projects"
             ) from None
         raise
     return CreatedUser(user.id, user.email, password if request.generate_password else None, link)
@@ -140,7 +140,7 @@ async def update(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, changes
     user = await tenancy.user(tx, actor, ref, "user.update")
     places.require_rank(actor, user)
     if user.state == UserState.PURGED:
-        raise Conflict("user.purged", "This user was deleted for good.", hint="Make a new one.")
+        raise Conflict("user.purged", "This user was permanently deleted.", hint="Create a new user.")
     given = changes.model_dump(exclude_unset=True)
     domain = await _target_domain(tx, actor, user, changes)
     if domain and "role" not in given and is_domain_admin(user.role):
@@ -194,8 +194,8 @@ async def _require_others(
     if was and loses and not await tenancy.superadmin_left(tx, without=User.id == user.id):
         raise Conflict(
             "user.last_superadmin",
-            f"{user.email} is the last one who administers everything.",
-            hint="Make somebody else a superadmin first.",
+            f"{user.email} is the last superadmin.",
+            hint="Make another user superadmin first.",
             field="role" if "role" in after else "state",
         )
     if disabled and "state" in after and user.id == actor.user_id:

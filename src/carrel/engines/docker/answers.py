@@ -149,7 +149,7 @@ def create_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErr
     if error.status == 404 or "invalid reference format" in text:
         return pull_error(spec.image, text)
     # 400: the request is invalid, so a retry does not help.
-    return EngineError(f"The container could not be made: {text}.", retriable=error.status != 400)
+    return EngineError(f"The container could not be created: {text}.", retriable=error.status != 400)
 
 
 def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError:
@@ -164,7 +164,7 @@ def start_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineErro
     if spec.mounts and "not a directory" in text:
         return _in_the_way(spec)
     if "exec format error" in text:
-        return ImageUnusable(f"The image {spec.image} is not made for the processor of this machine.")
+        return ImageUnusable(f"The image {spec.image} does not support the architecture of this machine.")
     missing = any(sign in text for sign in ("no such file or directory", "executable file not found"))
     if missing and spec.command == IDLE:
         return ImageUnusable(f"The image {spec.image} has no shell (/bin/sh), so a session cannot run in it.")
@@ -200,7 +200,7 @@ def link_error(spec: ContainerSpec, error: aiodocker.DockerError) -> EngineError
 
 def _in_the_way(spec: ContainerSpec) -> MountUnusable:
     return MountUnusable(
-        f"The image {spec.image} has something of its own where a folder is to be mounted; choose another path.",
+        f"The image {spec.image} already has a file where a folder is to be mounted; choose another path.",
         retriable=False,
     )
 

@@ -129,11 +129,15 @@ class DockerApi:
         except aiodocker.DockerError as error:
             if error.status not in _NO_ANSWER:
                 raise
-            raise EngineUnavailable(f"The container engine at {self.url} does not answer.") from error
+            raise EngineUnavailable(f"The container engine at {self.url} does not respond.") from error
         except TimeoutError as error:
-            raise EngineUnavailable(f"The container engine at {self.url} took too long to answer.") from error
+            raise EngineUnavailable(
+                f"The container engine at {self.url} took too long to respond."
+            ) from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            raise EngineUnavailable(f"The container engine at {self.url} broke off its answer.") from error
+            raise EngineUnavailable(
+                f"The container engine at {self.url} closed the connection early."
+            ) from error
 
 
 def _operation(method: str, path: str) -> str:
@@ -179,7 +183,7 @@ def disk_full(text: str) -> EngineError | None:
     if "no space left on device" not in text:
         return None
     return EngineError(
-        "The container engine's disk is full. Sessions that take much of it must end, "
+        "The container engine's disk is full. Sessions that use much of it must end, "
         "or an administrator must free space.",
         retriable=True,
         code="disk_full",

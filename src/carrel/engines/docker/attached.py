@@ -51,8 +51,8 @@ def require(attachment: Attachment, info: Mapping[str, Any]) -> None:
     """Check that the daemon supports the attachment. Raises: EngineError."""
     if attachment.cdi and not has_cdi(info):
         raise cannot_attach(
-            f"The accelerators {', '.join(attachment.cdi)} come by CDI, which the container engine does not have "
-            "or has switched off."
+            f"The accelerators {', '.join(attachment.cdi)} need CDI, which the container engine does not support "
+            "or has disabled."
         )
     runtimes = info.get("Runtimes") or {}
     if attachment.runtime and attachment.runtime not in runtimes:

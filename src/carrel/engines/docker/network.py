@@ -153,7 +153,7 @@ def free_subnet(within: IPv4Network, prefix: int, taken: Iterable[IPv4Network], 
         if not any(candidate.overlaps(network) for network in occupied):
             return candidate
     raise EngineError(
-        f"No addresses are left for sessions in {within}; set another range for session networks.",
+        f"{within} has no free addresses for session networks; configure another range.",
         retriable=True,
         code="addresses_exhausted",
     )

@@ -78,7 +78,7 @@ async def open_pipe(url: str, version: str, exec_id: str, *, terminal: bool) -> 
     try:
         reader, writer = await asyncio.wait_for(_connect(url), _CONNECT_S)
     except (OSError, TimeoutError) as error:
-        raise EngineUnavailable(f"The container engine at {url} does not answer.") from error
+        raise EngineUnavailable(f"The container engine at {url} does not respond.") from error
     try:
         writer.write(head.encode() + body)
         answer = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -87,7 +87,7 @@ async def open_pipe(url: str, version: str, exec_id: str, *, terminal: bool) -> 
             raise aiodocker.DockerError(status, await _complaint(reader, answer))
     except (OSError, asyncio.IncompleteReadError) as error:
         writer.close()
-        raise EngineUnavailable(f"The container engine at {url} broke off its answer.") from error
+        raise EngineUnavailable(f"The container engine at {url} closed the connection early.") from error
     except BaseException:
         writer.close()
         raise

@@ -130,7 +130,7 @@ def pull_error(image: str, text: str) -> EngineError:
             f"The registry {registry} has no image named {image}, or does not let this installation pull it."
         )
     if "no matching manifest" in text or "does not match the specified platform" in text:
-        return ImageUnusable(f"The image {image} is not made for the processor of this machine.")
+        return ImageUnusable(f"The image {image} does not support the architecture of this machine.")
     if "toomanyrequests" in text or "rate limit" in text:
         return _later(f"The registry {registry} refuses more pulls for now (rate limit).", "registry_busy")
     if "no space left on device" in text:

@@ -226,5 +226,5 @@ async def _unframed(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
             yield await content.readexactly(length)
         except asyncio.IncompleteReadError as end:
             if end.partial:
-                raise EngineUnavailable("The container engine broke off the log.") from end
+                raise EngineUnavailable("The container engine closed the log early.") from end
             return

@@ -80,7 +80,7 @@ async def _receive(
 
 
 def more_than_announced() -> TooLarge:
-    return TooLarge("upload.too_large", "More came than was announced.", hint="Begin anew.")
+    return TooLarge("upload.too_large", "The upload is longer than declared.", hint="Start again.")
 
 
 def is_small(body: Body, largest: int = BATCH) -> bool:

@@ -114,7 +114,9 @@ async def sent(
 async def zipped(services: FileServices, opened: OpenedFolder, paths: list[str]) -> Archive:
     """The selection as a zip file. Raises: NotFound, Conflict, Invalid."""
     if "" in paths and len(paths) > 1:
-        raise Invalid("invalid.request", "The whole folder comes alone.", field="path")
+        raise Invalid(
+            "invalid.request", "The whole folder cannot be combined with other paths.", field="path"
+        )
     await opened.call(_require_all, opened.root, paths)
     slot = services.downloads.open(opened.actor.user_id)
     name = paths[0].rpartition("/")[2] if len(paths) == 1 and paths[0] else opened.folder.name

@@ -99,7 +99,7 @@ def left(folder: VFolder, now: Places) -> Conflict | None:
         return None
     return Conflict(
         "vfolder.state",
-        f"{folder.name} was moved or put away meanwhile; what you changed may be lost.",
-        hint="Look, and do it again.",
+        f"{folder.name} was moved or trashed during the change, which may be lost.",
+        hint="Check the folder and try again.",
         details={"state": current[0] if current else None},
     )

@@ -58,8 +58,8 @@ async def unpack(
     if not arrivals.is_small(body):
         raise TooLarge(
             "file.too_large",
-            f"At most {BATCH >> 20} MiB can come as a form, and its length must be announced.",
-            hint="Send the files in several forms, and large ones each by itself.",
+            f"A form has at most {BATCH >> 20} MiB and declares its length.",
+            hint="Send the files in several forms, and each large file on its own.",
         )
     content = b"".join(await arrivals.read(services, body, admitted.opened))
     await admitted.require(services, len(content), largest=0)
@@ -79,7 +79,7 @@ def as_tar(content: bytes, content_type: str) -> bytes:
     except (MultipartError, ValidationError, ValueError):
         raise Invalid(
             "invalid.request",
-            "This is no form of files, or not all of one.",
+            "The form is invalid or incomplete.",
             hint="Its first field, files, is a JSON array of paths and times; the files follow in that order.",
         ) from None
     pieces = [piece for each in zip(headers, map(padded, fields[1:]), strict=True) for piece in each]

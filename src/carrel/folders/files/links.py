@@ -40,8 +40,8 @@ async def make(services: FileServices, actor: Actor, ref: str, paths: list[str])
     if len(sealed) > _LONGEST:
         raise Invalid(
             "file.too_many",
-            f"An address cannot name {len(paths)} things.",
-            hint="Choose the directory that they are in, or fewer at once.",
+            f"A download link cannot name {len(paths)} items.",
+            hint="Choose their directory, or fewer items.",
             field="paths",
         )
     return LinkView(url=f"/api/v1/downloads/{sealed}", expires_at=ends)
@@ -97,5 +97,5 @@ async def _is_directory(opened: OpenedFolder, path: str) -> bool:
 
 def _over() -> NotFound:
     return NotFound(
-        "file.link_over", "This address is over, or none of ours.", hint="Begin the download again."
+        "file.link_over", "The download link is invalid or expired.", hint="Start the download again."
     )

@@ -147,6 +147,6 @@ def batched(many: Sequence[T]) -> Iterator[Sequence[T]]:
 def _too_large() -> TooLarge:
     return TooLarge(
         "file.too_large",
-        f"At most {LARGEST >> 20} MiB can come packed at once.",
-        hint="Send them in several, and large files each by itself.",
+        f"An archive has at most {LARGEST >> 20} MiB.",
+        hint="Send several archives, and each large file on its own.",
     )

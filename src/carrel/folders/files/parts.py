@@ -71,7 +71,7 @@ async def _take(folder: OpenedFolder, file: Staged, part: str, length: int) -> N
 def _unfinished(part: str) -> Conflict:
     return Conflict(
         "upload.part_unfinished",
-        f"{part} is no part, or has not arrived yet.",
-        hint="Put parts together when all have arrived.",
+        f"{part} is not a part, or is incomplete.",
+        hint="Concatenate the parts when all are complete.",
         field="Upload-Concat",
     )

@@ -196,11 +196,11 @@ def _moves(request: FilesMove) -> dict[str, str]:
     """Pairs of source and target."""
     if (request.to is None) is (request.rename_to is None):
         raise Invalid(
-            "invalid.request", "Say either `to`, a directory, or `rename_to`, a new path.", field="to"
+            "invalid.request", "Specify either `to`, a directory, or `rename_to`, a new path.", field="to"
         )
     if request.rename_to is not None:
         if len(request.paths) != 1:
-            raise Invalid("invalid.request", "One thing at a time can be renamed.", field="paths")
+            raise Invalid("invalid.request", "`rename_to` needs exactly one path.", field="paths")
         return {request.paths[0]: request.rename_to}
     to = request.to or ""
     return {path: joined(to, split(path)[1]) for path in request.paths}
@@ -213,7 +213,7 @@ def _goal(request: FilesCopy) -> tuple[str, str | None]:
         return request.to, None
     if len(request.paths) != 1 or request.to:
         raise Invalid(
-            "invalid.request", "One thing at a time gets a new path, instead of `to`.", field="rename_to"
+            "invalid.request", "`rename_to` needs exactly one path and replaces `to`.", field="rename_to"
         )
     return split(request.rename_to)
 

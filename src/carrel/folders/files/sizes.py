@@ -22,7 +22,7 @@ async def require_fitting(tx: AsyncSession, size: int) -> None:
 def too_large(most: int) -> TooLarge:
     return TooLarge(
         "upload.too_large",
-        f"A file may have {format_size(most)} at most.",
+        f"A file can have {format_size(most)} at most.",
         hint="Split it, or ask an administrator.",
         details={"most_bytes": most},
     )

@@ -213,8 +213,8 @@ def file_response(request: Request, outcome: Download | NotChanged | NoSuchRange
             title="No such range",
             status=416,
             code="file.range",
-            detail="The file is not as long as that.",
-            hint="Ask for its length first.",
+            detail="The range starts beyond the end of the file.",
+            hint="Request its length first.",
             details={"size_bytes": outcome.size},
         )
         return problems.respond(request, problem, {"Content-Range": f"bytes */{outcome.size}"})

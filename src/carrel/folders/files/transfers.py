@@ -32,14 +32,14 @@ class Transfers:
         if self._open[person] >= self._most_per_person:
             raise TooManyTransfers(
                 "file.too_many_transfers",
-                f"You have {self._most_per_person} transfers open, the most that one person may have at a time.",
+                f"You have reached your limit of {self._most_per_person} transfers.",
                 hint="Wait until one of them ends, or cancel one.",
                 details={"most": self._most_per_person, "retry_after_s": _RETRY_S},
             )
         if self._open.total() >= self._most:
             raise Unavailable(
                 "file.server_busy",
-                f"The server has {self._most} transfers open, the most that it accepts at a time.",
+                f"The server has reached its limit of {self._most} transfers.",
                 hint="Try again in a moment.",
                 details={"retry_after_s": _RETRY_S},
             )

@@ -61,7 +61,7 @@ class Checksum:
         if received != self.digest:
             raise ChecksumMismatch(
                 "upload.checksum",
-                "What arrived is not what was sent: its checksum is another.",
+                "The checksum does not match the received data.",
                 hint="Send this part again.",
             )
 
@@ -88,7 +88,7 @@ def require_version(headers: Mapping[str, str]) -> None:
     if headers.get("tus-resumable") != VERSION:
         raise WrongVersion(
             "upload.version",
-            f"Uploads here speak version {VERSION} of tus.",
+            f"The server supports version {VERSION} of tus.",
             hint=f"Send Tus-Resumable: {VERSION}.",
             field="Tus-Resumable",
         )
@@ -146,7 +146,9 @@ def executable(metadata_text: str) -> bool:
 def require_type(headers: Mapping[str, str]) -> None:
     """Raises: WrongType."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != OFFSET_TYPE:
-        raise WrongType("upload.type", f"Bytes of uploads are sent as {OFFSET_TYPE}.", field="Content-Type")
+        raise WrongType(
+            "upload.type", f"The content type of upload data is {OFFSET_TYPE}.", field="Content-Type"
+        )
 
 
 def clash(headers: Mapping[str, str]) -> Clash | None:

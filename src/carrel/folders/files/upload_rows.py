@@ -124,4 +124,4 @@ def theirs(opened: OpenedFolder, now: datetime) -> Select[Upload]:
 
 
 def missing() -> NotFound:
-    return NotFound("upload.not_found", "There is no such upload, or it is over.", hint="Begin it anew.")
+    return NotFound("upload.not_found", "There is no such upload, or it has ended.", hint="Start it again.")

@@ -172,7 +172,7 @@ async def append(
     """Append to an upload. Raises: NotFound, Forbidden, Conflict, Refused, and the errors of tus."""
     current, at = await open_upload(services, actor, ref, upload), piece.at
     if current.row.parts:
-        raise Forbidden("upload.final", "This upload was put together from others; nothing comes behind it.")
+        raise Forbidden("upload.final", "The upload was concatenated from parts and accepts no more data.")
     if current.row.done_path is not None:
         return _over(current.row, at)
     current.row.clash = piece.clash or current.row.clash
@@ -267,7 +267,9 @@ async def _note_length(services: FileServices, current: CurrentUpload, length: i
     if length is None or length == row.length:
         return
     if row.length is not None or length < at:
-        raise Conflict("upload.length", "The length of this upload is another.", field="Upload-Length")
+        raise Conflict(
+            "upload.length", "The length differs from the one declared before.", field="Upload-Length"
+        )
     await _require_allowed(services, current, length)
     async with services.database.transaction() as tx:
         await tx.execute(update(Upload).where(Upload.id == row.id).values(length=length))
@@ -320,8 +322,8 @@ def _require_offset(at: int, size: int) -> None:
     if at != size:
         raise Conflict(
             "upload.offset",
-            f"{size} bytes have arrived, and the next ones are for {at}.",
-            hint="Ask with HEAD how much has arrived.",
+            f"The server has {size} bytes; the request starts at {at}.",
+            hint="Request the current offset with HEAD.",
             field="Upload-Offset",
             details={"offset_bytes": size},
         )

@@ -83,8 +83,8 @@ def _after(sort: str, cursor: str) -> Key:
     except (ValueError, TypeError):
         raise Invalid(
             "invalid.cursor",
-            "This cursor is not one of ours, or belongs to another order.",
-            hint="Start at the first page.",
+            "This cursor is invalid or belongs to another sort order.",
+            hint="Start again at the first page.",
             field="cursor",
         ) from None
     return is_file, name.casefold() if value is None else value, name

@@ -90,6 +90,6 @@ async def _made(
 def _too_large() -> TooLarge:
     return TooLarge(
         "file.too_large",
-        f"At most {LARGEST >> 20} MiB can be written at once.",
-        hint="Upload it: that can go on after a broken line.",
+        f"One request writes at most {LARGEST >> 20} MiB.",
+        hint="Use an upload, which can resume after an interruption.",
     )

@@ -45,17 +45,17 @@ def require_fit(root: Path, *, data_dir: Path, others: Iterable[tuple[str, Path]
     Raises: Invalid; Conflict when another host's root overlaps.
     """
     if root in _SHARED or any(root.is_relative_to(each) for each in _SYSTEM):
-        raise _refused(f"{root} belongs to the system.", "Use a directory that is dedicated to folders.")
+        raise _refused(f"{root} is a system directory.", "Use a directory that is dedicated to folders.")
     if data_dir.is_relative_to(root) or (root.is_relative_to(data_dir) and root != data_dir / FOLDERS):
         raise _refused(
-            f"{root} holds, or is in, the data directory of this installation.",
+            f"{root} overlaps the data directory of this installation.",
             f"Use another directory, or {data_dir / FOLDERS}.",
         )
     for name, other in others:
         if root.is_relative_to(other) or other.is_relative_to(root):
             raise Conflict(
                 "storage_host.root_taken",
-                f"{root} is, holds or is in the root of the storage host {name}, {other}.",
+                f"{root} overlaps the root of the storage host {name}, {other}.",
                 hint="Use a separate directory for each storage host.",
                 field="root",
                 details={"host": name},

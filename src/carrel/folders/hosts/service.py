@@ -262,7 +262,7 @@ async def choose(
         if not hosts:
             raise Forbidden(
                 "storage_host.none",
-                "There is no storage host that you may use.",
+                "You have access to no storage host.",
                 hint="Ask an administrator for access to one.",
             )
         return _answering(hosts[0])
@@ -316,7 +316,7 @@ def _answering(host: StorageHost) -> StorageHost:
         raise Unavailable(
             f"storage.{host.state}",
             f"The storage host {host.name} cannot be used now.",
-            hint="Use another, or try again later.",
+            hint="Use another one, or try again later.",
             field="host",
         )
     return host
@@ -369,7 +369,7 @@ async def _flush(tx: AsyncSession, name: str) -> None:
             raise
         raise Conflict(
             "storage_host.name_taken",
-            f"There is a storage host named {name}.",
+            f"A storage host named {name} already exists.",
             hint="Choose another name.",
             field="name",
         ) from None

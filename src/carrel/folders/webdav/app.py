@@ -94,13 +94,13 @@ class WebDav:
         if self._busy[who] >= _PER_PERSON:
             raise TooManyRequests(
                 "webdav.busy",
-                f"At most {_PER_PERSON} requests at a time.",
+                f"You have reached your limit of {_PER_PERSON} requests at a time.",
                 hint="Transfer fewer files at a time.",
                 details={"retry_after_s": 1},
             )
         if self._busy.total() >= _THREADS:
             raise Unavailable(
-                "webdav.busy", "Too many people are sending files.", hint="Try again in a minute."
+                "webdav.busy", "Too many WebDAV requests are in progress.", hint="Try again in a minute."
             )
         self._busy[who] += 1
         future: Future[Response] = Future()

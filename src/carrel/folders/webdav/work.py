@@ -91,7 +91,7 @@ async def entry(opened: OpenedFolder, path: str) -> Entry:
 async def listed(opened: OpenedFolder, path: str) -> Sequence[Entry]:
     page = await opened.call(listing.page, opened.root, path, ListingOrder(), _MOST_LISTED, deadline_s=LONG_S)
     if page.last:
-        raise Conflict("file.too_many", f"More than {_MOST_LISTED} files are in this directory.")
+        raise Conflict("file.too_many", f"This directory has more than {_MOST_LISTED} files.")
     return [entry for entry in page.entries if entry.readable and entry.kind in _SHOWN]
 
 

@@ -34,7 +34,7 @@ async def in_time(call: Awaitable[T], limit_s: float = ANSWER_S) -> T:
         async with asyncio.timeout(limit_s):
             return await call
     except TimeoutError:
-        raise EngineUnavailable(f"The engine has not answered for {limit_s:.0f} seconds.") from None
+        raise EngineUnavailable(f"The engine has not responded for {limit_s:.0f} seconds.") from None
 
 
 @dataclass(frozen=True)

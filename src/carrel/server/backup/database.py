@@ -70,8 +70,8 @@ def require_empty(url: str) -> None:
     if row and row[0]:
         raise Conflict(
             "backup.database_not_empty",
-            f"The database to restore into holds {row[0]} tables already.",
-            hint="Name an empty one in CARREL_DATABASE_URL, made with createdb.",
+            f"The target database already has {row[0]} tables.",
+            hint="Set CARREL_DATABASE_URL to an empty one, created with createdb.",
         )
 
 

@@ -73,7 +73,7 @@ def find(data_dir: Path) -> BackupSource:
         raise NotFound(
             "setup.no_installation",
             f"There is no installation in {data_dir}.",
-            hint="Name its directory with --data-dir.",
+            hint="Specify its directory with --data-dir.",
         ) from None
     return BackupSource(data_dir, url, embedded)
 
@@ -83,7 +83,7 @@ def _appearing(target: Path) -> Iterator[Path]:
     """A temporary directory beside the target: renamed to the target on success, removed on failure."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Conflict(
-            "backup.exists", f"{target} is there already.", hint="Name a directory that is not there yet."
+            "backup.exists", f"{target} already exists.", hint="Choose a directory that does not exist."
         )
     partial = target.with_name(target.name + PARTIAL)
     try:

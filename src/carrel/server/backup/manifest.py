@@ -70,7 +70,7 @@ def read(backup: Path) -> Manifest:
         raise NotFound(
             "backup.not_found",
             f"There is no complete backup in {backup}.",
-            hint="Name the directory that `carrel backup` made: it holds manifest.json.",
+            hint="Specify the directory that `carrel backup` created; it has a manifest.json.",
         ) from None
     except ValueError:
         raise damaged(backup, "its manifest cannot be read") from None

@@ -92,7 +92,7 @@ def running(
     except FileNotFoundError:
         raise Unavailable(
             "backup.program_missing",
-            f"There is no program {Path(command[0]).name} on this machine.",
+            f"{Path(command[0]).name} is not installed on this machine.",
             hint=f"Install it, for example: apt-get install {Path(command[0]).name}.",
         ) from None
 
@@ -103,6 +103,6 @@ def disk_error(error: OSError, where: Path) -> CarrelError:
         return Unavailable(
             "backup.disk_full",
             f"The disk of {where} is full.",
-            hint="Free space, or choose another disk. What was written so far was removed.",
+            hint="Free space, or choose another disk. The incomplete files were removed.",
         )
     return Unavailable("backup.failed", f"{error.filename or where}: {error.strerror}.")

@@ -50,8 +50,8 @@ def _require_nothing_in(data_dir: Path) -> None:
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
         raise Conflict(
             "setup.data_dir_not_empty",
-            f"{data_dir} is not empty, and nothing is restored over what is there.",
-            hint="Name a directory that is not there yet with --data-dir.",
+            f"{data_dir} is not empty, and a restore overwrites nothing.",
+            hint="Specify a directory that does not exist with --data-dir.",
         )
 
 
@@ -71,7 +71,7 @@ def _require_usable(url: str) -> None:
     except psycopg.Error as error:
         raise Unavailable(
             "setup.database",
-            f"The database does not take connections: {str(error).strip()}.",
+            f"The database does not accept connections: {str(error).strip()}.",
             hint="Check CARREL_DATABASE_URL; unset it to restore into an embedded PostgreSQL.",
         ) from None
 

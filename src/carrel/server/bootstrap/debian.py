@@ -31,7 +31,7 @@ def install_tools(*, consent: Consent, say: Say) -> None:
         raise Unavailable(
             NEEDS_CONSENT,
             "The starter image needs a Debian base: no registry answers, and this is no Debian machine.",
-            hint="Load an image named debian:bookworm-slim into the engine by hand (docker load).",
+            hint="Load an image named debian:bookworm-slim into the engine manually (docker load).",
         )
     purpose = "a starter image made from packages, since no image registry answers"
     install(_PACKAGES, purpose=purpose, consent=consent, say=say)

@@ -104,7 +104,7 @@ def _named_engine(url: str) -> str:
         return url
     raise Unavailable(
         "engine.unreachable",
-        f"DOCKER_HOST is {url}, and no container engine answers there: {problem}",
+        f"DOCKER_HOST is {url}, but no container engine responds there: {problem}",
         hint="Start that engine, or unset DOCKER_HOST to let Carrel look for one.",
     )
 
@@ -112,7 +112,7 @@ def _named_engine(url: str) -> str:
 def _denied(path: Path) -> Unavailable:
     return Unavailable(
         "engine.denied",
-        f"A container engine listens at {path}, and this user may not use it.",
+        f"A container engine listens at {path}, but this user may not use it.",
         hint="Run: sudo usermod -aG docker $USER   then log in again, and start again.",
     )
 
@@ -169,7 +169,7 @@ def _install_docker(*, consent: Consent, say: Say) -> None:
     if not has_apt():
         raise Unavailable(
             "engine.not_installed",
-            "No container engine answers on this machine.",
+            "No container engine responds on this machine.",
             hint="Install Docker (https://docs.docker.com/engine/install/) or Podman with its socket "
             "(systemctl --user enable --now podman.socket), or set DOCKER_HOST, then start again.",
         )
@@ -223,7 +223,7 @@ def _start_docker(*, data_dir: Path, say: Say) -> str:
         return url
     raise Unavailable(
         "engine.does_not_start",
-        f"Docker was started but does not answer: {_last_error(log)}",
+        f"Docker was started but does not respond: {_last_error(log)}",
         hint=f"Its log is {log}.",
     )
 

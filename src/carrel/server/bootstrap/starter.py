@@ -241,7 +241,7 @@ async def _build(
         raise Unavailable(
             "starter.build_failed",
             error.message,
-            hint="The last it said: " + " / ".join(lines) if lines else "Start again to try again.",
+            hint="Last output: " + " / ".join(lines) if lines else "Run the command again.",
         ) from error
 
 

@@ -91,7 +91,7 @@ async def _require_room(tx: AsyncSession, actor: Actor, fingerprint: str) -> Non
             "ssh_key.too_many", f"The limit is {MAX_KEYS} SSH keys per user.", hint="Remove one first."
         )
     if (await tx.execute(own.where(SshKey.fingerprint == fingerprint))).first():
-        raise Conflict("ssh_key.known", "You have this SSH key already.", field="public_key")
+        raise Conflict("ssh_key.known", "You already have this SSH key.", field="public_key")
 
 
 def _checked(public_key: str) -> str:
@@ -109,7 +109,7 @@ def _checked(public_key: str) -> str:
         raise Invalid(
             "ssh_key.weak",
             f"RSA keys need at least {_MIN_RSA_BITS} bits; this one has {key.key_size}.",
-            hint="Make another: ssh-keygen -t ed25519.",
+            hint="Create another one: ssh-keygen -t ed25519.",
             field="public_key",
         )
     return " ".join(public_key.split()[:2])

@@ -72,7 +72,7 @@ async def _count(tx: AsyncSession, settings: SiteSettings, now: datetime, subjec
     if counted.tries > most:
         raise TooManyAttempts(
             "auth.locked",
-            "Too many failed attempts; signing in is locked for a while.",
+            "Too many failed attempts; sign-in is temporarily locked.",
             hint=f"Wait {settings.lock_minutes} minutes, or ask an administrator.",
             details={"retry_after_s": max(1, round((counted.at + lock - now).total_seconds()))},
         )

@@ -87,7 +87,7 @@ async def confirm_totp(
     """
     row = (await tx.execute(select(Totp).where(Totp.user_id == actor.user_id).with_for_update())).scalar()
     if row is None:
-        raise NotFound("factor.no_totp", "There is no authenticator to confirm.", hint="Ask for one first.")
+        raise NotFound("factor.no_totp", "There is no authenticator to confirm.", hint="Set one up first.")
     if row.confirmed_at:
         raise Conflict("factor.totp_exists", "You have already confirmed this authenticator.")
     step = _step_of(seal, row, code, now)
@@ -115,7 +115,9 @@ async def remove_totp(tx: AsyncSession, actor: Actor) -> None:
 async def renew_recovery_codes(tx: AsyncSession, actor: Actor) -> list[str]:
     """Replace the recovery codes. Raises: Conflict if the user has no second factor."""
     if not await _has_factor(tx, actor.user_id):
-        raise Conflict("factor.none", "You have no second factor.", hint="Add a device or a passkey first.")
+        raise Conflict(
+            "factor.none", "You have no second factor.", hint="Add an authenticator or a passkey first."
+        )
     audit.record(
         tx, actor, "factor.update", actor.user_id, name=actor.email, details={"renewed": "recovery codes"}
     )

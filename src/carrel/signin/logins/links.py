@@ -183,5 +183,5 @@ def _language(post: LinkMailer, user: User) -> str:
 
 def _spent() -> NotFound:
     return NotFound(
-        "auth.link_spent", "This link is wrong, too old, or was used before.", hint="Ask for another."
+        "auth.link_spent", "The link is invalid, expired or already used.", hint="Request a new one."
     )

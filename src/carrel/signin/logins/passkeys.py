@@ -62,7 +62,7 @@ async def challenge_to_add(tx: AsyncSession, site: Site, actor: Actor, now: date
     known = await _of(tx, actor.user_id)
     if len(known) >= MOST_PASSKEYS:
         raise Refused(
-            "passkey.too_many", f"You have {len(known)} passkeys already.", hint="Remove one first."
+            "passkey.too_many", f"The limit is {MOST_PASSKEYS} passkeys per user.", hint="Remove one first."
         )
     options = webauthn.generate_registration_options(
         rp_id=site.host,
@@ -94,7 +94,7 @@ async def add(
     except (WebAuthnException, ValueError, KeyError, TypeError) as error:
         raise _bad() from error
     if await tx.get(Passkey, made.credential_id):
-        raise Conflict("passkey.exists", "This passkey is registered already.")
+        raise Conflict("passkey.exists", "This passkey is already registered.")
     transports = credential["response"].get("transports") or []
     row = Passkey(
         id=made.credential_id,
@@ -218,7 +218,7 @@ async def _spend(
     if spent.first() is None:
         raise Invalid(
             "passkey.challenge",
-            "This answer came too late, or was given before.",
+            "The passkey request has expired or was already answered.",
             hint="Try again.",
             field="credential",
         )
@@ -256,8 +256,8 @@ def _require_possible(site: Site) -> None:
     if not site.takes_passkeys:
         raise Refused(
             "passkey.impossible",
-            f"Browsers make passkeys only for names and over https, and this page is {site.origin}.",
-            hint="An administrator can give the page a name and a certificate (CARREL_PUBLIC_URL).",
+            f"Passkeys need HTTPS and a host name; this page is {site.origin}.",
+            hint="An administrator can give the page a host name and a certificate (CARREL_PUBLIC_URL).",
         )
 
 
@@ -272,4 +272,4 @@ def _plain(options: str) -> dict[str, Any]:
 
 
 def _bad() -> Invalid:
-    return Invalid("passkey.bad", "The passkey does not prove who you are.", field="credential")
+    return Invalid("passkey.bad", "The passkey could not be verified.", field="credential")

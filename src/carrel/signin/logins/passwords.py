@@ -132,7 +132,7 @@ def _refused(broken: Sequence[Broken], field: str) -> Invalid:
     return Invalid(
         broken[0].code,
         " ".join(rule.sentence for rule in broken),
-        hint="Choose another; several unusual words make a good one.",
+        hint="Choose another one; several unusual words make a good password.",
         field=field,
         details={"broken": [rule.code for rule in broken]},
     )

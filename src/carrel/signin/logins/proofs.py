@@ -71,7 +71,7 @@ async def sign_in_by_passkey(services: ProofServices, credential: Mapping[str, A
                 owner = await passkeys.use(tx, services.site, None, credential, now)
         except Invalid:
             service.record_refusal(
-                tx, None, email="", method="passkey", client=client, reason="the passkey proves nobody"
+                tx, None, email="", method="passkey", client=client, reason="the passkey belongs to no user"
             )
     if owner is None:
         raise Unauthorized("auth.bad_passkey", "This passkey cannot be used to sign in.", hint="Try again.")
@@ -135,11 +135,11 @@ def _wrong(evidence: Evidence) -> Invalid:
     if evidence.password is not None:
         return Invalid("auth.wrong_password", "The password is wrong.", field="password")
     if evidence.passkey is not None:
-        return Invalid("auth.wrong_passkey", "The passkey does not prove who you are.", field="passkey")
+        return Invalid("auth.wrong_passkey", "The passkey could not be verified.", field="passkey")
     field = "code" if evidence.code is not None else "recovery_code"
     return Invalid(
         "auth.wrong_code",
-        "The code is wrong, or was used before.",
+        "The code is wrong or already used.",
         hint="Wait for the next one.",
         field=field,
     )

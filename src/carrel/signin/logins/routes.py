@@ -129,7 +129,7 @@ async def factor(
 ) -> Me:
     """Complete the second step of a sign-in, after `pending` was "factor"."""
     if identity.pending != "factor":
-        raise Conflict("auth.no_second_step", "This sign-in waits for no second step.")
+        raise Conflict("auth.no_second_step", "This sign-in has no pending second step.")
     token = await proofs.second_step(
         means_of(services), identity.actor, evidence_of(body), client_of(request)
     )

@@ -115,7 +115,7 @@ async def sign_in(
         else:
             _record(tx, user, email=email, method="password", client=client, refused=reason)
     if token is None:
-        raise Unauthorized("auth.bad_credentials", "E-mail or password is wrong.")
+        raise Unauthorized("auth.bad_credentials", "The e-mail address or the password is wrong.")
     return token
 
 
@@ -304,7 +304,7 @@ def record_refusal(
 async def _why_not(tx: AsyncSession, user: User | None, *, matches: bool, address: str) -> str:
     """Why this user cannot sign in, for the audit trail; empty: they can."""
     if user is None:
-        return "nobody has this e-mail"
+        return "no user has this e-mail"
     if not matches:
         return "wrong password"
     if not user.active:

@@ -121,14 +121,14 @@ def _require_welcome(settings: SiteSettings, email: str) -> None:
     if not settings.sign_up:
         raise Refused(
             "auth.sign_up_off",
-            "People do not make accounts of their own here.",
-            hint="Ask an administrator for one.",
+            "Sign-up is disabled.",
+            hint="Ask an administrator for an account.",
         )
     allowed = settings.sign_up_email_domains
     if allowed and email.rpartition("@")[2].lower() not in allowed:
         raise Refused(
             "auth.sign_up_email",
-            f"Accounts are for addresses of {', '.join(allowed)}.",
+            f"Sign-up is limited to addresses of {', '.join(allowed)}.",
             hint="Use such an address, or ask an administrator.",
             details={"email_domains": allowed},
         )
@@ -149,6 +149,6 @@ async def _require_place(tx: AsyncSession, settings: SiteSettings) -> None:
     if place.first() is None:
         raise Refused(
             "auth.sign_up_closed",
-            "New accounts have no place to go to at the moment.",
-            hint="Tell an administrator: sign_up_domain and sign_up_project must be in use.",
+            "Sign-up is currently unavailable.",
+            hint="Tell an administrator: sign_up_domain and sign_up_project must be active.",
         )

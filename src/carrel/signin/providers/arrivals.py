@@ -91,7 +91,7 @@ async def _first_time(
         raise Forbidden(
             "provider.not_invited",
             "You have no account here yet.",
-            hint=f"Ask an administrator to make one for {email}.",
+            hint=f"Ask an administrator to create one for {email}.",
         )
     else:
         user = await add_user(
@@ -122,15 +122,15 @@ def _proven_email(provider: Provider, settings: SharedSettings, claims: Claims) 
     if not claims.email or not _is_email(claims.email):
         raise Forbidden(
             "provider.no_email",
-            f"{provider.name} does not say what your e-mail is.",
-            hint="Ask an administrator whether the provider may tell it (the scope email).",
+            f"{provider.name} does not provide your e-mail address.",
+            hint="Ask an administrator to check the scope email of the provider.",
         )
     trusted = _is_trusted(settings, claims.email)
     if not claims.email_verified and not trusted:
         raise Forbidden(
             "provider.email_unverified",
-            f"{provider.name} has not verified that {claims.email} is yours.",
-            hint="Verify your e-mail there, then sign in again.",
+            f"{provider.name} has not verified the e-mail address {claims.email}.",
+            hint="Verify it there, then sign in again.",
         )
     return claims.email
 
@@ -142,8 +142,8 @@ def _require_trusted(provider: Provider, settings: SharedSettings, user: User) -
         return
     raise Conflict(
         "provider.email_taken",
-        f"There is an account with the e-mail {user.email} already, and it is not from {provider.name}.",
-        hint="Sign in to it as before; an administrator can let the provider decide who has an e-mail.",
+        f"An account with the e-mail {user.email} already exists, independent of {provider.name}.",
+        hint="Sign in to it as before. An administrator can let the provider link accounts by e-mail.",
     )
 
 

@@ -50,7 +50,7 @@ async def create(
             raise
         raise Conflict(
             "provider.name_taken",
-            f"There is a provider {request.name}.",
+            f"A provider named {request.name} already exists.",
             hint="Choose another name.",
             field="name",
         ) from None
@@ -141,15 +141,15 @@ def _require_allowed(rules: Sequence[GroupRule], *, superadmins: bool) -> None:
         if not rule.project and not rule.role:
             raise Invalid(
                 "provider.rule_empty",
-                f"The rule for {rule.group} gives nothing.",
-                hint="Give a project, a role, or both.",
+                f"The rule for {rule.group} grants nothing.",
+                hint="Specify a project, a role, or both.",
                 field=field,
             )
         if is_superadmin(rule.role) and not superadmins:
             raise Invalid(
                 "provider.rule_superadmin",
-                "The groups of this provider may not make superadmins.",
-                hint="Set may_appoint_superadmins, if you trust whoever administers it with everything here.",
+                "The groups of this provider cannot grant the superadmin role.",
+                hint="Set may_appoint_superadmins if you trust its administrators with full access here.",
                 field=field,
             )
 

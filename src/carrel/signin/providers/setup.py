@@ -64,8 +64,8 @@ def change(seal: SecretBox, row: Provider, given: Mapping[str, Any]) -> None:
     if stay and row.server != server:
         raise Invalid(
             "provider.secret_again",
-            "The secret was given for another server.",
-            hint="Give the secret together with the new address.",
+            "The secret belongs to the previous server.",
+            hint="Set the secret together with the new address.",
             field=f"settings.{min(stay)}",
         )
 

@@ -123,7 +123,7 @@ async def journey_of(services: SignOnServices, state: str, *, browser: str) -> S
     if not secrets.compare_digest(content["browser"], digest(browser).hex()):
         raise Unauthorized(
             "provider.other_browser",
-            "This sign-in began in another browser, or at another address of this page.",
+            "This sign-in started in another browser, or at another address of this page.",
             hint=f"Start again from {services.public_url}.",
         )
     waiting = WaitingCommandLine(*content.pop("waiting")) if content["waiting"] else content.pop("waiting")
@@ -400,6 +400,6 @@ async def _spend(services: SignOnServices, token: str, purpose: str) -> dict[str
 def _over() -> Unauthorized:
     return Unauthorized(
         "provider.expired",
-        "This sign-in is over: it took too long, or was used already.",
+        "This sign-in has expired or was already used.",
         hint="Start again from the sign-in page.",
     )

@@ -75,7 +75,7 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
     async def called(storage: HostStorage, *given: object, **options: object) -> object:
         asked.append(storage.name)
         if storage.name == "fast":
-            raise Unavailable("storage.unavailable", "It does not answer.")
+            raise Unavailable("storage.unavailable", "It does not respond.")
         return await call(storage, *given, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HostStorage, "call", called)

@@ -112,7 +112,7 @@ async def test_what_could_not_be_told_is_told_later(data: Folder, api: Api):
 
     class Away:
         def transaction(self) -> object:
-            raise Unavailable("database.unavailable", "The database does not answer.")
+            raise Unavailable("database.unavailable", "The database does not respond.")
 
     own = FileChanges(Away(), changes._clock)  # type: ignore[arg-type]
     folder_ = (await data.get()).json()

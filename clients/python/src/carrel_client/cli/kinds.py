@@ -33,7 +33,7 @@ def named(kinds: Iterable[Mapping[str, Any]], name: str) -> Mapping[str, Any]:
     there = {kind["kind"]: kind for kind in kinds}
     if name not in there:
         raise CarrelError(
-            "usage", f"There is no kind {name}.", status=422, hint=f"There are {', '.join(there)}."
+            "usage", f"There is no kind {name}.", status=422, hint=f"Use one of {', '.join(there)}."
         )
     return there[name]
 
