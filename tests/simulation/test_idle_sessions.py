@@ -109,7 +109,7 @@ def test_a_session_without_traffic_is_warned_once_kept_and_ended_in_the_end(play
             assert history(installation, session) == [
                 (
                     "idle_warning",
-                    "It looks idle: it ends in 6 min, unless somebody uses it or says that it is in use.",
+                    "It looks idle: it ends in 6 min unless it is used or marked as in use.",
                 )
             ]
             await act(installation, lambda tx: idle.keep(tx, LoopClock(), installation.actor, session))
@@ -158,7 +158,7 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             ]
             assert history(installation, idles)[-1] == (
                 "idle_use",
-                "Idle: it used little for 30 min (CPU below 5 %).",
+                "Idle: low utilization for 30 min (CPU below 5 %).",
             )
             # Nothing is known of it for a while: it counts as busy in that time, and is quiet anew afterwards.
             world.containers[installation.main_of(works)].load = 0.01

@@ -57,10 +57,10 @@ describe("the reason of a state", () => {
   test.each([
     "No node has joined its resource group yet.",
     "Its resource group is not active.",
-    "There is room for it: it starts with the next pass.",
-    "No node has all of that together.",
-    "Its node is lost, and what ran there with it.",
-    "The engine did not confirm the removal in time; it is cleaned up when it answers.",
+    "There is free capacity: it starts in the next scheduling cycle.",
+    "No single node has all of these resources.",
+    "Its node is lost.",
+    "The engine did not confirm the removal in time; the container is removed when the engine responds.",
   ])("%s is still the server's and known", (sentence) => {
     expect(source).toContain(`"${sentence}"`);
     expect(reasonIn(say, sentence)).toBe(sentence);
@@ -71,19 +71,19 @@ describe("the reason of a state", () => {
     ["may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}.", ""],
     ["may use {most} at once and uses {used}; this needs {format_slot(", ""],
     ["may use {format_slot(slot, ceiling)} at most.", "Project vision may use 1 CPU at most."],
-    ["but an earlier session has waited so long that {what} is kept for it.", ""],
+    ["but {what} is reserved for an earlier session that has waited too long.", ""],
     ['the {slot} that {self.snapshot.scopes[scope].label} may still use"', ""],
     [
       "No node has {format_slot(slot, amount)}; the largest has ",
       "No node has 9 CPU; the largest has 2 CPU.",
     ],
     ['"It reached its time limit of {}."', "It reached its time limit of 1:00:00."],
-    ['"It looks idle: it ends in {}, unless somebody uses it or says that it is in use."', ""],
+    ['"It looks idle: it ends in {} unless it is used or marked as in use."', ""],
     ['f"Idle: no traffic for {', "Idle: no traffic for 1 h."],
-    ['f"Idle: it used little for {', "Idle: it used little for 1 h (CPU below 5 %)."],
+    ['f"Idle: low utilization for {', "Idle: low utilization for 1 h (CPU below 5 %)."],
     ['f"Kept by {actor.email}."', "Kept by a@b.c."],
-    ['"It waited for {}, and its resource group lets nobody wait for longer."', ""],
-    [' is being emptied."', "Its node node-1 is being emptied."],
+    ['"It was pending for {}, the limit of its resource group."', ""],
+    [' is draining."', "Its node node-1 is draining."],
     [' disappeared from the engine."', "Its container disappeared from the engine."],
     ['return "Its container"', ""],
   ])("%s is still the server's", (words, example) => {
@@ -99,17 +99,14 @@ describe("the reason of a state", () => {
       "A@b.c, without a keypair may use 1 CPU",
     ],
     [
-      "There is room, but an earlier session has waited so long that the cpu that project vision may still use is kept for it.",
+      "There is free capacity, but the cpu that project vision may still use is reserved for an earlier session that has waited too long.",
       "the cpu that project vision may still use",
     ],
     [
-      "There is room, but an earlier session has waited so long that node-1, node-2 is kept for it.",
-      "that node-1, node-2 is kept",
+      "There is free capacity, but node-1, node-2 is reserved for an earlier session that has waited too long.",
+      "node-1, node-2 is reserved",
     ],
-    [
-      "It waited for 0:10:00, and its resource group lets nobody wait for longer.",
-      "It waited for 0:10:00, and",
-    ],
+    ["It was pending for 0:10:00, the limit of its resource group.", "It was pending for 0:10:00"],
   ])("%s is known with what it names", (sentence, said) => {
     expect(reasonIn(say, sentence)).toContain(said);
   });
@@ -118,10 +115,10 @@ describe("the reason of a state", () => {
     for (const part of [
       '"not ready"',
       '"cordoned"',
-      '"is not the one that was asked for"',
+      '"is not the requested node"',
       'f"is {node.architecture}, the image needs {',
-      '"has room for one, not for all of it"',
-      'f"has room, but not for all {',
+      '"has capacity for one container, not for all"',
+      'f"has capacity, but not for all {',
       'f"needs {format_slot(slot, asked)}, {free}"',
       '"; ".join(',
     ]) {
@@ -132,8 +129,7 @@ describe("the reason of a state", () => {
       "1 node: not ready; 2 nodes: needs 3 CPU, at most 0.5 CPU free; 1 node: cordoned.",
     );
     expect(said).toBe(
-      "1 node(s): not ready. 2 node(s): 3 CPU is wanted, at most 0.5 CPU is free. " +
-        "1 node(s): closed for new sessions.",
+      "1 node(s): not ready. 2 node(s): needs 3 CPU, at most 0.5 CPU free. " + "1 node(s): cordoned.",
     );
     expect(reasonIn(say, "1 node: not ready; something new.")).toBeNull();
   });

@@ -60,10 +60,10 @@ def _fates(affected: Iterable[tuple[Session, Node]]) -> Iterable[tuple[Session, 
         assert node.draining is not None
         match drain_outcome(session, node.draining):
             case DrainOutcome.ENDS:
-                yield session, DrainOutcome.ENDS, f"Its node {node.name} is being emptied."
+                yield session, DrainOutcome.ENDS, f"Its node {node.name} is draining."
             case DrainOutcome.MOVES:
                 reason = (
-                    f"Its node {node.name} is being emptied: it goes back to the queue and starts again elsewhere, "
-                    "without the files that were outside mounted folders."
+                    f"Its node {node.name} is draining: it is requeued and restarts on another node, "
+                    "without the files outside mounted folders."
                 )
                 yield session, DrainOutcome.MOVES, reason

@@ -17,7 +17,7 @@ from carrel.usage.idle import queries, rules
 from carrel.usage.idle.queries import Case
 from carrel.usage.idle.rules import Decision, Finding, IdleAction, Minute
 
-WARNING = "It looks idle: it ends in {}, unless somebody uses it or says that it is in use."
+WARNING = "It looks idle: it ends in {} unless it is used or marked as in use."
 
 
 class Idle:

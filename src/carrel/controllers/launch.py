@@ -197,7 +197,7 @@ class Launch:
         self, session: Session, members: Sequence[PlacedContainer], displaced: PlacedContainer
     ) -> None:
         """Remove it from its nodes and requeue it."""
-        reason = f"Its node {displaced.node.name} is lost or is being emptied before it ran there."
+        reason = f"Its node {displaced.node.name} is lost or drained before the session ran there."
         await self._take_back(
             session, members, cause="node_closed", reason=reason, blamed=displaced.row.node_id
         )

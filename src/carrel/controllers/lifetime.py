@@ -15,7 +15,7 @@ from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Session
 
 TIME_LIMIT = "It reached its time limit of {}."
-PENDING_TIMEOUT = "It waited for {}, and its resource group lets nobody wait for longer."
+PENDING_TIMEOUT = "It was pending for {}, the limit of its resource group."
 
 
 async def enforce(tx: AsyncSession, now: datetime) -> None:

@@ -29,11 +29,14 @@ RESTARTS_COUNTED = timedelta(hours=1)
 """Only restarts this recent count: a session that runs for months sees many engine updates."""
 _STRAY_S = 10.0
 """Placements are locked out."""
+_UNCONFIRMED = (
+    "The engine did not confirm the removal in time; the container is removed when the engine responds."
+)
 _OOM = "A process was killed because the session reached its memory limit."
 _LOST_WITH_NODE = {
-    NodeLoss.END: "Its node is lost, and what ran there with it.",
-    NodeLoss.RESCHEDULE: "Its node is lost: it goes back to the queue and starts again elsewhere, without the files "
-    "that were outside mounted folders.",
+    NodeLoss.END: "Its node is lost.",
+    NodeLoss.RESCHEDULE: "Its node is lost: it is requeued and restarts on another node, without the files "
+    "outside mounted folders.",
 }
 _LIVE = sorted(LIFECYCLE.live)
 _OUTCOME = {NodeLoss.END: SessionState.ERROR, NodeLoss.RESCHEDULE: SessionState.PENDING}
@@ -316,7 +319,7 @@ class Observe:
         for session in await queries.overdue(tx, now):
             if session.state == SessionState.TERMINATING:
                 # The engine never confirmed. Leftovers are orphans, removed when it responds.
-                reason = "The engine did not confirm the removal in time; it is cleaned up when it answers."
+                reason = _UNCONFIRMED
                 await service.finish(tx, session.id, cause="deadline", reason=reason, now=now)
             elif session.state in LAUNCHING:
                 reason = f"It stayed in {session.state} for too long" + (

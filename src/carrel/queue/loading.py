@@ -122,7 +122,7 @@ _HOLDERS = select(
 )
 
 
-_AGAIN = "It waits for the next start attempt."
+_AGAIN = "It is waiting for the next start attempt."
 _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 

@@ -164,7 +164,9 @@ def _reason(session: Session, answer: service.Answer | None) -> str:
     if answer is None:
         return f"It is not pending: it is {session.state}."
     return (
-        answer.blocked.sentence if answer.blocked else "There is room for it: it starts with the next pass."
+        answer.blocked.sentence
+        if answer.blocked
+        else "There is free capacity: it starts in the next scheduling cycle."
     )
 
 

@@ -213,9 +213,9 @@ class Room:
         causes = []
         if fits.any() and not one:
             text = (
-                "has room for one, not for all of it"
+                "has capacity for one container, not for all"
                 if request.together
-                else f"has room, but not for all {request.count} containers"
+                else f"has capacity, but not for all {request.count} containers"
             )
             causes.append(NodeCause(int(fits.sum()), text))
         return reasons.by_nodes([*causes, *self._causes(requirements, ~fits)])
@@ -239,7 +239,7 @@ class Room:
     def _closed(self, container: ContainerRequirements, index: int) -> str:
         node = self.nodes[index]
         if container.node is not None and node.id != container.node:
-            return "is not the one that was asked for"
+            return "is not the requested node"
         return node.closed or f"is {node.architecture}, the image needs {container.architecture}"
 
     # Shapes.

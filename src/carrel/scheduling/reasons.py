@@ -61,14 +61,14 @@ def too_large(slots: Slots, offers: Sequence[Slots]) -> tuple[str, str]:
                 slot,
                 f"No node has {format_slot(slot, amount)}; the largest has {format_slot(slot, largest)}.",
             )
-    return "", "No node has all of that together."
+    return "", "No single node has all of these resources."
 
 
 def held_back(what: str) -> Blocked:
     """what: the reserved resource, such as "node-3" or "the cpu that project vision may still use"."""
     return Blocked(
         Cause.HELD_BACK,
-        f"There is room, but an earlier session has waited so long that {what} is kept for it.",
+        f"There is free capacity, but {what} is reserved for an earlier session that has waited too long.",
     )
 
 

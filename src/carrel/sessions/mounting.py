@@ -156,7 +156,8 @@ async def kept_back(tx: AsyncSession) -> Mapping[SessionId, str]:
     """Pending sessions that cannot start because a storage host they need is unavailable, with a sentence for each."""
     rows = await tx.execute(_KEPT_BACK, {"away": [str(state) for state in _AWAY]})
     return {
-        row.session_id: f"It waits for the storage host {row.name}, which does not respond." for row in rows
+        row.session_id: f"It is waiting for the storage host {row.name}, which does not respond."
+        for row in rows
     }
 
 

@@ -97,7 +97,7 @@ def test_only_what_a_session_holds_is_looked_at():
     only_accelerators = UseLimit(3600, 0, {"accelerator": 10})
     assert not findings(Rules(use=only_accelerators), life(), quiet(0, 90), at(90))
     [found] = findings(Rules(use=USE), life(), [], at(90))
-    assert found.why == "Idle: it used little for 1 h (CPU below 5 %)."
+    assert found.why == "Idle: low utilization for 1 h (CPU below 5 %)."
 
 
 def test_the_rule_that_ends_it_first_counts():

@@ -14,7 +14,10 @@ export const FILE_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The file has changed or no longer exists.`,
     hint: msg`Reload it and reapply your changes.`,
   },
-  "file.exists": { detail: msg`A file or directory with that name already exists.`, hint: msg`Choose another name.` },
+  "file.exists": {
+    detail: msg`A file or directory with that name already exists.`,
+    hint: msg`Choose another name.`,
+  },
   "file.inaccessible": { detail: msg`The permissions of the file or of its directory deny access.` },
   "file.into_itself": { detail: msg`A directory cannot be moved into itself.` },
   "file.link_over": {

@@ -28,7 +28,10 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
     hint: msg`Drain its nodes first.`,
   },
   "engine.local": { detail: msg`The local engine is detected at startup and cannot be changed or removed.` },
-  "engine.name_taken": { detail: msg`An engine with that name already exists.`, hint: msg`Choose another name.` },
+  "engine.name_taken": {
+    detail: msg`An engine with that name already exists.`,
+    hint: msg`Choose another name.`,
+  },
   "engine.not_found": { detail: msg`Engine not found.` },
   "engine.other": { detail: msg`With these settings, containers of sessions on the engine cannot be found.` },
   "engine.secrets_again": {

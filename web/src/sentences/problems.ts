@@ -18,7 +18,10 @@ const ASK = msg`Ask an administrator.`;
  * In English its own sentence stands, which names the thing at fault.
  */
 export const PROBLEMS: Record<string, Sentences> = {
-  addresses_exhausted: { detail: msg`The engine has no free network address for another session.`, hint: ASK },
+  addresses_exhausted: {
+    detail: msg`The engine has no free network address for another session.`,
+    hint: ASK,
+  },
   "app.no_port": {
     detail: msg`All ports for apps are in use.`,
     hint: msg`End a session whose apps you no longer need.`,
@@ -26,7 +29,9 @@ export const PROBLEMS: Record<string, Sentences> = {
   "app.not_found": { detail: msg`The session has no such app.` },
   "app.not_ready": { detail: msg`The app does not respond.` },
   "auth.bad_credentials": { detail: msg`The e-mail address or the password is wrong.` },
-  "auth.bad_keypair": { detail: msg`The keypair or token is unknown, inactive or expired, or its secret is wrong.` },
+  "auth.bad_keypair": {
+    detail: msg`The keypair or token is unknown, inactive or expired, or its secret is wrong.`,
+  },
   "auth.csrf": { detail: msg`The page is out of date.`, hint: msg`Reload the page.` },
   "auth.locked": {
     detail: msg`Too many failed sign-in attempts.`,
@@ -67,7 +72,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   engine_error: { detail: msg`The container engine refused the request.` },
   "plugin.kind_unknown": { detail: msg`No plug-in of this kind is installed.` },
   "engine.unavailable": { detail: msg`The container engine does not respond.`, hint: AGAIN },
-  "factor.no_totp": { detail: msg`There is no authenticator app to confirm.`, hint: msg`Start the setup again.` },
+  "factor.no_totp": {
+    detail: msg`There is no authenticator app to confirm.`,
+    hint: msg`Start the setup again.`,
+  },
   "factor.none": { detail: msg`You have no second factor.` },
   "factor.totp_exists": { detail: msg`You already have an authenticator app.` },
   "factor.wrong_code": {
@@ -97,8 +105,14 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`Delete one that you no longer use.`,
   },
   "login.not_found": { detail: msg`This sign-in no longer exists.` },
-  "passkey.bad": { detail: msg`The passkey could not be verified.`, hint: msg`Try again, or use another one.` },
-  "passkey.challenge": { detail: msg`The passkey request has expired or was already answered.`, hint: msg`Try again.` },
+  "passkey.bad": {
+    detail: msg`The passkey could not be verified.`,
+    hint: msg`Try again, or use another one.`,
+  },
+  "passkey.challenge": {
+    detail: msg`The passkey request has expired or was already answered.`,
+    hint: msg`Try again.`,
+  },
   "passkey.exists": { detail: msg`This passkey is already registered.` },
   "passkey.impossible": { detail: msg`Passkeys need HTTPS and a host name.` },
   "passkey.not_found": { detail: msg`You have no such passkey.` },
@@ -113,7 +127,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "password.wrong": { detail: msg`The current password is wrong.` },
   "policy.forbidden": { detail: msg`You may see this, but not perform this action.`, hint: ASK },
   "policy.scope": { detail: msg`This token does not allow this action.` },
-  "project.none": { detail: msg`You are not a member of any project.`, hint: msg`Ask an administrator to add you to one.` },
+  "project.none": {
+    detail: msg`You are not a member of any project.`,
+    hint: msg`Ask an administrator to add you to one.`,
+  },
   "project.not_found": { detail: msg`Project not found.` },
   "provider.bad_answer": { detail: msg`The answer of the provider is invalid.`, hint: ASK },
   "provider.denied": { detail: msg`The provider denied the sign-in, or you canceled it.` },
@@ -151,7 +168,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   },
   "session.not_found": { detail: msg`Session not found.` },
   "session.not_running": { detail: msg`The session is not running.` },
-  "session.too_large": { detail: msg`The nodes of the resource group are too small for this.`, hint: msg`Request less.` },
+  "session.too_large": {
+    detail: msg`The nodes of the resource group are too small for this.`,
+    hint: msg`Request less.`,
+  },
   "session.wrong_architecture": {
     detail: msg`No node of this resource group has the architecture of the image.`,
     hint: msg`Choose another image, or another resource group.`,
@@ -187,7 +207,9 @@ export const PROBLEMS: Record<string, Sentences> = {
   "project.ambiguous": { detail: msg`Several projects have that name.` },
   "project.archived": { detail: msg`The project is archived and takes no new sessions.` },
   "project.gone": { detail: msg`One of the projects has just been removed.` },
-  "project.has_past": { detail: msg`The project has had sessions, whose records must stay: archive it instead.` },
+  "project.has_past": {
+    detail: msg`The project has had sessions, whose records must stay: archive it instead.`,
+  },
   "project.has_sessions": { detail: msg`The project has live sessions: choose whether to keep or end them.` },
   "project.name_taken": { detail: msg`The domain already has a project with that name.` },
   "provider.bad_ca": { detail: msg`These are not valid certificates.` },

@@ -14,20 +14,20 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   [/^No node has joined its resource group yet\.$/, () => msg`No node has joined its resource group yet.`],
   [/^Its resource group is not active\.$/, () => msg`Its resource group is not active.`],
   [
-    /^There is room for it: it starts with the next pass\.$/,
-    () => msg`There is room for it: it starts with the next pass.`,
+    /^There is free capacity: it starts in the next scheduling cycle\.$/,
+    () => msg`There is free capacity: it starts in the next scheduling cycle.`,
   ],
   [
-    /^There is room, but an earlier session has waited so long that the (\S+) that (.+) may still use is kept for it\.$/,
+    /^There is free capacity, but the (\S+) that (.+) may still use is reserved for an earlier session that has waited too long\.$/,
     ([slot = "", label = ""], say) => {
       const whose = labelIn(say, label);
-      return msg`There is room, but an earlier session has waited so long that the ${slot} that ${whose} may still use is kept for it.`;
+      return msg`There is free capacity, but the ${slot} that ${whose} may still use is reserved for an earlier session that has waited too long.`;
     },
   ],
   [
-    /^There is room, but an earlier session has waited so long that (.+) is kept for it\.$/,
+    /^There is free capacity, but (.+) is reserved for an earlier session that has waited too long\.$/,
     ([what = ""]) =>
-      msg`There is room, but an earlier session has waited so long that ${what} is kept for it.`,
+      msg`There is free capacity, but ${what} is reserved for an earlier session that has waited too long.`,
   ],
   [
     /^(.+) may have (\d+) sessions? at once, and has (\d+)\.$/,
@@ -65,28 +65,27 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^Its owner may no longer start sessions in its resource group\.$/,
     () => msg`Its owner may no longer start sessions in its resource group.`,
   ],
-  [/^It waits to be tried again\.$/, () => msg`It waits to be tried again.`],
-  [/^No node has all of that together\.$/, () => msg`No node has all of that together.`],
+  [/^It is waiting for the next start attempt\.$/, () => msg`It is waiting for the next start attempt.`],
+  [/^No single node has all of these resources\.$/, () => msg`No single node has all of these resources.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
   [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],
   [
-    /^Idle: it used little for (.+) \((.+)\)\.$/,
-    ([limit = "", what = ""]) => msg`Idle: it used little for ${limit} (${what}).`,
+    /^Idle: low utilization for (.+) \((.+)\)\.$/,
+    ([limit = "", what = ""]) => msg`Idle: low utilization for ${limit} (${what}).`,
   ],
   [
-    /^It looks idle: it ends in (.+), unless somebody uses it or says that it is in use\.$/,
-    ([left = ""]) =>
-      msg`It looks idle: it ends in ${left}, unless somebody uses it or says that it is in use.`,
+    /^It looks idle: it ends in (.+) unless it is used or marked as in use\.$/,
+    ([left = ""]) => msg`It looks idle: it ends in ${left} unless it is used or marked as in use.`,
   ],
   [/^Kept by (.+)\.$/, ([who = ""]) => msg`Kept by ${who}.`],
   [
-    /^It waited for (.+), and its resource group lets nobody wait for longer\.$/,
-    ([limit = ""]) => msg`It waited for ${limit}, and its resource group lets nobody wait for longer.`,
+    /^It was pending for (.+), the limit of its resource group\.$/,
+    ([limit = ""]) => msg`It was pending for ${limit}, the limit of its resource group.`,
   ],
   [
-    /^It waits for the storage host (\S+), which does not respond\.$/,
-    ([host = ""]) => msg`It waits for the storage host ${host}, which does not respond.`,
+    /^It is waiting for the storage host (\S+), which does not respond\.$/,
+    ([host = ""]) => msg`It is waiting for the storage host ${host}, which does not respond.`,
   ],
   [
     /^The folder (\S+) on the storage host (\S+) cannot be reached\./,
@@ -97,25 +96,23 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     ([folder = "", directory = ""]) =>
       msg`The folder ${folder} has no directory ${directory} that can be mounted.`,
   ],
+  [/^Its node is lost\.$/, () => msg`Its node is lost.`],
   [
-    /^Its node is lost, and what ran there with it\.$/,
-    () => msg`Its node is lost, and what ran there with it.`,
-  ],
-  [
-    /^Its node is lost: it goes back to the queue/,
+    /^Its node is lost: it is requeued/,
     () =>
-      msg`Its node is lost: it goes back to the queue and starts again elsewhere, without the files that were outside mounted folders.`,
+      msg`Its node is lost: it is requeued and restarts on another node, without the files outside mounted folders.`,
   ],
-  [/^Its node (\S+) is being emptied\.$/, ([node = ""]) => msg`Its node ${node} is being emptied.`],
+  [/^Its node (\S+) is draining\.$/, ([node = ""]) => msg`Its node ${node} is draining.`],
   [
-    /^Its node (\S+) is being emptied: it goes back to the queue/,
+    /^Its node (\S+) is draining: it is requeued/,
     ([node = ""]) =>
-      msg`Its node ${node} is being emptied: it goes back to the queue and starts again elsewhere, without the files that were outside mounted folders.`,
+      msg`Its node ${node} is draining: it is requeued and restarts on another node, without the files outside mounted folders.`,
   ],
   [/^Its container disappeared from the engine\.$/, () => msg`Its container disappeared from the engine.`],
   [
-    /^The engine did not confirm the removal in time; it is cleaned up when it answers\.$/,
-    () => msg`The engine did not confirm the removal in time; it is cleaned up when it answers.`,
+    /^The engine did not confirm the removal in time; the container is removed when the engine responds\.$/,
+    () =>
+      msg`The engine did not confirm the removal in time; the container is removed when the engine responds.`,
   ],
 ];
 
@@ -125,22 +122,22 @@ const NODES = /^(\d+) nodes?: (.+)$/;
 /** What keeps a node from taking a session, after its number. */
 const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescriptor][] = [
   [/^not ready$/, () => msg`not ready`],
-  [/^cordoned$/, () => msg`closed for new sessions`],
-  [/^is not the one that was asked for$/, () => msg`not the one that was asked for`],
+  [/^cordoned$/, () => msg`cordoned`],
+  [/^is not the requested node$/, () => msg`not the requested node`],
   [
     /^is (\S+), the image needs (\S+)$/,
-    ([has = "", wanted = ""]) => msg`of architecture ${has}, and ${wanted} is wanted`,
+    ([has = "", wanted = ""]) => msg`architecture ${has}, the image needs ${wanted}`,
   ],
-  [/^has room for one, not for all of it$/, () => msg`room for one container, not for all`],
+  [/^has capacity for one container, not for all$/, () => msg`capacity for one container, not for all`],
   [
-    /^has room, but not for all (\d+) containers$/,
-    ([count = ""]) => msg`room, but not for all ${count} containers`,
+    /^has capacity, but not for all (\d+) containers$/,
+    ([count = ""]) => msg`capacity, but not for all ${count} containers`,
   ],
   [
     /^needs (.+), at most (.+) free$/,
-    ([wanted = "", free = ""]) => msg`${wanted} is wanted, at most ${free} is free`,
+    ([wanted = "", free = ""]) => msg`needs ${wanted}, at most ${free} free`,
   ],
-  [/^needs (.+), (.+) free$/, ([wanted = "", free = ""]) => msg`${wanted} is wanted, ${free} is free`],
+  [/^needs (.+), (.+) free$/, ([wanted = "", free = ""]) => msg`needs ${wanted}, ${free} free`],
 ];
 
 /** A reason in the page's words, or null when it is not known. */

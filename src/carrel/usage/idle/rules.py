@@ -198,7 +198,7 @@ def _measures(rule: UseLimit, life: Life) -> list[str]:
 
 def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:
     parts = ", ".join(f"{_WORDS[measure]} below {rule.below[measure]} %" for measure in measures)
-    return f"Idle: it used little for {format_duration(rule.window_s)} ({parts})."
+    return f"Idle: low utilization for {format_duration(rule.window_s)} ({parts})."
 
 
 def _quiet_since(
