@@ -140,7 +140,7 @@ class Api:
         return made.access_key, made.secret_key
 
     async def client(self, **options) -> httpx2.AsyncClient:  # type: ignore[no-untyped-def]
-        client = httpx2.AsyncClient(base_url=self.url, timeout=20, verify=_NO_TLS, **options)
+        client = httpx2.AsyncClient(base_url=self.url, timeout=60, verify=_NO_TLS, **options)
         return await self._stack.enter_async_context(client)
 
     async def browser(self, name: str) -> Caller:

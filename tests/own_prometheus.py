@@ -13,7 +13,7 @@ import httpx2
 import yaml
 from people import eventually
 
-_WITHIN_S = 60
+_WITHIN_S = 120
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,8 @@ async def test_a_list_is_shown_again_when_it_changes(user: CommandLine) -> None:
 
     await next_list('"items": []')
     await user.ok("session", "create", *_SMALL, "--name", "train-3")
-    await next_list('"train-3"')
+    # A session that has not started yet would end as CANCELLED.
+    await next_list('"RUNNING"')
     await user.ok("session", "rm", "--yes", "train-3", "--wait")
     await next_list('"TERMINATED"')
     watching.terminate()

@@ -49,8 +49,9 @@ async def test_a_terminal_is_raw_follows_the_window_and_ends_with_the_shell(user
         await screen.press(b"stty size\r")
         await screen.until(b"30 100")
         screen.resize(132, 43)
-        await screen.press(b"stty size\r")
-        await screen.until(b"43 132")
+        # The shell hears of its size apart from what is typed.
+        await screen.press(b'until [ "$(stty size)" = "43 132" ]; do sleep .05; done; echo re""sized\r')
+        await screen.until(b"resized")
         await screen.press(b"exit 5\r")
         assert await screen.ended() == 5
         assert not screen.raw

@@ -39,7 +39,10 @@ def watch(
         except CarrelError as error:
             if error.status not in _AWAY:
                 raise
-            continue  # a new connection starts with hello, and polls continue
+            # The connection for events may be well all the while, so that nothing else asks again.
+            following.again()
+            time.sleep(_POLL_S)
+            continue
         if code:
             return code
         time.sleep(_SETTLE_S)
@@ -90,6 +93,10 @@ class _Following(threading.Thread):
         if self._error:
             raise self._error
 
+    def again(self) -> None:
+        """Let the next `wait` return at once."""
+        self._news.set()
+
 
 class _Polling:
     """Replaces `_Following` where there are no events."""
@@ -98,6 +105,8 @@ class _Polling:
         self._pause_s = 0.0
 
     def start(self) -> None: ...
+
+    def again(self) -> None: ...
 
     def wait(self) -> None:
         time.sleep(self._pause_s)
