@@ -7,21 +7,23 @@ const CSRF_HEADER = "X-Carrel-CSRF";
 let csrfToken: string | null = null;
 let onSignedOut: (() => void) | null = null;
 
-/** Every unsafe request carries this token from now on; it comes with the answer to "who am I". */
+/** CSRF token sent with every unsafe request; it comes with the response of `GET /auth/me`. */
 export function rememberCsrfToken(token: string | null): void {
   csrfToken = token;
 }
 
-/** Called whenever the server no longer knows who we are, or wants something more before it does. */
+/**
+ * Registers a callback for when the server no longer accepts the session, or requires another sign-in step.
+ */
 export function whenSignedOut(callback: () => void): void {
   onSignedOut = callback;
 }
 
 /**
- * Sends a request; once more where that helps.
+ * Sends a request, and repeats it once where that helps.
  *
- * When the server wants a fresh proof that it is this person, they are asked for it first. When another tab got a new
- * token, that one is fetched.
+ * When the server requires a recent proof of identity, the user is asked for it first. When another tab has
+ * renewed the CSRF token, the new one is fetched.
  */
 export async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
@@ -51,11 +53,11 @@ async function fetchCsrfToken(): Promise<boolean> {
   return csrfToken !== before;
 }
 
-/** The header that an unsafe request needs which does not go through this client; null before anybody is known. */
+/** The CSRF header for unsafe requests that do not use this client; null before sign-in. */
 export const csrfHeader = (): readonly [name: string, value: string] | null =>
   csrfToken === null ? null : [CSRF_HEADER, csrfToken];
 
-/** Fetches the token anew, after another tab got another one; false when it is the same. */
+/** Fetches the CSRF token again after another tab renewed it; false when it has not changed. */
 export const renewCsrfToken = fetchCsrfToken;
 
 function withToken(request: Request): Request {

@@ -4,11 +4,11 @@ import { authPasskeyOptions, passkeysOptions } from "./generated/sdk.gen";
 import { Problem } from "./problem";
 import type { PasskeyCredential } from "./types";
 
-/** True when this browser can make and prove passkeys here. */
+/** True when this browser supports passkeys on this origin. */
 export const takesPasskeys = (): boolean =>
   typeof PublicKeyCredential !== "undefined" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 
-/** A proof by a passkey: anybody's for signing in, one's own where a sign-in has begun. */
+/** An assertion by a passkey: of any user to sign in, or of the user whose sign-in has begun. */
 export async function provePasskey(): Promise<PasskeyCredential> {
   const { data } = await authPasskeyOptions();
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
@@ -17,7 +17,7 @@ export async function provePasskey(): Promise<PasskeyCredential> {
   return written(() => navigator.credentials.get({ publicKey }));
 }
 
-/** A new passkey, made by the browser and not yet known to the server. */
+/** A new passkey, created by the browser and not yet registered with the server. */
 export async function makePasskey(): Promise<PasskeyCredential> {
   const { data } = await passkeysOptions();
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(

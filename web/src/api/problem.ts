@@ -1,13 +1,13 @@
-/** An answer of "no" from the server (RFC 9457), or the sentence we say when no server answered. */
+/** An error response of the server (RFC 9457), or the page's own message when the server did not respond. */
 export class Problem extends Error {
   readonly status: number;
-  /** Stable and dotted, such as "session.name_taken". */
+  /** Stable dotted code, such as "session.name_taken". */
   readonly code: string;
   readonly hint: string | null;
-  /** The input at fault, such as "slots.cpu". */
+  /** The invalid input, such as "slots.cpu". */
   readonly field: string | null;
   readonly requestId: string | null;
-  /** Facts beside the sentence, such as `retry_after_s`. */
+  /** Further details, such as `retry_after_s`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(init: {
@@ -29,7 +29,7 @@ export class Problem extends Error {
     this.details = init.details ?? {};
   }
 
-  /** No server answered: the network, a restart, a proxy. */
+  /** The server did not respond: network failure, restart or proxy error. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 504;
   }
@@ -40,7 +40,7 @@ export class Problem extends Error {
   }
 }
 
-/** The problem in whatever a request threw; `response` is absent when the request never got one. */
+/** Converts what a request threw to a problem; `response` is absent when the server did not respond. */
 export function toProblem(error: unknown, response?: Response): Problem {
   if (error instanceof Problem) return error;
   if (!response) {

@@ -7,9 +7,9 @@ function notifyListeners(): void {
   for (const listener of listeners) listener();
 }
 
-/** Where a request that the server refused waits until the person has proved once more that it is them. */
+/** Holds requests that the server refused until the user has confirmed their identity. */
 export const proofDesk = {
-  /** True once they did, false when they would not. Requests that come meanwhile wait for the same answer. */
+  /** True after a confirmation, false when the user cancels. Concurrent requests share one dialog. */
   ask(): Promise<boolean> {
     if (!waiting) {
       let settle: (proved: boolean) => void = () => undefined;

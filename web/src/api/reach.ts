@@ -3,10 +3,10 @@ import { Problem } from "./problem";
 const PAUSES_MS = [150, 600, 2000];
 
 /**
- * The answer to a request that may be sent twice, sent again while nothing answers it.
+ * Sends an idempotent request, and retries it while the server does not respond.
  *
- * A browser on the machine that runs the containers drops every request in flight whenever a network comes or goes
- * there, so a request that got lost is an everyday thing. Only for requests that do no harm when both arrive.
+ * A browser on the machine that runs the containers drops every request in flight whenever a network is
+ * created or removed there, so lost requests are common. Only for requests that are safe to send twice.
  */
 export async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
   for (const pause of PAUSES_MS) {

@@ -1,9 +1,9 @@
 import type { SessionState } from "./types";
 
-/** Nothing more will happen to a session in one of these. */
+/** Final states of a session. */
 export const ENDED: readonly SessionState[] = ["TERMINATED", "CANCELLED", "ERROR"];
 
-/** On its way somewhere: shown among the running things, with progress. */
+/** Transitional states: listed with the live sessions, with progress. */
 export const UNDER_WAY: readonly SessionState[] = [
   "PENDING",
   "SCHEDULED",

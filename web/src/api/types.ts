@@ -1,4 +1,4 @@
-/** The wire types under the names the page uses; everything here comes from the generated client. */
+/** The API types under the names that the page uses; all come from the generated client. */
 export type {
   AccessEntry,
   AccessUpdate,

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { authMeQuery } from "@/queries/auth";
 import { Logo } from "@/ui/Logo";
 
-/** The frame of the page until the server has said who is signed in. */
+/** The page frame until the server has answered who is signed in. */
 export function ConnectingPage() {
   const { failureCount } = useQuery({ ...authMeQuery, enabled: false });
   return (

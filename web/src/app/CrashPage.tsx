@@ -4,7 +4,7 @@ import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { Problem } from "@/api/problem";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** What is shown when a page could not be loaded or broke while it was drawn. */
+/** The error page for a page that failed to load or to render. */
 export function CrashPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const { t } = useLingui();

@@ -38,7 +38,7 @@ import { CrashPage } from "./CrashPage";
 import { NotFoundPage } from "./NotFoundPage";
 import { queryClient } from "./query-client";
 
-/** A page that is downloaded when it is first opened, and asked for again when the download got lost. */
+/** A page whose code is downloaded when it is first opened; a failed download is retried. */
 const page = <Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
@@ -51,16 +51,16 @@ export const signInRoute = createRoute({
   path: "/signin",
   validateSearch: signInSearch,
   beforeLoad: async ({ search }) => {
-    // Asked anew, so that a sign-in that waits for its next step goes on with it after a reload.
+    // Always refetch, so that an incomplete sign-in continues with its next step after a reload.
     const me = await queryClient.fetchQuery({ ...authMeQuery, staleTime: 0, retry: false }).catch(() => null);
     if (me && !me.pending) throw redirect({ href: search.next ?? "/", replace: true });
-    // Whoever signs in next must see nothing of whoever was here before.
+    // Clear cached data so that the next user sees nothing of the previous one.
     if (!me) queryClient.clear();
   },
   component: page(() => import("@/features/signin/SignInPage"), "SignInPage"),
 });
 
-/** The pages for people without an account, or without its password. */
+/** The pages for visitors without an account or a password. */
 const forgotPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/forgot-password",
@@ -93,7 +93,7 @@ const PUBLIC_PATHS: readonly string[] = [
   "/verify-email",
 ];
 
-/** While no server answers, the frame of the page says so and asks on. */
+/** While the server does not respond, the page frame shows that and retries. */
 const untilReached = queryOptions({
   ...authMeQuery,
   retry: (_failures, error) => error instanceof Problem && error.temporary,
@@ -214,7 +214,7 @@ const activityRoute = createRoute({
   component: page(() => import("@/features/account/ActivityPage"), "ActivityPage"),
 });
 
-/** Where the keypairs were before there were settings. */
+/** Former address of the keypairs page, kept for old links. */
 const formerKeypairsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keypairs",
@@ -417,11 +417,11 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
-// Wherever a request finds out that the session is over, the person signs in again and comes back here.
+// When any request finds the session expired, the user signs in again and returns to this page.
 whenSignedOut(() => {
   const here = router.state.location;
   if (PUBLIC_PATHS.includes(here.pathname)) {
-    // A sign-in that waited too long for its next step begins anew.
+    // An incomplete sign-in that has expired starts again.
     if (queryClient.getQueryData(authMeQuery.queryKey)) {
       void queryClient.resetQueries({ queryKey: authMeQuery.queryKey });
     }

@@ -14,7 +14,7 @@ import {
 
 const LISTS = { queryKey: ["sessions", "list"] };
 
-/** Every cached list of sessions, with the filter it was asked with. */
+/** Every cached list of sessions, with its filter. */
 function lists(
   client: QueryClient,
 ): { key: readonly unknown[]; filter: SessionFilter; pages: SessionPages }[] {
@@ -23,16 +23,16 @@ function lists(
     .flatMap(([key, pages]) => (pages ? [{ key, pages, filter: key[2] as SessionFilter }] : []));
 }
 
-/** Puts a change into every list and detail that shows the session. */
+/** Applies a change to every cached list and detail of the session. */
 export function changeSession(client: QueryClient, change: SessionChange): void {
   client.setQueriesData<SessionPages>(LISTS, (pages) => pages && patchPages(pages, change));
-  // A detail may have been asked for by name or by the beginning of the id.
+  // The key of a detail may be a name or an id prefix.
   client.setQueriesData<SessionDetail>({ queryKey: ["sessions", "show"] }, (session) =>
     session?.id === change.id ? patchSession(session, change) : session,
   );
 }
 
-/** Puts a whole session into every list whose filter it meets, and patches it where it is already. */
+/** Adds a session to every cached list whose filter matches, and updates it where it already is. */
 export function putSession(client: QueryClient, session: Session, me: string): void {
   for (const { key, filter, pages } of lists(client)) {
     const next = meetsFilter(session, filter, me)
@@ -46,7 +46,7 @@ export function dropSession(client: QueryClient, id: string): void {
   client.setQueriesData<SessionPages>(LISTS, (pages) => pages && removeSession(pages, id));
 }
 
-/** The session from whichever cache has it. */
+/** The session from any cache that has it. */
 export function cachedSession(client: QueryClient, id: string): Session | undefined {
   const detail = client.getQueryData<SessionDetail>(["sessions", "show", id]);
   if (detail) return detail;
@@ -59,7 +59,7 @@ export function cachedSession(client: QueryClient, id: string): Session | undefi
   return undefined;
 }
 
-/** Whether some list ought to show this session after a change, and does not. */
+/** Whether a cached list should contain this session after a change, but does not. */
 export function missingSomewhere(client: QueryClient, session: Session, me: string): boolean {
   return lists(client).some(
     ({ filter, pages }) => meetsFilter(session, filter, me) && !includesSession(pages, session.id),

@@ -8,19 +8,19 @@ export interface SessionPage {
 }
 export type SessionPages = InfiniteData<SessionPage, string | null>;
 
-/** What an event says about a session: its id and the fields that changed. */
+/** The session fields in an event: its id and the fields that changed. */
 export type SessionChange = Partial<Session> & { id: string };
 
 export interface SessionFilter {
   state: "live" | "ended" | "all" | SessionState;
   q: string;
-  /** "me", "all", or the e-mail of one person. */
+  /** "me", "all", or the e-mail of a user. */
   owner: string;
-  /** The name of one project; every project without it. */
+  /** Name of a project; all projects if absent. */
   project?: string;
 }
 
-/** The session after the change; the very same object when the change says nothing new. */
+/** The session with the change applied; the same object when nothing changed. */
 export function patchSession<T extends Session>(session: T, change: SessionChange): T {
   const known = Object.entries(change).filter(
     ([key, value]) => key in session && !same(session[key as keyof T], value),
@@ -32,10 +32,10 @@ export function patchSession<T extends Session>(session: T, change: SessionChang
 }
 
 /**
- * The pages after the change, in the same order; the very same object when nothing changed.
+ * The pages with the change applied, in the same order; the same object when nothing changed.
  *
- * A row that no longer meets its filter stays until the list is asked for again, so that what a person is looking at
- * changes in place and never vanishes under the pointer.
+ * A row that no longer matches its filter stays until the next refetch, so that rows never disappear under
+ * the pointer.
  */
 export function patchPages(pages: SessionPages, change: SessionChange): SessionPages {
   let touched = false;
@@ -52,9 +52,10 @@ export function patchPages(pages: SessionPages, change: SessionChange): SessionP
 }
 
 /**
- * The pages with this session in them: patched where it is, else put where its age belongs (newest first).
+ * The pages with this session: updated in place, or inserted by its age (newest first).
  *
- * Older than everything loaded while more could be loaded: left out, since the next page will bring it.
+ * A session older than all loaded ones is left out while more pages remain, since the next page will contain
+ * it.
  */
 export function upsertSession(pages: SessionPages, session: Session): SessionPages {
   if (includesSession(pages, session.id)) return patchPages(pages, session);

@@ -3,15 +3,15 @@ import { patchSession, type SessionChange } from "./patch";
 
 const latest = new Map<string, { change: SessionChange; at: number }>();
 
-/** Remembers what an event said, for answers that are still on their way. */
+/** Remembers an event for responses that are still in flight. */
 export function rememberChange(change: SessionChange, at: number = performance.now()): void {
   latest.set(change.id, { change, at });
 }
 
 /**
- * The session as an answer gave it, with what events said since the question was asked.
+ * A session from a response, with the events applied that arrived since the request.
  *
- * An answer may be read before an event is sent and arrive after it; without this an old state would come back.
+ * A response may be computed before an event is sent and arrive after it; it would overwrite the newer state.
  */
 export function withLaterChanges<T extends Session>(session: T, requestedAt: number): T {
   const seen = latest.get(session.id);

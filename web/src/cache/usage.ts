@@ -5,16 +5,18 @@ export interface Readings {
   mem_bytes: number[];
 }
 
-/** Readings kept for each session: five minutes at one each five seconds. */
+/** Readings kept per session: five minutes at one per five seconds. */
 const KEPT = 60;
 const NONE: Readings = { cpu_millis: [], mem_bytes: [] };
 
-/** The latest resource use of each session, fed by events; a sparkline subscribes to its own session only. */
+/**
+ * The latest resource usage of each session, fed by events; a sparkline subscribes to its own session only.
+ */
 export class UsageFeed {
   private readonly readings = new Map<string, Readings>();
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  /** Sets what was measured before this page was opened, unless live readings go further back. */
+  /** Adds the readings from before the page was opened, unless live readings go further back. */
   fill(id: string, past: Readings): void {
     if (this.of(id).cpu_millis.length >= past.cpu_millis.length) return;
     this.readings.set(id, {
@@ -55,7 +57,7 @@ export class UsageFeed {
 
 export const usageFeed = new UsageFeed();
 
-/** The latest readings of one session, oldest first; renders again only when that session is measured. */
+/** The latest readings of one session, oldest first; renders only on readings of that session. */
 export function useReadings(id: string): Readings {
   return useSyncExternalStore(
     (listener) => usageFeed.subscribe(id, listener),
@@ -63,7 +65,9 @@ export function useReadings(id: string): Readings {
   );
 }
 
-/** The latest readings of several sessions added up, the newest last; only as far back as all are known. */
+/**
+ * The sum of the latest readings of several sessions, oldest first, over the period that all of them cover.
+ */
 export function useSumOfReadings(ids: readonly string[]): Readings {
   const [, measured] = useReducer((count: number) => count + 1, 0);
   const key = ids.join(",");
@@ -76,7 +80,7 @@ export function useSumOfReadings(ids: readonly string[]): Readings {
   return sumOf(ids.map((id) => usageFeed.of(id)).filter(({ cpu_millis }) => cpu_millis.length > 0));
 }
 
-/** Readings added up from the newest back, as far as all of them go. */
+/** The sum of the readings, aligned at the newest, over the period that all of them cover. */
 export function sumOf(all: readonly Readings[]): Readings {
   const length = all.length === 0 ? 0 : Math.min(...all.map(({ cpu_millis }) => cpu_millis.length));
   const sum = (slot: keyof Readings) =>

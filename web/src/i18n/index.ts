@@ -10,36 +10,36 @@ function isLanguage(value: string | null | undefined): value is Language {
   return value != null && value in LANGUAGES;
 }
 
-/** What the person chose before, else the first of the browser's languages that we speak, else English. */
+/** The stored language, else the browser's first supported language, else English. */
 export function preferredLanguage(): Language {
   let stored: string | null = null;
   try {
     stored = localStorage.getItem(STORED);
   } catch {
-    // Storage may be blocked; the browser's languages still tell.
+    // Storage may be blocked; fall back to the browser's languages.
   }
   return isLanguage(stored) ? stored : browserLanguage();
 }
 
-/** The first of the browser's languages that we speak, else English. */
+/** The browser's first supported language, else English. */
 export function browserLanguage(): Language {
   const spoken = navigator.languages.map((tag) => tag.split("-")[0]);
   return spoken.find(isLanguage) ?? "en";
 }
 
-/** Shows the page in this language; only its own catalogue is downloaded. */
+/** Activates a language; downloads only its catalogue. */
 export async function activateLanguage(language: Language): Promise<void> {
   const { messages } = await loadAgain(() => import(`./locales/${language}.po`));
   i18n.loadAndActivate({ locale: language, messages });
   document.documentElement.lang = language;
 }
 
-/** Shows the page in this language from now on, on this browser. */
+/** Activates a language and stores it in this browser. */
 export async function chooseLanguage(language: Language): Promise<void> {
   try {
     localStorage.setItem(STORED, language);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is closed.
   }
   await activateLanguage(language);
 }

@@ -9,29 +9,29 @@ import { applyFolderEvent, type TaskChange } from "./folders";
 import { concerns, refreshSoon, touchedBy } from "./refresh";
 import type { LiveEvent } from "./stream";
 
-/** A state change of a session, as the notices show it. */
+/** A state change of a session, for notifications. */
 export interface Transition {
   before: Session | undefined;
   after: SessionChange;
 }
 
-/** The space of a person or a project became scarce, or is no longer. */
+/** A quota crossed a warning level. */
 export type QuotaChange = Pick<Quota, "label" | "level" | "used_bytes" | "most_bytes">;
 
-/** What happened that a person may want to know. */
+/** A change that may need a notification. */
 export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange };
 
-/** What the scheduler says about who waits; any of its decisions may change all of it. */
+/** Query keys of scheduling decisions; any decision may change all of them. */
 export const PLANNED = ["check", "why", "queue"] as const;
 
 /**
- * Puts one event into the caches.
+ * Applies an event to the caches.
  *
- * 1. Readings go to the sparklines and touch nothing else.
- * 2. What the event says is patched in at once, without asking the server.
- * 3. Only a session that a list should show and nobody here knows is asked for.
- * 4. People and places are asked for again where they are being looked at, a burst of changes once.
- * 5. What an event does not carry (history, apps, what is left) is asked for again where it is being looked at.
+ * 1. Readings go to the sparklines only.
+ * 2. The event's fields are patched in at once, without a request.
+ * 3. A session that a list should contain and no cache has is fetched.
+ * 4. Active queries of users, projects and domains are refetched, once per burst.
+ * 5. Active queries that the event does not cover (history, apps, free capacity) are refetched.
  */
 export async function applyEvent(
   client: QueryClient,
@@ -64,12 +64,12 @@ export async function applyEvent(
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
     refreshSoon(client, ["nodes", "groups", "over", "shares"]);
-    // Folders say in how many live sessions they are.
+    // Folders show their number of live sessions.
     refreshSoon(client, ["folders"]);
   }
   refreshSoon(client, PLANNED);
 
-  // The answer to our own request brings the whole session; asking as well would show it twice.
+  // The response to this page's own request contains the session; a second request would add it twice.
   if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);
   const known =
     cachedSession(client, change.id) ??

@@ -4,18 +4,17 @@ import { latestTasksQuery } from "@/queries/tasks";
 import { refreshFilesSoon, refreshSoon } from "./refresh";
 import type { LiveEvent } from "./stream";
 
-/** What an event says about a task: its id and how it is now. */
+/** The task fields in an event: its id and the fields that changed. */
 export type TaskChange = Partial<FolderTask> & Pick<FolderTask, "id" | "state">;
 
-/** True when a task will not go on. */
+/** Whether a task has finished. */
 export const isOver = (state: FolderTask["state"]): boolean => !["waiting", "running"].includes(state);
 
 /**
- * Puts what an event says about a task or about files into the caches.
+ * Applies an event about a task or files to the caches.
  *
- * A task says twice a second how far it is, also to who administers the place: that is patched in where the task is
- * known. Lists are asked for again only when it begins and when it ends. Gives the change, when it is of a task that
- * this person had done.
+ * A task reports progress twice a second, also to administrators: cached tasks are patched. Lists are
+ * refetched only when a task begins or ends. Returns the change if the task is the user's own.
  */
 export async function applyFolderEvent(client: QueryClient, event: LiveEvent): Promise<TaskChange | null> {
   if (event.kind === "files.changed") {
@@ -33,13 +32,13 @@ export async function applyFolderEvent(client: QueryClient, event: LiveEvent): P
   return known || (change.state === "failed" && (await isOwn(client, change.id))) ? change : null;
 }
 
-/** Whether this person asked for a task that ended before it came into a list. */
+/** Whether the user started a task that ended before a list contained it. */
 async function isOwn(client: QueryClient, id: string): Promise<boolean> {
   const own = await client.fetchQuery(latestTasksQuery).catch(() => []);
   return own.some((task) => task.id === id);
 }
 
-/** Patches a task in every list that has it; false when none does. */
+/** Patches a task in every cached list; false if none contains it. */
 function patchTask(client: QueryClient, change: TaskChange): boolean {
   let known = false;
   client.setQueriesData<FolderTask[]>({ queryKey: ["tasks"] }, (tasks) =>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { SessionState } from "@/api/types";
 
-/** Something that happened to a session while this page was open. */
+/** A session event while this page was open. */
 export interface Notice {
   key: number;
   at: Date;
@@ -13,7 +13,7 @@ export interface Notice {
 
 const KEPT = 50;
 
-/** The latest notices, newest first, and how many of them nobody has looked at. */
+/** The latest notifications, newest first, and the number of unread ones. */
 export class NoticeBoard {
   private notices: readonly Notice[] = [];
   private unread = 0;

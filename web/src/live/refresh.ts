@@ -2,16 +2,19 @@ import type { InfiniteData, Query, QueryClient } from "@tanstack/react-query";
 import type { Me } from "@/api/types";
 import type { LiveEvent } from "./stream";
 
-/** Long enough for the changes of one request to arrive, too short to be waited for. */
+/** Long enough to collect the changes of one request, short enough to be unnoticed. */
 const BURST_MS = 300;
 
-/** A list of thousands of files costs the server as much as many of their uploads do: so long for each request. */
+/**
+ * A listing of thousands of files costs the server as much as many uploads: pause this long after a refetch
+ * for each of its requests.
+ */
 const LISTING_PAUSE_MS = 1000;
 
-/** What is refreshed soon, or was a moment ago, and whether that was asked for since. */
+/** Scheduled or recent refreshes, and whether another one was requested since. */
 const recent = new Map<string, boolean>();
 
-/** Asks again for what begins with these keys and is being looked at, once for all that come in a burst. */
+/** Refetches active queries with these key prefixes, once per burst. */
 export function refreshSoon(client: QueryClient, keys: readonly string[]): void {
   for (const key of keys)
     onceSoon(key, () => {
@@ -20,7 +23,7 @@ export function refreshSoon(client: QueryClient, keys: readonly string[]): void 
     });
 }
 
-/** Asks again for the lists of a folder's files that are being looked at, once for all that come in a burst. */
+/** Refetches the active file lists of a folder, once per burst. */
 export function refreshFilesSoon(client: QueryClient, folder: string): void {
   const predicate = ({ queryKey: [kind, , of] }: Query) => kind === "files" && of === folder;
   onceSoon(`files ${folder}`, () => {
@@ -36,11 +39,11 @@ export function refreshFilesSoon(client: QueryClient, folder: string): void {
   });
 }
 
-/** In how many requests a list is asked for again: one for each of its pages. */
+/** The number of requests of a refetch: one per page. */
 const requests = ({ state }: Query): number =>
   (state.data as Partial<InfiniteData<unknown>> | undefined)?.pages?.length ?? 1;
 
-/** act: returns for how many milliseconds it then rests. */
+/** act: returns the pause afterwards in milliseconds. */
 function onceSoon(what: string, act: () => number): void {
   if (recent.has(what)) {
     recent.set(what, true);
@@ -69,12 +72,12 @@ const TOUCHED: Readonly<Record<string, readonly string[]>> = {
   quota: ["quotas"],
 };
 
-/** The first parts of the keys of what an event of this kind may have changed. */
+/** The key prefixes that an event of this kind may affect. */
 export function touchedBy(kind: string): readonly string[] {
   return TOUCHED[kind.split(".")[0] ?? ""] ?? [];
 }
 
-/** Whether an event changes who the signed-in person is, or where they belong. */
+/** Whether an event affects the current user's account or memberships. */
 export function concerns(event: LiveEvent, me: Me | undefined): boolean {
   if (!me || !event.object) return false;
   const { kind, id } = event.object;

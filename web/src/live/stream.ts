@@ -1,14 +1,14 @@
 export type StreamState = "connecting" | "open" | "reconnecting";
 
 export interface LiveEvent {
-  /** Absent for events that are not kept, such as readings of resource use. */
+  /** Absent for events that are not stored, such as usage readings. */
   id?: string;
   kind: string;
   object?: { kind: string; id: string };
   data: unknown;
 }
 
-/** The part of EventSource that we use; tests bring their own. */
+/** The subset of EventSource that is used; tests provide their own. */
 export interface Source {
   readyState: number;
   onopen: ((event: Event) => unknown) | null;
@@ -21,13 +21,13 @@ interface StreamOptions {
   url: string;
   onEvent: (event: LiveEvent) => void;
   onState: (state: StreamState) => void;
-  /** The server answered with an error; it may not know us any more. */
+  /** The server responded with an error; the session may have expired. */
   onRefused?: () => void;
   open?: (url: string) => Source;
   later?: (callback: () => void, delayMs: number) => unknown;
 }
 
-/** What a browser hands on must be named. */
+/** EventSource delivers only named event types. */
 export const KINDS = [
   "hello",
   "session.created",
@@ -72,10 +72,10 @@ const CLOSED = 2;
 const LONGEST_WAIT_MS = 15_000;
 
 /**
- * One event stream that mends itself.
+ * An event stream that reconnects.
  *
- * The browser retries a broken connection by itself, but gives up when a proxy or a restarting server answers with an
- * error; then this opens a new one, later each time, and resumes after the last event seen.
+ * The browser retries a lost connection, but gives up after an error response of a proxy or a restarting
+ * server; then this opens a new one, with backoff, and resumes after the last event.
  */
 export class EventStream {
   private source: Source | null = null;
@@ -87,20 +87,20 @@ export class EventStream {
     this.connect();
   }
 
-  /** Tries at once, for when the network is back. */
+  /** Retries at once, for when the network is back. */
   retry(): void {
     if (this.stopped || this.source?.readyState === 1) return;
     this.failures = 0;
     this.connect();
   }
 
-  /** Opens a new connection in place of one that may be dead without knowing it. */
+  /** Replaces a connection that may be dead unnoticed. */
   reconnect(): void {
     this.pause();
     this.retry();
   }
 
-  /** Lets go of the connection until `retry`; the next one resumes after the last event seen. */
+  /** Closes the connection until `retry`, which resumes after the last event. */
   pause(): void {
     this.source?.close();
     this.source = null;
@@ -140,7 +140,7 @@ export class EventStream {
   private onMessage(kind: string, event: MessageEvent<string>): void {
     if (event.lastEventId) this.lastEventId = event.lastEventId;
     const frame = event.data ? JSON.parse(event.data) : {};
-    // A usage frame may be the bare readings or an envelope around them.
+    // A usage frame may be the bare readings or an envelope.
     const data = frame && typeof frame === "object" && "data" in frame ? frame.data : frame;
     this.options.onEvent({ id: frame?.id, kind, object: frame?.object, data });
   }

@@ -8,10 +8,10 @@ import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
 
 const WORRY_MS = 1200;
-/** What events keep fresh, by the first parts of the keys. */
+/** Key prefixes of the queries that events keep fresh. */
 const LIVE = ["sessions", "resources", "nodes", "groups", "folders", "tasks", "invitations", "files"];
 
-/** Keeps the caches true for as long as the caller is shown; tells how the line is. */
+/** Keeps the caches fresh while the caller is mounted; returns the connection state. */
 export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamState {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
@@ -22,7 +22,7 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
     let missed = false;
     let worry: ReturnType<typeof setTimeout> | undefined;
     const show = (next: StreamState) => {
-      // A break that mends at once is nobody's concern.
+      // Do not report a short interruption.
       if (next === "reconnecting") {
         worry ??= setTimeout(() => setState(next), WORRY_MS);
         return;
@@ -37,7 +37,7 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
         show(next);
         if (next !== "open") missed = true;
         if (next !== "open" || !missed) return;
-        // What was missed may reach further back than the server remembers.
+        // The gap may exceed the server's event history.
         missed = false;
         for (const key of [...LIVE, ...PLANNED]) void client.invalidateQueries({ queryKey: [key] });
       },
@@ -67,7 +67,7 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
   return state;
 }
 
-/** Puts what a person may want to know on the notice board: it runs, it failed, it ended. */
+/** Adds a notification for a session that runs, failed or ended. */
 function record({ before, after }: Transition): void {
   if (!after.state || before?.state === after.state) return;
   if (after.state !== "RUNNING" && !hasEnded(after.state)) return;

@@ -8,10 +8,10 @@ interface Watcher {
 const HIDDEN_MS = 3_000;
 
 /**
- * Tells when the network comes and goes, and when the page is shown and hidden; returns how to stop.
+ * Watches the network state and page visibility; returns a function that stops it.
  *
- * A browser allows six connections to one server, over all tabs. A tab that nobody looks at must not hold one, or the
- * seventh tab would hang.
+ * HTTP/1.1 browsers allow six connections per server, over all tabs. A hidden tab must close its stream, or
+ * the seventh tab would hang.
  */
 export function watchLine({ onReachable, onUnreachable, onShown, onHidden }: Watcher): () => void {
   let hiding: ReturnType<typeof setTimeout> | undefined;

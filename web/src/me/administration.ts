@@ -37,12 +37,12 @@ function usePages() {
   ] as const;
 }
 
-/** The pages of administration that the person may see. */
+/** The administration pages that the user may see. */
 export function useAdministration() {
   return usePages().filter(({ shown }) => shown);
 }
 
-/** Whether the path belongs to a page of administration that the person may not see. */
+/** Whether the path is an administration page that the user may not see. */
 export function useForbidden(path: string): boolean {
   return usePages().some(({ to, shown }) => !shown && (path === to || path.startsWith(`${to}/`)));
 }

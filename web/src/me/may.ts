@@ -5,14 +5,17 @@ import type { Me } from "@/api/types";
 import { ACTION_SENTENCES } from "@/sentences/actions";
 import { useMe } from "./use-me";
 
-/** Whose something is; what is left out is not theirs. */
+/** The owner of an object; absent fields do not match the user. */
 export interface Whose {
   owner?: string;
   domain?: string;
   project?: string;
 }
 
-/** Whether somebody may do this at all, or to what is somebody's. The server decides; this only spares a "no". */
+/**
+ * Whether the user has a permission at all, or on an owner's object. The server enforces it; this only avoids
+ * requests that would fail.
+ */
 export function may(me: Me, action: ActionName, whose?: Whose): boolean {
   const scope = me.actions[action];
   if (!scope) return false;
@@ -24,14 +27,14 @@ export function may(me: Me, action: ActionName, whose?: Whose): boolean {
   return me.projects.some(({ id, admin }) => id === whose.project && (everyMember || admin));
 }
 
-/** Whether somebody may do this to more than what is their own. */
+/** Whether the user has a permission beyond their own objects. */
 export function mayBeyondOwn(me: Me, action: ActionName): boolean {
   return ["project", "domain", "all"].includes(me.actions[action] ?? "none");
 }
 
 const WIDE: readonly ActionScope[] = ["project", "domain", "all"];
 
-/** Says why the person may not do something, in a sentence; null when they may. */
+/** Why the user may not do something, as text; null if they may. */
 export function useRefusal(): (action: ActionName, whose?: Whose) => string | null {
   const { t, i18n } = useLingui();
   const me = useMe();

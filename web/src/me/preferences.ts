@@ -7,21 +7,21 @@ import { browserLanguage, chooseLanguage, i18n, type Language } from "@/i18n";
 import { authMeQuery } from "@/queries/auth";
 import { useUpdateProfile } from "@/queries/profile";
 
-/** The language chosen on the sign-in page, for the person who signs in. */
+/** The language chosen on the sign-in page, for the user who signs in. */
 let wished: Language | null = null;
 
-/** Chooses a language before anybody is signed in. */
+/** Chooses a language before sign-in. */
 export function wishLanguage(language: Language): void {
   wished = language;
   void chooseLanguage(language);
 }
 
-/** Keeps the language that was chosen on the sign-in page, if one was, for the person who has signed in now. */
+/** Saves the language chosen on the sign-in page, if any, for the user who has signed in. */
 export async function saveWishedLanguage(client: QueryClient): Promise<void> {
   const language = wished;
   if (!language) return;
   wished = null;
-  // At once, or the shell would switch to what was kept before.
+  // Before the response, or the shell would switch back to the stored language.
   client.setQueryData(
     authMeQuery.queryKey,
     (me: Me | undefined) =>
@@ -30,7 +30,7 @@ export async function saveWishedLanguage(client: QueryClient): Promise<void> {
   await profileUpdate({ body: { preferences: { language } } }).catch(() => undefined);
 }
 
-/** Shows the page as the person likes it on every device; what they never chose stays as this browser has it. */
+/** Applies the user's stored preferences; unset ones stay as in this browser. */
 export function useOwnPreferences(me: Me): void {
   const { setColorScheme } = useMantineColorScheme();
   const { language, theme } = me.user.preferences ?? {};
@@ -42,11 +42,11 @@ export function useOwnPreferences(me: Me): void {
   }, [theme, setColorScheme]);
 }
 
-/** Chooses language and theme: here at once, and on every other device through the server. */
+/** Sets language and theme: here at once, and on other devices through the server. */
 export function usePreferences() {
   const { setColorScheme } = useMantineColorScheme();
   const { mutate } = useUpdateProfile();
-  /** Null: as each browser has it. */
+  /** Null: as in each browser. */
   const setLanguage = useCallback(
     (language: Language | null) => {
       void chooseLanguage(language ?? browserLanguage());

@@ -14,18 +14,18 @@ function stored(): string | null {
 
 let chosen = stored();
 
-/** New sessions belong to this project from now on, on this browser. */
+/** Sets the default project of new sessions in this browser. */
 export function chooseProject(id: string): void {
   chosen = id;
   try {
     localStorage.setItem(STORED, id);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }
 
-/** The project that new sessions belong to: the chosen one while the person is in it, else their first. */
+/** The default project of new sessions: the chosen one while the user is a member, else their first. */
 export function useProject(me: Me): Project | undefined {
   const id = useSyncExternalStore(
     (listener) => {

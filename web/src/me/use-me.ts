@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import type { Me } from "@/api/types";
 import { authMeQuery } from "@/queries/auth";
 
-/** Who is signed in; the shell is only shown to somebody who is. */
+/** The current user; the shell is rendered only after sign-in. */
 export function useMe(): Me {
   return useSuspenseQuery(authMeQuery).data;
 }

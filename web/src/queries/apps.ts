@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { appsList, appsOpen } from "@/api/generated/sdk.gen";
 import { untilAnswered } from "@/api/reach";
 
-/** The apps a session offers, and whether each is running. */
+/** The apps of a session, and whether each is running. */
 export function appsListQuery(id: string) {
   return queryOptions({
     queryKey: ["apps", "list", id] as const,
@@ -10,7 +10,7 @@ export function appsListQuery(id: string) {
   });
 }
 
-/** The one-time address of an app in a session; starts the app when it is not running, which may take seconds. */
+/** The one-time URL of an app; starts the app if needed, which may take seconds. */
 export async function openAppAddress(sessionId: string, app: string): Promise<string> {
   const { data } = await untilAnswered(() => appsOpen({ path: { ref: sessionId, app } }));
   return data.url;

@@ -5,7 +5,7 @@ import type { AuditCheck } from "@/api/types";
 
 export type AuditFilter = Omit<NonNullable<AuditListData["query"]>, "limit" | "cursor">;
 
-/** Who did what, newest first, page by page. */
+/** Audit entries, newest first, paginated. */
 export function auditListQuery(filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ["audit", "list", filter] as const,
@@ -16,7 +16,7 @@ export function auditListQuery(filter: AuditFilter) {
   });
 }
 
-/** One entry by its id; null when there is none that the person may see. */
+/** One entry by id; null if it does not exist or is not visible. */
 export function auditShowQuery(id: string) {
   return queryOptions({
     queryKey: ["audit", "show", id] as const,
@@ -25,7 +25,7 @@ export function auditShowQuery(id: string) {
   });
 }
 
-/** Looks through the whole chain, part by part; `onPart` hears of each, with how many entries are done so far. */
+/** Verifies the whole hash chain, page by page; `onPart` receives each part with the progress. */
 export async function verifyChain(
   onPart: (checked: number) => void,
   signal: AbortSignal,

@@ -18,14 +18,14 @@ import { provePasskey } from "@/api/passkey";
 import type { Problem } from "@/api/problem";
 import type { Evidence, Me } from "@/api/types";
 
-/** What is known before anybody has signed in: rules of passwords, providers, the announcement. */
+/** Public information before sign-in: password rules, providers, the announcement. */
 export const greetingQuery = queryOptions({
   queryKey: ["greeting"] as const,
   queryFn: async ({ signal }) => (await authGreeting({ signal })).data,
   staleTime: 60_000,
 });
 
-/** Signs in by password; the answer says what is still missing, if anything. */
+/** Signs in by password; the response says which step is next, if any. */
 export function useLogin() {
   const client = useQueryClient();
   return useMutation<Me, Problem, { email: string; password: string }>({
@@ -43,7 +43,7 @@ export function usePasskeyLogin() {
   });
 }
 
-/** Signs out. The sign-in page, which follows, forgets everything this page knew. */
+/** Signs out. The sign-in page clears the caches. */
 export function useLogout() {
   return useMutation<void, Problem, void>({
     mutationFn: async () => {
@@ -53,7 +53,7 @@ export function useLogout() {
   });
 }
 
-/** Who is signed in. */
+/** The current user. */
 export const authMeQuery = queryOptions({
   queryKey: ["auth", "me"] as const,
   queryFn: async ({ signal }) => {
@@ -64,7 +64,7 @@ export const authMeQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** The second step of signing in. */
+/** The second step of a sign-in. */
 export function useSecondStep() {
   const client = useQueryClient();
   return useMutation<Me, Problem, Omit<Evidence, "password">>({
@@ -73,7 +73,7 @@ export function useSecondStep() {
   });
 }
 
-/** Proves once more that it is this person, before a dangerous change. */
+/** Confirms the user's identity before a sensitive change. */
 export function useConfirmItIsYou() {
   const client = useQueryClient();
   return useMutation<Me, Problem, Evidence>({
@@ -82,7 +82,7 @@ export function useConfirmItIsYou() {
   });
 }
 
-/** Has a link mailed with which a new password is set; whether somebody has the address is not told. */
+/** Sends a password reset link; the response does not reveal whether the account exists. */
 export function useForgotPassword() {
   return useMutation<void, Problem, string>({
     mutationFn: async (email) => {
@@ -91,7 +91,7 @@ export function useForgotPassword() {
   });
 }
 
-/** Sets a new password by the token of a one-time link. */
+/** Sets a new password with a one-time token. */
 export function useResetPassword() {
   return useMutation<void, Problem, { token: string; password: string }>({
     mutationFn: async (body) => {
@@ -100,7 +100,7 @@ export function useResetPassword() {
   });
 }
 
-/** Makes an account of one's own. */
+/** Signs up. */
 export function useSignUp() {
   return useMutation<void, Problem, { email: string; name: string; password: string }>({
     mutationFn: async (body) => {
@@ -109,7 +109,7 @@ export function useSignUp() {
   });
 }
 
-/** Proves an e-mail address by the token of a mailed link. */
+/** Verifies an e-mail address with the token of a link. */
 export function useVerifyEmail() {
   return useMutation<void, Problem, string>({
     mutationFn: async (token) => {
@@ -118,7 +118,7 @@ export function useVerifyEmail() {
   });
 }
 
-/** Has the link that proves an address mailed again. */
+/** Sends the verification link again. */
 export function useVerifyAgain() {
   return useMutation<void, Problem, string>({
     mutationFn: async (email) => {
@@ -127,7 +127,7 @@ export function useVerifyAgain() {
   });
 }
 
-/** Keeps who is signed in now, after any step that the server answered with it. */
+/** Stores the current user after a sign-in step. */
 export function welcome(client: QueryClient, me: Me): void {
   rememberCsrfToken(me.csrf_token ?? null);
   client.setQueryData(authMeQuery.queryKey, me);

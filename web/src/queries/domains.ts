@@ -14,7 +14,7 @@ import { useChange } from "./use-change";
 
 export type DomainFilter = Pick<NonNullable<DomainsListData["query"]>, "q" | "active" | "sort">;
 
-/** Domains that the person may see, page by page, in the order of the server. */
+/** Domains that the user may see, paginated, in server order. */
 export function domainsListQuery(filter: DomainFilter) {
   return infiniteQueryOptions({
     queryKey: ["domains", "list", filter] as const,
@@ -25,11 +25,11 @@ export function domainsListQuery(filter: DomainFilter) {
   });
 }
 
-/** Every domain that the filter finds. */
+/** All domains that match the filter. */
 export const everyDomain = (filter: DomainFilter) =>
   everyPage((cursor) => domainsList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The domains to choose from. */
+/** Domains for select inputs. */
 export const domainsChoiceQuery = queryOptions({
   queryKey: ["domains", "choice"] as const,
   queryFn: () => everyDomain({ sort: "name" }),
@@ -48,7 +48,7 @@ const TOUCHED = ["domains", "users", "auth"];
 export const useCreateDomain = () =>
   useChange<DomainCreate, Domain>(async (body) => (await domainsCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of a domain. */
+/** Updates the given fields of a domain. */
 export const useUpdateDomain = () =>
   useChange<{ id: string } & DomainUpdate, Domain>(
     async ({ id, ...body }) => (await domainsUpdate({ path: { ref: id }, body })).data,
@@ -58,7 +58,7 @@ export const useUpdateDomain = () =>
 export const useRemoveDomain = () =>
   useChange<string, unknown>(async (id) => (await domainsRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Where a domain would be over its ceilings now, were they these. */
+/** Where the current usage of a domain exceeds these ceilings. */
 export function domainsOverQuery(id: string, ceilings: Slots) {
   return queryOptions({
     queryKey: ["over", "domain", id, ceilings] as const,

@@ -16,7 +16,7 @@ export const enginesListQuery = queryOptions({
   queryFn: async ({ signal }) => (await enginesList({ signal })).data.items,
 });
 
-/** The kinds of engines that can be added, with the schema of the settings of each. */
+/** The available engine kinds, with their settings schemas. */
 export const engineKindsQuery = queryOptions({
   queryKey: ["engine-kinds"] as const,
   queryFn: async ({ signal }) => (await engineKindsList({ signal })).data.items,
@@ -28,7 +28,7 @@ const TOUCHED = ["engines", "nodes"];
 export const useCreateEngine = () =>
   useChange<EngineCreate, Engine>(async (body) => (await enginesCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of an engine. */
+/** Updates the given fields of an engine. */
 export const useUpdateEngine = () =>
   useChange<{ id: string } & EngineUpdate, Engine>(
     async ({ id, ...body }) => (await enginesUpdate({ path: { ref: id }, body })).data,
@@ -38,6 +38,6 @@ export const useUpdateEngine = () =>
 export const useRemoveEngine = () =>
   useChange<string, unknown>(async (id) => (await enginesRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Asks an engine whether it answers. */
+/** Checks whether an engine responds. */
 export const useCheckEngine = () =>
   useChange<string, EngineCheck>(async (id) => (await enginesCheck({ path: { ref: id } })).data, []);

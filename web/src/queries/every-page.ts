@@ -1,4 +1,4 @@
-/** Everything that a list of the server holds, asked for page by page. */
+/** All items of a paginated list. */
 export async function everyPage<T>(
   ask: (cursor: string | undefined) => Promise<{ data: { items: T[]; next_cursor?: string | null } }>,
 ): Promise<T[]> {

@@ -16,13 +16,13 @@ import type { Problem } from "@/api/problem";
 import type { TotpOffer } from "@/api/types";
 import { useChange } from "./use-change";
 
-/** The person's second factors. */
+/** The current user's second factors. */
 export const factorsShowQuery = queryOptions({
   queryKey: ["factors", "show"] as const,
   queryFn: async ({ signal }) => (await factorsShow({ signal })).data,
 });
 
-/** Changes a second factor, and reads them all anew. */
+/** Changes a second factor, and refetches all of them. */
 function useFactorChange<Given, Answer>(change: (given: Given) => Promise<Answer>) {
   const client = useQueryClient();
   return useMutation<Answer, Problem, Given>({
@@ -31,12 +31,12 @@ function useFactorChange<Given, Answer>(change: (given: Given) => Promise<Answer
   });
 }
 
-/** A secret for an authenticator app, which counts once it is confirmed. */
+/** Creates a TOTP secret, which is active once confirmed. */
 export function useOfferTotp() {
   return useMutation<TotpOffer, Problem, void>({ mutationFn: async () => (await totpCreate()).data });
 }
 
-/** Lets codes of the app count; gives recovery codes when there were none. */
+/** Confirms the authenticator app; returns recovery codes if there were none. */
 export const useConfirmTotp = () =>
   useFactorChange(async (code: string) => {
     const { data } = await totpConfirm({ body: { code } });
@@ -44,17 +44,17 @@ export const useConfirmTotp = () =>
     return data.recovery_codes;
   });
 
-/** Lets codes of the app count no longer. */
+/** Removes the authenticator app. */
 export const useRemoveTotp = () =>
   useFactorChange<void, void>(async () => {
     await totpRemove();
   });
 
-/** Fresh recovery codes in place of the earlier ones. */
+/** Replaces the recovery codes. */
 export const useRenewRecoveryCodes = () =>
   useFactorChange<void, string[]>(async () => (await recoveryCodesCreate()).data.recovery_codes);
 
-/** Has the browser make a passkey and registers it; gives recovery codes when there were none. */
+/** Creates and registers a passkey; returns recovery codes if there were none. */
 export const useAddPasskey = () =>
   useFactorChange(async (name: string) => {
     const { data } = await passkeysCreate({ body: { name, credential: await makePasskey() } });
@@ -62,7 +62,7 @@ export const useAddPasskey = () =>
     return data.recovery_codes;
   });
 
-/** Calls a passkey otherwise. */
+/** Renames a passkey. */
 export const useRenamePasskey = () =>
   useFactorChange(async ({ id, name }: { id: string; name: string }) => {
     await passkeysRename({ path: { passkey: id }, body: { name } });
@@ -74,7 +74,7 @@ export const useRemovePasskey = () =>
     await passkeysRemove({ path: { passkey: id } });
   });
 
-/** Takes all second factors from somebody; they are signed out everywhere. */
+/** Removes all second factors of a user and signs them out everywhere. */
 export const useResetFactors = () =>
   useChange<string, unknown>(
     async (ref) => (await factorsReset({ path: { ref } })).data,

@@ -18,7 +18,7 @@ import { useChange } from "./use-change";
 
 export type FileSort = NonNullable<NonNullable<FilesListData["query"]>["sort"]>;
 
-/** What a directory holds, directories first, page by page. */
+/** The entries of a directory, directories first, paginated. */
 export function filesListQuery(folder: string, path: string, sort: FileSort) {
   return infiniteQueryOptions({
     queryKey: ["files", "list", folder, path, sort] as const,
@@ -32,12 +32,12 @@ export function filesListQuery(folder: string, path: string, sort: FileSort) {
       ).data,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
-    // A session may write at any time, and says nothing about it.
+    // Sessions write at any time without an event.
     staleTime: 2_000,
   });
 }
 
-/** The directories in a directory, for a tree. */
+/** The subdirectories of a directory, for the tree. */
 export function directoriesQuery(folder: string, path: string) {
   return infiniteQueryOptions({
     queryKey: ["files", "directories", folder, path] as const,
@@ -54,7 +54,7 @@ export function directoriesQuery(folder: string, path: string) {
   });
 }
 
-/** What is found below a directory by a part of its name. */
+/** Search results below a directory, by a part of the name. */
 export function filesSearchQuery(folder: string, path: string, q: string) {
   return queryOptions({
     queryKey: ["files", "found", folder, path, q] as const,
@@ -77,7 +77,7 @@ export const useMakeDirectory = () =>
     ["files"],
   );
 
-/** One answer for any number of paths, asked for so many at once. */
+/** Splits a request for many paths into chunks and joins the responses. */
 async function inParts(paths: string[], act: (part: string[]) => Promise<FilesDone>): Promise<FilesDone> {
   const done: FilesDone = { paths: [], refused: [] };
   for (let at = 0; at < paths.length; at += AT_ONCE) {
@@ -88,14 +88,14 @@ async function inParts(paths: string[], act: (part: string[]) => Promise<FilesDo
   return done;
 }
 
-/** An answer of "no" to each of several paths, as an answer that says so of each; any other error stays one. */
+/** Converts an error response to a result per path; other errors are rethrown. */
 function allRefused(thrown: unknown): FilesDone {
   const refused = thrown instanceof Problem ? thrown.details.refused : undefined;
   if (!Array.isArray(refused)) throw thrown;
   return { paths: [], refused };
 }
 
-/** Moves files within a folder, or renames one; the answer says of each whether it could be. */
+/** Moves or renames files within a folder; the response has a result per path. */
 export const useMoveFiles = () =>
   useChange<{ folder: string } & FilesMove, FilesDone>(
     ({ folder, paths, ...body }) =>
@@ -106,7 +106,7 @@ export const useMoveFiles = () =>
     ["files"],
   );
 
-/** Copies files within a folder, or into `into`, an id of another; tasks do it, each so many. */
+/** Copies files within a folder, or to the folder with the id `into`; in tasks of limited size. */
 export const useCopyFiles = () =>
   useChange<{ folder: string; into?: string } & Omit<FilesCopy, "folder">, FolderTask[]>(
     async ({ folder, into, paths, ...body }) => {
@@ -132,7 +132,7 @@ export const useRemoveFiles = () =>
 
 const NO_SUCH_RANGE = 416;
 
-/** The beginning of a file. etag: of the whole file. whole: there is no more of it. */
+/** The start of a file. etag: of the whole file. whole: nothing is left to read. */
 export interface Beginning {
   bytes: Uint8Array;
   etag: string | null;
@@ -147,7 +147,7 @@ export async function readBeginning(
   signal?: AbortSignal,
 ): Promise<Beginning> {
   const ask = (headers: Record<string, string>) =>
-    // The server alone knows whether it is still the same: nothing is kept by the browser.
+    // Do not let the browser cache: only the server knows whether the file changed.
     filesDownload({
       path: { ref: folder },
       query: { path },
@@ -157,7 +157,7 @@ export async function readBeginning(
       signal,
     });
   const { data, response } = await ask({ Range: `bytes=0-${most - 1}` }).catch((problem) => {
-    // An empty file has no first byte.
+    // An empty file has no satisfiable range.
     if (problem instanceof Problem && problem.status === NO_SUCH_RANGE) return ask({});
     throw problem;
   });
@@ -170,7 +170,7 @@ export async function readBeginning(
   };
 }
 
-/** The beginning of a file as it was with that ETag: no change of the folder has it asked for again. */
+/** The start of a file at this ETag: events of the folder do not refetch it. */
 export function contentQuery(folder: string, path: string, etag: string | null, most: number) {
   return queryOptions({
     queryKey: ["content", folder, path, etag, most] as const,
@@ -180,10 +180,10 @@ export function contentQuery(folder: string, path: string, etag: string | null, 
   });
 }
 
-/** A larger file is no text that people write. */
+/** Larger files are not edited by hand. */
 export const MOST_EDITED = 4 * 2 ** 20;
 
-/** A file as it is now, to be changed; asked for once in each round, or what is being written would be lost. */
+/** A file for editing; fetched once per round, since a refetch would discard edits. */
 export function editedQuery(folder: string, path: string, round: number) {
   return queryOptions({
     queryKey: ["edited", folder, path, round] as const,
@@ -198,11 +198,11 @@ interface Written {
   folder: string;
   path: string;
   text: string;
-  /** The file must still be this one; null: there must be none; undefined: whatever is there is replaced. */
+  /** The expected version; null: the file must not exist; undefined: overwrite any version. */
   etag: string | null | undefined;
 }
 
-/** Writes a whole file; 412 when it is not the one that was meant. */
+/** Writes a whole file; 412 if the version is not the expected one. */
 export const useWriteFile = () =>
   useChange<Written, FileEntry>(
     async ({ folder, path, text, etag }) =>
@@ -217,15 +217,15 @@ export const useWriteFile = () =>
     ["files"],
   );
 
-/** The address of a file's bytes, for a picture of it. */
+/** The URL of a file's content, for images. */
 export const contentAddress = (folder: string, path: string, etag?: string | null): string =>
   `/api/v1/vfolders/${encodeURIComponent(folder)}/content?path=${encodeURIComponent(path)}` +
   (etag ? `&etag=${encodeURIComponent(etag)}` : "");
 
-/** The most that the server takes at once. */
+/** Maximum paths per request of the API. */
 export const AT_ONCE = 1000;
 
-/** Has the browser save a file, or a selection as a zip file, by a link that lives for a minute. */
+/** Downloads a file, or a selection as a zip file, through a link that is valid for a minute. */
 export async function saveFiles(folder: string, paths: string[]): Promise<void> {
   if (paths.length > AT_ONCE)
     throw new Problem({ status: 422, code: "file.too_many", detail: "Too many items in one request." });

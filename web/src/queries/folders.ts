@@ -21,7 +21,7 @@ import { useChange } from "./use-change";
 
 export type FolderFilter = Omit<NonNullable<VfoldersListData["query"]>, "limit" | "cursor">;
 
-/** Folders that the person may see, page by page, in the order of the server. */
+/** Folders that the user may see, paginated, in server order. */
 export function foldersListQuery(filter: FolderFilter) {
   return infiniteQueryOptions({
     queryKey: ["folders", "list", filter] as const,
@@ -32,11 +32,11 @@ export function foldersListQuery(filter: FolderFilter) {
   });
 }
 
-/** Every folder that the filter finds. */
+/** All folders that match the filter. */
 export const everyFolder = (filter: FolderFilter) =>
   everyPage((cursor) => vfoldersList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The folders to choose from: those that a session of this person can mount. */
+/** Folders for select inputs: those that the user's sessions can mount. */
 export const foldersChoiceQuery = queryOptions({
   queryKey: ["folders", "choice"] as const,
   queryFn: () => everyFolder({ of: "me", mountable: true, sort: "name" }),
@@ -50,7 +50,7 @@ export function foldersShowQuery(ref: string) {
   });
 }
 
-/** With whom a folder is shared, those invited too. */
+/** The shares of a folder, including invitations. */
 export function folderSharesQuery(id: string) {
   return queryOptions({
     queryKey: ["folders", "shares", id] as const,
@@ -58,7 +58,7 @@ export function folderSharesQuery(id: string) {
   });
 }
 
-/** Everybody who can reach the files of a folder. */
+/** The users with access to a folder. */
 export function folderAccessQuery(id: string) {
   return queryOptions({
     queryKey: ["folders", "access", id] as const,
@@ -66,7 +66,7 @@ export function folderAccessQuery(id: string) {
   });
 }
 
-/** The live sessions that have a folder. */
+/** The live sessions that mount a folder. */
 export function folderMountsQuery(id: string) {
   return queryOptions({
     queryKey: ["folders", "mounts", id] as const,
@@ -76,14 +76,14 @@ export function folderMountsQuery(id: string) {
 
 const TOUCHED = ["folders", "quotas", "tasks"];
 
-/** Makes a folder; `key` makes a repeat of the same request return the first. */
+/** Creates a folder; `key` makes a retry return the first one. */
 export const useCreateFolder = () =>
   useChange<{ key: string } & FolderCreate, Folder>(
     async ({ key, ...body }) => (await vfoldersCreate({ body, headers: { "Idempotency-Key": key } })).data,
     TOUCHED,
   );
 
-/** Changes what is given of a folder. */
+/** Updates the given fields of a folder. */
 export const useUpdateFolder = () =>
   useChange<{ id: string } & FolderUpdate, Folder>(
     async ({ id, ...body }) => (await vfoldersUpdate({ path: { ref: id }, body })).data,
@@ -102,7 +102,7 @@ export const useMoveFolder = () =>
     TOUCHED,
   );
 
-/** Gives a folder to a person or to a project. */
+/** Transfers a folder to a user or project. */
 export const useHandOverFolder = () =>
   useChange<{ id: string; user?: string; project?: string }, Folder>(
     async ({ id, ...body }) => (await vfoldersHandOver({ path: { ref: id }, body })).data,
@@ -115,7 +115,7 @@ export const useTrashFolder = () =>
 export const useRestoreFolder = () =>
   useChange<string, Folder>(async (id) => (await vfoldersRestore({ path: { ref: id } })).data, TOUCHED);
 
-/** Deletes a folder in the trash for good; its name says once more that it is meant. */
+/** Deletes a folder in the trash permanently; its name confirms the intent. */
 export const useRemoveFolder = () =>
   useChange<{ id: string; name: string }, FolderTask>(
     async ({ id, name }) => (await vfoldersRemove({ path: { ref: id }, query: { name } })).data,

@@ -15,7 +15,7 @@ import { useChange } from "./use-change";
 
 export type GroupFilter = Pick<NonNullable<GroupsListData["query"]>, "q" | "active" | "sort">;
 
-/** Resource groups that the person may see, page by page, in the order of the server. */
+/** Resource groups that the user may see, paginated, in server order. */
 export function groupsListQuery(filter: GroupFilter) {
   return infiniteQueryOptions({
     queryKey: ["groups", "list", filter] as const,
@@ -26,11 +26,11 @@ export function groupsListQuery(filter: GroupFilter) {
   });
 }
 
-/** Every group that the filter finds. */
+/** All groups that match the filter. */
 export const everyGroup = (filter: GroupFilter) =>
   everyPage((cursor) => groupsList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The groups to choose from. */
+/** Groups for select inputs. */
 export const groupsChoiceQuery = queryOptions({
   queryKey: ["groups", "choice"] as const,
   queryFn: () => everyGroup({ sort: "name" }),
@@ -49,7 +49,7 @@ const TOUCHED = ["groups", "nodes", "presets", "shares"];
 export const useCreateGroup = () =>
   useChange<GroupCreate, Group>(async (body) => (await groupsCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of a resource group. */
+/** Updates the given fields of a resource group. */
 export const useUpdateGroup = () =>
   useChange<{ id: string } & GroupUpdate, Group>(
     async ({ id, ...body }) => (await groupsUpdate({ path: { ref: id }, body })).data,
@@ -59,14 +59,14 @@ export const useUpdateGroup = () =>
 export const useRemoveGroup = () =>
   useChange<string, unknown>(async (id) => (await groupsRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Says who may use a group while it is not public, in place of what was. */
+/** Replaces the access list of a group. */
 export const useSetAccess = () =>
   useChange<{ id: string } & AccessUpdate, Group>(
     async ({ id, ...body }) => (await groupsSetAccess({ path: { ref: id }, body })).data,
     TOUCHED,
   );
 
-/** Sets the weights of a group's fair share, in place of what was. */
+/** Replaces the fair-share weights of a group. */
 export const useSetWeights = () =>
   useChange<{ id: string } & WeightsUpdate, Group>(
     async ({ id, ...body }) => (await groupsSetWeights({ path: { ref: id }, body })).data,

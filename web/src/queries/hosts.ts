@@ -15,7 +15,7 @@ import { useChange } from "./use-change";
 
 export type HostFilter = Pick<NonNullable<StorageHostsListData["query"]>, "q" | "sort">;
 
-/** Storage hosts, page by page, in the order of the server. */
+/** Storage hosts, paginated, in server order. */
 export function hostsListQuery(filter: HostFilter) {
   return infiniteQueryOptions({
     queryKey: ["hosts", "list", filter] as const,
@@ -29,13 +29,13 @@ export function hostsListQuery(filter: HostFilter) {
 export const everyHost = (filter: HostFilter) =>
   everyPage((cursor) => storageHostsList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The storage hosts to choose from. */
+/** Storage hosts for select inputs. */
 export const hostsChoiceQuery = queryOptions({
   queryKey: ["hosts", "choice"] as const,
   queryFn: () => everyHost({ sort: "name" }),
 });
 
-/** The kinds of storage that are installed, with the settings of each. */
+/** The installed storage kinds, with their settings. */
 export const hostKindsQuery = queryOptions({
   queryKey: ["hosts", "kinds"] as const,
   queryFn: async ({ signal }) => (await storageHostKindsList({ signal })).data.items,
@@ -57,7 +57,7 @@ export const useCreateHost = () =>
     TOUCHED,
   );
 
-/** Changes what is given of a storage host. */
+/** Updates the given fields of a storage host. */
 export const useUpdateHost = () =>
   useChange<{ id: string } & StorageHostUpdate, StorageHost>(
     async ({ id, ...body }) => (await storageHostsUpdate({ path: { ref: id }, body })).data,
@@ -67,7 +67,7 @@ export const useUpdateHost = () =>
 export const useRemoveHost = () =>
   useChange<string, unknown>(async (id) => (await storageHostsRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Says who may use a host while it is not public, in place of what was. */
+/** Replaces the access list of a storage host. */
 export const useSetHostAccess = () =>
   useChange<{ id: string; domains: string[]; projects: string[] }, StorageHost>(
     async ({ id, ...body }) => (await storageHostsSetAccess({ path: { ref: id }, body })).data,

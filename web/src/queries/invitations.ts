@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { invitationsAccept, invitationsDecline, invitationsList } from "@/api/generated/sdk.gen";
 import { useChange } from "./use-change";
 
-/** The folders that others offer this person. */
+/** The current user's folder invitations. */
 export const invitationsQuery = queryOptions({
   queryKey: ["invitations", "list"] as const,
   queryFn: async ({ signal }) => (await invitationsList({ signal })).data.items,

@@ -11,27 +11,27 @@ import type { Problem } from "@/api/problem";
 import type { Keypair, NewKeypair } from "@/api/types";
 import { useChange } from "./use-change";
 
-/** The signed-in person's keypairs, without their secrets. */
+/** The current user's keypairs, without their secrets. */
 export const keypairsListQuery = queryOptions({
   queryKey: ["keypairs", "list"] as const,
   queryFn: async ({ signal }) => (await keypairsList({ signal })).data.items,
 });
 
-/** Changes what is given of a keypair. */
+/** Updates the given fields of a keypair. */
 export const useUpdateKeypair = () =>
   useChange<{ key: string } & KeypairsUpdateData["body"], Keypair>(
     async ({ key, ...body }) => (await keypairsUpdate({ path: { access_key: key }, body })).data,
     ["keypairs"],
   );
 
-/** Deletes somebody's keypair. */
+/** Deletes a user's keypair. */
 export const useDeleteKeypair = () =>
   useChange<string, unknown>(
     async (key) => (await keypairsRemove({ path: { access_key: key } })).data,
     ["keypairs", "users"],
   );
 
-/** Makes a keypair; the answer is the only time that its secret is shown. */
+/** Creates a keypair; only this response contains its secret. */
 export function useCreateKeypair() {
   const client = useQueryClient();
   return useMutation<NewKeypair, Problem, { name: string }>({
@@ -40,7 +40,7 @@ export function useCreateKeypair() {
   });
 }
 
-/** Gives a keypair another secret; the answer is the only time that it is shown. */
+/** Rotates the secret of a keypair; only this response contains it. */
 export function useRotateKeypair() {
   const client = useQueryClient();
   return useMutation<NewKeypair, Problem, string>({
@@ -49,7 +49,7 @@ export function useRotateKeypair() {
   });
 }
 
-/** Keypairs of one user by id, or "all" that the person reaches. */
+/** Keypairs of a user by id, or "all" that the current user may see. */
 export function keypairsOfQuery(owner: string) {
   return queryOptions({
     queryKey: ["keypairs", "of", owner] as const,
@@ -57,7 +57,7 @@ export function keypairsOfQuery(owner: string) {
   });
 }
 
-/** Deletes a keypair; whatever uses it is refused from then on. */
+/** Deletes a keypair; its clients are refused from then on. */
 export function useRemoveKeypair() {
   const client = useQueryClient();
   return useMutation<void, Problem, string>({

@@ -4,7 +4,7 @@ import type { Problem } from "@/api/problem";
 import { everyPage } from "./every-page";
 import { useChange } from "./use-change";
 
-/** Where the person is signed in; what was used last comes first. */
+/** The current user's sign-ins; last used first. */
 export const loginsListQuery = infiniteQueryOptions({
   queryKey: ["logins", "list"] as const,
   queryFn: async ({ pageParam, signal }) =>
@@ -13,7 +13,7 @@ export const loginsListQuery = infiniteQueryOptions({
   getNextPageParam: (page) => page.next_cursor ?? undefined,
 });
 
-/** Signs one browser of somebody out, or all of them. */
+/** Signs a user out of one browser, or of all. */
 export const useEndLogins = () =>
   useChange<{ login: string } | { user: string }, unknown>(
     async (variables) =>
@@ -23,7 +23,7 @@ export const useEndLogins = () =>
     ["logins", "users"],
   );
 
-/** Where somebody is signed in. */
+/** The sign-ins of a user. */
 export function loginsOfQuery(user: string) {
   return queryOptions({
     queryKey: ["logins", "of", user] as const,
@@ -32,7 +32,7 @@ export function loginsOfQuery(user: string) {
   });
 }
 
-/** Signs one browser out. */
+/** Signs out of one browser. */
 export function useEndLogin() {
   const client = useQueryClient();
   return useMutation<void, Problem, string>({
@@ -43,7 +43,7 @@ export function useEndLogin() {
   });
 }
 
-/** Signs the person out everywhere else; gives in how many places. */
+/** Signs the current user out everywhere else; returns the number of sign-ins. */
 export function useEndOtherLogins() {
   const client = useQueryClient();
   return useMutation<number, Problem, void>({

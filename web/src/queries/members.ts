@@ -8,7 +8,7 @@ import {
 import type { MemberRemoved, MembersAdded } from "@/api/generated/types.gen";
 import { useChange } from "./use-change";
 
-/** Who is in a project, by e-mail, page by page. */
+/** The members of a project, by e-mail, paginated. */
 export function membersListQuery(project: string, q: string) {
   return infiniteQueryOptions({
     queryKey: ["projects", "members", project, q] as const,
@@ -27,14 +27,14 @@ export function membersListQuery(project: string, q: string) {
 
 const TOUCHED = ["projects", "users", "auth"];
 
-/** Puts people in a project; the answer says of each whether they are in. */
+/** Adds members to a project; the response has a result for each. */
 export const useAddMembers = () =>
   useChange<{ project: string; users: string[]; admin: boolean }, MembersAdded>(
     async ({ project, ...body }) => (await projectMembersAdd({ path: { ref: project }, body })).data,
     TOUCHED,
   );
 
-/** Makes a member an administrator of the project, or no more. */
+/** Grants or revokes project administration. */
 export const useAppointMember = () =>
   useChange<{ project: string; user: string; admin: boolean }, unknown>(
     async ({ project, user, admin }) =>

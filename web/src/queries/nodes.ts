@@ -10,7 +10,7 @@ export type NodeFilter = Pick<
   "q" | "group" | "state" | "cordoned" | "sort"
 >;
 
-/** Nodes that the person may see, page by page, in the order of the server. */
+/** Nodes that the user may see, paginated, in server order. */
 export function nodesListQuery(filter: NodeFilter) {
   return infiniteQueryOptions({
     queryKey: ["nodes", "list", filter] as const,
@@ -21,11 +21,11 @@ export function nodesListQuery(filter: NodeFilter) {
   });
 }
 
-/** Every node that the filter finds. */
+/** All nodes that match the filter. */
 export const everyNode = (filter: NodeFilter) =>
   everyPage((cursor) => nodesList({ query: { ...filter, limit: 200, cursor } }));
 
-/** All of them at once, for a picture. */
+/** All nodes at once, for the map. */
 export function nodesAllQuery(filter: NodeFilter) {
   return queryOptions({
     queryKey: ["nodes", "whole", filter] as const,
@@ -43,28 +43,28 @@ export function nodesShowQuery(id: string) {
 
 const TOUCHED = ["nodes", "groups", "resources"];
 
-/** Changes what is given of a node. */
+/** Updates the given fields of a node. */
 export const useUpdateNode = () =>
   useChange<{ id: string } & NodeUpdate, NodeDetail>(
     async ({ id, ...body }) => (await nodesUpdate({ path: { ref: id }, body })).data,
     TOUCHED,
   );
 
-/** Begins to empty a node. */
+/** Starts to drain a node. */
 export const useDrainNode = () =>
   useChange<{ id: string; how: Draining }, Drain>(
     async ({ id, how }) => (await nodesDrain({ path: { ref: id }, body: { how } })).data,
     TOUCHED,
   );
 
-/** Gives up a node that is gone, by its name. */
+/** Removes a lost node, by its name. */
 export const useForgetNode = () =>
   useChange<string, Forgotten>(
     async (name) => (await nodesForget({ path: { ref: name }, body: { confirm: name } })).data,
     TOUCHED,
   );
 
-/** What would become of each session on a node, were it emptied like this. Nothing is done. */
+/** What a drain would do to each session on a node. Changes nothing. */
 export function nodesDrainQuery(id: string, how: Draining) {
   return queryOptions({
     queryKey: ["nodes", "drain", id, how] as const,

@@ -16,7 +16,7 @@ import { useChange } from "./use-change";
 
 export type PolicyFilter = Pick<NonNullable<PoliciesListData["query"]>, "q" | "kind" | "sort">;
 
-/** Resource policies, page by page, in the order of the server. */
+/** Resource policies, paginated, in server order. */
 export function policiesListQuery(filter: PolicyFilter) {
   return infiniteQueryOptions({
     queryKey: ["policies", "list", filter] as const,
@@ -27,11 +27,11 @@ export function policiesListQuery(filter: PolicyFilter) {
   });
 }
 
-/** Every policy that the filter finds. */
+/** All policies that match the filter. */
 export const everyPolicy = (filter: PolicyFilter) =>
   everyPage((cursor) => policiesList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The policies of one kind to choose from. */
+/** Policies of one kind for select inputs. */
 export function policiesChoiceQuery(kind: PolicyKind) {
   return queryOptions({
     queryKey: ["policies", "choice", kind] as const,
@@ -52,7 +52,7 @@ const TOUCHED = ["policies", "over", "check"];
 export const useCreatePolicy = () =>
   useChange<PolicyCreate, Policy>(async (body) => (await policiesCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of a policy. */
+/** Updates the given fields of a policy. */
 export const useUpdatePolicy = () =>
   useChange<{ id: string } & PolicyUpdate, Policy>(
     async ({ id, ...body }) => (await policiesUpdate({ path: { ref: id }, body })).data,
@@ -68,14 +68,14 @@ export const useCopyPolicy = () =>
 export const useRemovePolicy = () =>
   useChange<string, unknown>(async (id) => (await policiesRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Gives a policy to keypairs, people or projects. */
+/** Assigns a policy to keypairs, users or projects. */
 export const useAssignPolicy = () =>
   useChange<{ id: string } & PolicyAssign, Policy>(
     async ({ id, ...body }) => (await policiesAssign({ path: { ref: id }, body })).data,
     [...TOUCHED, "users", "keypairs", "projects"],
   );
 
-/** Who of those that have the policy would be over it now, were its limits these. */
+/** The holders of the policy that would exceed these limits now. */
 export function policiesOverQuery(id: string, limits: NonNullable<PolicyUpdate["limits"]>) {
   return queryOptions({
     queryKey: ["over", "policy", id, limits] as const,

@@ -3,7 +3,10 @@ import { presetsCreate, presetsList, presetsRemove, presetsUpdate } from "@/api/
 import type { Preset, PresetCreate, PresetUpdate } from "@/api/types";
 import { useChange } from "./use-change";
 
-/** Every preset of the resource groups that the person may use; of one group and of all, if it is given. */
+/**
+ * The presets of the resource groups that the user may use; with `group`, those of that group and of all
+ * groups.
+ */
 export function presetsListQuery(group: string | undefined) {
   return queryOptions({
     queryKey: ["presets", "list", group ?? null] as const,
@@ -16,7 +19,7 @@ const TOUCHED = ["presets", "check"];
 export const useCreatePreset = () =>
   useChange<PresetCreate, Preset>(async (body) => (await presetsCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of a preset. */
+/** Updates the given fields of a preset. */
 export const useUpdatePreset = () =>
   useChange<{ id: string } & PresetUpdate, Preset>(
     async ({ id, ...body }) => (await presetsUpdate({ path: { ref: id }, body })).data,

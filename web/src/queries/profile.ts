@@ -5,7 +5,7 @@ import type { Me, Preferences } from "@/api/types";
 import { authMeQuery, welcome } from "./auth";
 import { loginsListQuery } from "./logins";
 
-/** Changes one's password; the other browsers are signed out. */
+/** Changes the current user's password; other browsers are signed out. */
 export function useChangePassword() {
   const client = useQueryClient();
   return useMutation<Me, Problem, { current: string; new: string }>({
@@ -17,7 +17,7 @@ export function useChangePassword() {
   });
 }
 
-/** Changes one's own name and preferences; what is left out stays. */
+/** Updates the current user's name and preferences; omitted fields stay. */
 export function useUpdateProfile() {
   const client = useQueryClient();
   return useMutation<Me["user"], Problem, { name?: string; preferences?: Preferences }>({

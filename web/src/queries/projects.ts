@@ -19,7 +19,7 @@ export type ProjectFilter = Pick<
   "q" | "domain" | "archived" | "sort"
 >;
 
-/** Projects that the person may see, page by page, in the order of the server. */
+/** Projects that the user may see, paginated, in server order. */
 export function projectsListQuery(filter: ProjectFilter) {
   return infiniteQueryOptions({
     queryKey: ["projects", "list", filter] as const,
@@ -30,11 +30,11 @@ export function projectsListQuery(filter: ProjectFilter) {
   });
 }
 
-/** Every project that the filter finds. */
+/** All projects that match the filter. */
 export const everyProject = (filter: ProjectFilter) =>
   everyPage((cursor) => projectsList({ query: { ...filter, limit: 200, cursor } }));
 
-/** The projects to choose from: those of a domain that take sessions. */
+/** Projects for select inputs: those of a domain that accept sessions. */
 export function projectsChoiceQuery(domain: string | undefined) {
   return queryOptions({
     queryKey: ["projects", "choice", domain ?? null] as const,
@@ -61,7 +61,7 @@ export const useUpdateProject = () =>
     TOUCHED,
   );
 
-/** Takes no new sessions in a project. `sessions`: what becomes of its live ones. */
+/** Archives a project. `sessions`: what happens to its live ones. */
 export const useArchiveProject = () =>
   useChange<{ id: string; sessions: "keep" | "end" | null }, WholeProject>(
     async ({ id, sessions }) => (await projectsArchive({ path: { ref: id }, body: { sessions } })).data,
@@ -74,7 +74,7 @@ export const useRestoreProject = () =>
 export const useRemoveProject = () =>
   useChange<string, unknown>(async (id) => (await projectsRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Where a project would be over its ceilings now, were they these. */
+/** Where the current usage of a project exceeds these ceilings. */
 export function projectsOverQuery(id: string, ceilings: Slots) {
   return queryOptions({
     queryKey: ["over", "project", id, ceilings] as const,

@@ -16,7 +16,7 @@ export const providersListQuery = queryOptions({
   queryFn: async ({ signal }) => (await providersList({ signal })).data.items,
 });
 
-/** The kinds of identity providers that can be set up, with the schema of the settings of each. */
+/** The available identity provider kinds, with their settings schemas. */
 export const providerKindsQuery = queryOptions({
   queryKey: ["provider-kinds"] as const,
   queryFn: async ({ signal }) => (await providerKindsList({ signal })).data.items,
@@ -28,7 +28,7 @@ const TOUCHED = ["providers", "greeting"];
 export const useCreateProvider = () =>
   useChange<ProviderCreate, Provider>(async (body) => (await providersCreate({ body })).data, TOUCHED);
 
-/** Changes what is given of a provider. */
+/** Updates the given fields of a provider. */
 export const useUpdateProvider = () =>
   useChange<{ id: string } & ProviderUpdate, Provider>(
     async ({ id, ...body }) => (await providersUpdate({ path: { ref: id }, body })).data,
@@ -38,7 +38,7 @@ export const useUpdateProvider = () =>
 export const useRemoveProvider = () =>
   useChange<string, unknown>(async (id) => (await providersRemove({ path: { ref: id } })).data, TOUCHED);
 
-/** Tries a provider out, step by step. `login`: somebody to look for in a directory. */
+/** Tests a provider, step by step. `login`: a user to look up in a directory. */
 export const useTestProvider = () =>
   useChange<{ id: string; login: string }, ProviderTestResult>(
     async ({ id, login }) =>

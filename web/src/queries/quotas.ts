@@ -5,7 +5,7 @@ import { everyPage } from "./every-page";
 
 export type QuotaFilter = Pick<NonNullable<QuotasListData["query"]>, "q" | "kind" | "sort">;
 
-/** How much of the space for folders everybody that this person administers takes, page by page. */
+/** The quota usage of all owners that the user administers, paginated. */
 export function quotasListQuery(filter: QuotaFilter) {
   return infiniteQueryOptions({
     queryKey: ["quotas", "list", filter] as const,
@@ -19,7 +19,7 @@ export function quotasListQuery(filter: QuotaFilter) {
 export const everyQuota = (filter: QuotaFilter) =>
   everyPage((cursor) => quotasList({ query: { ...filter, of: "all", limit: 200, cursor } }));
 
-/** How much this person and their projects take. */
+/** The quota usage of the user and their projects. */
 export const ownQuotasQuery = queryOptions({
   queryKey: ["quotas", "own"] as const,
   queryFn: async ({ signal }) => (await quotasList({ query: { of: "me", limit: 100 }, signal })).data.items,

@@ -3,7 +3,7 @@ import { schedulerQueue, schedulerShares } from "@/api/generated/sdk.gen";
 
 const PAGE = 500;
 
-/** Who waits in a resource group, in order, page by page. */
+/** The pending sessions of a resource group, in order, paginated. */
 export function schedulerQueueQuery(group: string) {
   return infiniteQueryOptions({
     queryKey: ["queue", group] as const,
@@ -14,7 +14,7 @@ export function schedulerQueueQuery(group: string) {
   });
 }
 
-/** Who has, and has had, how much of a resource group, beside what they are entitled to. */
+/** Current and past usage of a resource group against the fair shares. */
 export function schedulerSharesQuery(group: string) {
   return queryOptions({
     queryKey: ["shares", group] as const,

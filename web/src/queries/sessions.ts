@@ -39,7 +39,7 @@ const parameters = ({ state, q, owner, project }: SessionFilter) => ({
   project,
 });
 
-/** Sessions newest first, page by page. */
+/** Sessions, newest first, paginated. */
 export function sessionsListQuery(filter: SessionFilter) {
   return infiniteQueryOptions({
     queryKey: ["sessions", "list", filter] as const,
@@ -71,11 +71,13 @@ export function sessionsShowQuery(id: string) {
   });
 }
 
-/** Every session that the filter finds, newest first, asked for page by page. */
+/** All sessions that match the filter, newest first. */
 export const everySession = (filter: SessionFilter): Promise<Session[]> =>
   everyPage((cursor) => sessionsList({ query: { ...parameters(filter), limit: 200, cursor } }));
 
-/** What would happen to such a request, and what is left. The answer before it stays until the next one is there. */
+/**
+ * The estimate for a request, and the free capacity. Keeps the previous response until the next one arrives.
+ */
 export function sessionsCheckQuery(request: CheckRequest) {
   return queryOptions({
     queryKey: ["check", request] as const,
@@ -85,14 +87,14 @@ export function sessionsCheckQuery(request: CheckRequest) {
   });
 }
 
-/** Requests on their way; an event about a session nobody knows yet waits for them. */
+/** Create requests in flight; an event about an unknown session waits for them. */
 export const pendingCreates = new Set<Promise<unknown>>();
 
-/** Rows that stand for a request still on its way have an id with this prefix. */
+/** Id prefix of placeholder rows for create requests in flight. */
 const REQUESTED = "requested:";
 export const isRequested = (id: string): boolean => id.startsWith(REQUESTED);
 
-/** Starts a session. Its row appears at once, and is corrected or taken away when the server has answered. */
+/** Creates a session. Adds its row optimistically, and corrects or removes it after the response. */
 export function useCreateSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, SessionCreate>({
@@ -163,7 +165,7 @@ export function sessionsHistoryQuery(id: string) {
 
 const OFTEN_MS = 30_000;
 
-/** What would end a running session by itself, and how much time it has left by each rule. */
+/** The idle checks of a running session, with the remaining time of each. */
 export function sessionsIdleQuery(id: string) {
   return queryOptions({
     queryKey: ["sessions", "idle", id] as const,
@@ -172,7 +174,7 @@ export function sessionsIdleQuery(id: string) {
   });
 }
 
-/** Says that a session is in use although it looks idle; or, for administrators, that it always is, or no longer. */
+/** Marks a session as in use although it looks idle; or, for administrators, sets or clears its exemption. */
 export function useKeepSession() {
   const client = useQueryClient();
   return useMutation<Idle, Problem, { id: string; exempt?: boolean }>({
@@ -189,7 +191,7 @@ export function useKeepSession() {
   });
 }
 
-/** Lets a waiting session go before or after others. */
+/** Changes the priority of a pending session. */
 export function usePrioritiseSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; priority: number }>({
@@ -202,7 +204,7 @@ export function usePrioritiseSession() {
   });
 }
 
-/** Terminates a session, or cancels it before it runs. Its row says so at once. */
+/** Terminates or cancels a session. Updates its row optimistically. */
 export function useRemoveSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; force: boolean }>({
@@ -226,7 +228,7 @@ export function useRemoveSession() {
   });
 }
 
-/** Gives a session another name. */
+/** Renames a session. */
 export function useRenameSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; name: string }>({
@@ -236,7 +238,7 @@ export function useRenameSession() {
   });
 }
 
-/** What a session used over the last so many minutes, oldest first. */
+/** The usage of a session over the last minutes, oldest first. */
 export function sessionsUsageQuery(id: string, minutes: number) {
   return queryOptions({
     queryKey: ["sessions", "usage", id, minutes] as const,
@@ -246,7 +248,7 @@ export function sessionsUsageQuery(id: string, minutes: number) {
   });
 }
 
-/** Why a session waits, what would start it now, and when it will start as far as that is known. */
+/** Why a session is pending, what would start it now, and its forecast if known. */
 export function sessionsWhyQuery(id: string) {
   return queryOptions({
     queryKey: ["why", id] as const,

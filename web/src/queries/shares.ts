@@ -11,7 +11,7 @@ interface ShareRequest {
   permission: Permission;
 }
 
-/** Offers a folder to people and projects; the answer says of each whether it could be. */
+/** Shares a folder with users and projects; the response has a result for each. */
 export const useShareFolder = () =>
   useChange<ShareRequest, SharesAdded>(
     async ({ folder, ...body }) => (await sharesCreate({ path: { ref: folder }, body })).data,
@@ -31,6 +31,6 @@ export const useRevokeShare = () =>
     TOUCHED,
   );
 
-/** Gives up a folder that somebody shares with this person. */
+/** Leaves a shared folder. */
 export const useLeaveFolder = () =>
   useChange<string, unknown>(async (id) => (await sharesLeave({ path: { ref: id } })).data, TOUCHED);

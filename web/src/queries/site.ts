@@ -10,7 +10,7 @@ export const siteShowQuery = queryOptions({
   queryFn: async ({ signal }) => (await siteShow({ signal })).data,
 });
 
-/** Changes what is given of the settings. */
+/** Updates the given settings. */
 export function useUpdateSite() {
   const client = useQueryClient();
   return useMutation<Site, Problem, SiteUpdate>({
@@ -22,7 +22,7 @@ export function useUpdateSite() {
   });
 }
 
-/** Sends a letter, and says what the mail server said. */
+/** Sends a test e-mail, and returns the mail server's response. */
 export const useTestMail = () =>
   useChange<string, { sent: boolean; error: string | null }>(
     async (to) => (await siteTestMail({ body: { to } })).data,

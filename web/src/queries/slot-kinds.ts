@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { slotKindsList } from "@/api/generated/sdk.gen";
 
-/** What the slots of accelerators mean, as their plug-ins declared them. */
+/** The definitions of accelerator slots, from their plug-ins. */
 export function slotKindsQuery() {
   return queryOptions({
     queryKey: ["slot-kinds"] as const,

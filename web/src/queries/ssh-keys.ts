@@ -3,13 +3,13 @@ import { sshKeysAdd, sshKeysList, sshKeysRemove } from "@/api/generated/sdk.gen"
 import type { Problem } from "@/api/problem";
 import type { NewSshKey } from "@/api/types";
 
-/** The person's SSH keys, newest first. */
+/** The current user's SSH keys, newest first. */
 export const sshKeysListQuery = queryOptions({
   queryKey: ["ssh-keys", "list"] as const,
   queryFn: async ({ signal }) => (await sshKeysList({ signal })).data.items,
 });
 
-/** Keeps a public key; without one a pair is made, whose private half is in this answer alone. */
+/** Adds a public key; without one, generates a key pair, whose private key is only in this response. */
 export function useAddSshKey() {
   const client = useQueryClient();
   return useMutation<NewSshKey, Problem, { name: string; public_key?: string }>({
@@ -18,7 +18,7 @@ export function useAddSshKey() {
   });
 }
 
-/** Forgets an SSH key. */
+/** Deletes an SSH key. */
 export function useRemoveSshKey() {
   const client = useQueryClient();
   return useMutation<void, Problem, string>({

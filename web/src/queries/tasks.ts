@@ -3,14 +3,14 @@ import { vfolderTasksCancel, vfolderTasksList } from "@/api/generated/sdk.gen";
 import type { FolderTask } from "@/api/types";
 import { useChange } from "./use-change";
 
-/** What this person has being done with folders now. */
+/** The user's running folder tasks. */
 export const openTasksQuery = queryOptions({
   queryKey: ["tasks", "open"] as const,
   queryFn: async ({ signal }) =>
     (await vfolderTasksList({ query: { open: true, limit: 100 }, signal })).data.items,
 });
 
-/** What this person had done last, also what has ended. */
+/** The user's latest folder tasks, including finished ones. */
 export const latestTasksQuery = queryOptions({
   queryKey: ["tasks", "latest"] as const,
   queryFn: async ({ signal }) => (await vfolderTasksList({ query: { limit: 50 }, signal })).data.items,
@@ -18,7 +18,7 @@ export const latestTasksQuery = queryOptions({
   gcTime: 0,
 });
 
-/** What this person had done with one folder, newest first. */
+/** The user's tasks on one folder, newest first. */
 export function folderTasksQuery(folder: string) {
   return queryOptions({
     queryKey: ["tasks", "of", folder] as const,

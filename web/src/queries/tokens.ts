@@ -3,7 +3,7 @@ import { tokensCreate, tokensList, tokensRemove } from "@/api/generated/sdk.gen"
 import type { Problem } from "@/api/problem";
 import type { NewToken } from "@/api/types";
 
-/** The person's own tokens, newest first, without their secrets. */
+/** The current user's tokens, newest first, without their secrets. */
 export const tokensListQuery = queryOptions({
   queryKey: ["tokens", "list"] as const,
   queryFn: async ({ signal }) => (await tokensList({ signal })).data.items,
@@ -12,11 +12,11 @@ export const tokensListQuery = queryOptions({
 interface TokenWish {
   name: string;
   scopes: string[];
-  /** Null: until it is revoked. */
+  /** Null: no expiry. */
   expires_in_days: number | null;
 }
 
-/** Makes a token; the answer is the only time that it is shown. */
+/** Creates a token; only this response contains it. */
 export function useCreateToken() {
   const client = useQueryClient();
   return useMutation<NewToken, Problem, TokenWish>({

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { usageRecent } from "@/api/generated/sdk.gen";
 import { usageFeed } from "@/cache/usage";
 
-/** Fills the sparklines of these sessions with what was measured before the page was opened. */
+/** Fills the sparklines of these sessions with the usage before the page was opened. */
 export function usageRecentQuery(ids: string[]) {
   return queryOptions({
     queryKey: ["usage", "recent", [...ids].sort().join(",")] as const,

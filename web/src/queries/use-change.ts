@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Problem } from "@/api/problem";
 
-/** A change at the server; what begins with one of the `touched` keys is asked for again where it is looked at. */
+/** A mutation; active queries with one of the `touched` key prefixes are refetched. */
 export function useChange<Wanted, Answer>(
   act: (variables: Wanted) => Promise<Answer>,
   touched: readonly string[],

@@ -26,7 +26,7 @@ export type UserFilter = Pick<
   "q" | "state" | "role" | "domain" | "project" | "sort"
 >;
 
-/** Users that the person may see, page by page, in the order of the server. */
+/** Users that the current user may see, paginated, in server order. */
 export function usersListQuery(filter: UserFilter) {
   return infiniteQueryOptions({
     queryKey: ["users", "list", filter] as const,
@@ -37,11 +37,11 @@ export function usersListQuery(filter: UserFilter) {
   });
 }
 
-/** Every user that the filter finds. */
+/** All users that match the filter. */
 export const everyUser = (filter: UserFilter) =>
   everyPage((cursor) => usersList({ query: { ...filter, limit: 200, cursor } }));
 
-/** Everything about one user, by id or e-mail. */
+/** Details of a user, by id or e-mail. */
 export function usersShowQuery(ref: string) {
   return queryOptions({
     queryKey: ["users", "show", ref] as const,
@@ -49,14 +49,14 @@ export function usersShowQuery(ref: string) {
   });
 }
 
-/** Makes a user; a generated password or a link is in the answer and nowhere else. */
+/** Creates a user; only this response contains a generated password or a link. */
 export const useCreateUser = () =>
   useChange<UserCreate, UserCreated>(
     async (body) => (await usersCreate({ body })).data,
     ["users", "projects", "domains"],
   );
 
-/** Makes these users, or only says what is wrong with each. The places in the answer are those in `rows`. */
+/** Creates or only validates these users. The indexes of the response are those of `rows`. */
 export async function createMany(
   rows: DraftUser[],
   defaults: DraftUser,
@@ -66,7 +66,7 @@ export async function createMany(
   return data.items;
 }
 
-/** The first few people, of any domain that is reached, whose e-mail or name holds this. */
+/** The first few users, of any visible domain, whose e-mail or name contains `q`. */
 export function usersSearchQuery(q: string) {
   return queryOptions({
     queryKey: ["users", "found", null, q] as const,
@@ -78,15 +78,15 @@ export function usersSearchQuery(q: string) {
 
 interface UserRequest {
   id: string;
-  /** Their e-mail, as proof that they are meant. */
+  /** The user's e-mail, as confirmation. */
   confirm: string;
-  /** Their live sessions end; without it a user who has some stays. */
+  /** Ends the user's live sessions; without it, a user with live sessions is not deleted. */
   endSessions: boolean;
-  /** What becomes of their folders; without it a user who has some stays. */
+  /** What happens to the user's folders; without it, a user with folders is not deleted. */
   folders: { to: string } | "delete" | null;
 }
 
-/** Deletes an inactive user for good. */
+/** Deletes an inactive user permanently. */
 export const usePurgeUser = () =>
   useChange<UserRequest, UserPurged>(
     async ({ id, confirm, endSessions, folders }) =>
@@ -104,11 +104,11 @@ export const usePurgeUser = () =>
     ["users", "projects", "domains", "keypairs", "folders", "quotas"],
   );
 
-/** A one-time link with which somebody sets a new password. */
+/** Creates a one-time link to set a new password. */
 export const useRecoverUser = () =>
   useChange<string, RecoveryLink>(async (ref) => (await usersRecover({ path: { ref } })).data, []);
 
-/** Changes what is given of a user. */
+/** Updates the given fields of a user. */
 export const useUpdateUser = () =>
   useChange<{ id: string } & UserUpdate, UserDetail>(
     async ({ id, ...body }) => (await usersUpdate({ path: { ref: id }, body })).data,

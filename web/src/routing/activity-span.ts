@@ -3,7 +3,10 @@ export type Span = (typeof SPANS)[number];
 
 const DAYS: Record<Exclude<Span, "all">, number> = { day: 1, week: 7, month: 30 };
 
-/** When a span that ends now begins, to the minute so that asking again is the same question; none for all time. */
+/**
+ * The start of a time span that ends now, rounded to the minute to keep the query key stable; undefined for
+ * all time.
+ */
 export function beginOf(span: Span | undefined, now: Date): string | undefined {
   if (!span || span === "all") return undefined;
   const begin = now.getTime() - DAYS[span] * 86_400_000;

@@ -5,9 +5,9 @@ const LONGEST_PAUSE_MS = 2000;
 const AT_REST_MS = 1500;
 
 /**
- * A part of a page that is downloaded apart from it.
+ * A lazily loaded component.
  *
- * It comes once the page is at rest, so that it opens at once when it is asked for, also while the server is away.
+ * Its code is prefetched when the page is idle, so that it opens at once, also while the server is down.
  */
 export function part<Props>(load: () => Promise<ComponentType<Props>>) {
   let coming: Promise<{ default: ComponentType<Props> }> | null = null;
@@ -26,10 +26,10 @@ export function part<Props>(load: () => Promise<ComponentType<Props>>) {
 }
 
 /**
- * What `load` brings, asked for again when the download got lost.
+ * Calls `load`, and retries a failed download.
  *
- * While no server answers it waits, so that a page opens as soon as there is one. Rejects when a server answers but does
- * not have the file, as after an upgrade: then only a reload helps.
+ * Waits while the server does not respond. Rejects when the server responds but lacks the file, as after an
+ * upgrade: then only a reload helps.
  */
 export async function loadAgain<T>(load: () => Promise<T>): Promise<T> {
   for (let failures = 0; ; failures += 1) {

@@ -4,24 +4,24 @@ import { SPANS, type Span } from "./activity-span";
 export const DETAIL_TABS = ["overview", "history", "logs", "apps", "usage", "environment"] as const;
 export type DetailTab = (typeof DETAIL_TABS)[number];
 
-/** What a link to any list carries: what is searched for, and the order. */
+/** Search parameters of every list: search text and order. */
 export interface ListSearch {
   q?: string;
-  /** The key of a column; one that the list does not have leaves it unsorted. */
+  /** The key of a column; unknown keys leave the list unsorted. */
   sort?: string;
   order?: "asc" | "desc";
 }
 
-/** Everything about the sessions page that a link to it carries. */
+/** Search parameters of the sessions page. */
 export interface SessionsSearch extends ListSearch {
   state?: SessionFilter["state"];
   owner?: SessionFilter["owner"];
-  /** The name of the project whose sessions are listed. */
+  /** Name of the project filter. */
   project?: string;
   /** The session in the open drawer. */
   session?: string;
   tab?: DetailTab;
-  /** The launcher is open: "new", or the id of the session whose settings it starts with. */
+  /** The open launcher: "new", or the id of the session whose settings it copies. */
   launch?: string;
 }
 
@@ -34,13 +34,13 @@ function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | und
 const text = (value: unknown): string | undefined =>
   (typeof value === "string" || typeof value === "number") && value !== "" ? String(value) : undefined;
 
-/** The part of an address that every list understands. */
+/** The search parameters that all lists share. */
 export function listSearch(raw: Record<string, unknown>): ListSearch {
   return { q: text(raw.q), sort: text(raw.sort), order: oneOf(["asc", "desc"], raw.order) };
 }
 
 export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
-  // What is wrong is named as undefined and not left out: the router lays this over the raw address.
+  // Set invalid values to undefined instead of omitting them: the router merges this over the raw parameters.
   const search: SessionsSearch = {
     ...listSearch(raw),
     state: oneOf(STATES, raw.state),
@@ -58,17 +58,17 @@ export const USER_ROLES = ["user", "project_admin", "domain_admin", "superadmin"
 export const USER_TABS = ["overview", "keypairs", "logins", "activity"] as const;
 export type UserTab = (typeof USER_TABS)[number];
 
-/** Everything about the users page that a link to it carries. */
+/** Search parameters of the users page. */
 export interface UsersSearch extends ListSearch {
   state?: (typeof USER_STATES)[number];
   role?: (typeof USER_ROLES)[number];
-  /** Id of the domain, of the project, whose people are listed. */
+  /** Ids of the domain and project filters. */
   domain?: string;
   project?: string;
   /** The user in the open drawer. */
   user?: string;
   tab?: UserTab;
-  /** The user who is being changed. */
+  /** The user in the edit form. */
   edit?: string;
   make?: "one" | "many";
 }
@@ -87,12 +87,12 @@ export function usersSearch(raw: Record<string, unknown>): UsersSearch {
   };
 }
 
-/** Everything about the projects page, and that of domains, that a link carries. */
+/** Search parameters of the projects and domains pages. */
 export interface PlacesSearch extends ListSearch {
-  /** Left out: those in use. */
+  /** Absent: active ones. */
   state?: "off" | "all";
   domain?: string;
-  /** The one in the open drawer. */
+  /** The item in the open drawer. */
   open?: string;
   edit?: string;
   make?: "one";
@@ -109,7 +109,7 @@ export function placesSearch(raw: Record<string, unknown>): PlacesSearch {
   };
 }
 
-/** Which entries of the audit trail a link shows. */
+/** Search parameters of the audit trail. */
 export interface AuditSearch {
   q?: string;
   from?: string;
@@ -139,7 +139,10 @@ export function auditSearch(raw: Record<string, unknown>): AuditSearch {
   };
 }
 
-/** What a link to a list of one's own things carries besides: its form, for a new one or the one of this id. */
+/**
+ * Search parameters of a list of the user's own items, with its form: for a new item, or the one with this
+ * id.
+ */
 export interface OwnListSearch extends ListSearch {
   form?: string;
 }
@@ -148,10 +151,10 @@ export function ownListSearch(raw: Record<string, unknown>): OwnListSearch {
   return { ...listSearch(raw), form: text(raw.form) };
 }
 
-/** What a link to one's own activity carries. */
+/** Search parameters of the user's own activity. */
 export interface ActivitySearch {
   q?: string;
-  /** What it is about, such as "session". */
+  /** Object type, such as "session". */
   kind?: string;
   outcome?: "done" | "refused";
   span?: Span;
@@ -170,20 +173,20 @@ export const NODE_STATES = ["READY", "DOWN"] as const;
 export const NODE_TABS = ["overview", "sessions", "images"] as const;
 export type NodeTab = (typeof NODE_TABS)[number];
 
-/** Everything about a list of nodes that a link carries. */
+/** Search parameters of a list of nodes. */
 export interface NodesSearch extends ListSearch {
-  /** Id of the resource group whose nodes are listed. */
+  /** Id of the resource group filter. */
   group?: string;
   state?: (typeof NODE_STATES)[number];
   cordoned?: "yes" | "no";
-  /** Left out: the table. */
+  /** Absent: the table. */
   view?: "map";
-  /** What the map is coloured by; left out: what is the scarcest on each node. */
+  /** The resource that colours the map; absent: the scarcest on each node. */
   by?: string;
   /** The node in the open drawer. */
   open?: string;
   tab?: NodeTab;
-  /** The node that is being changed, that is to be emptied. */
+  /** The node in the edit form or the drain dialog. */
   edit?: string;
   drain?: string;
 }
@@ -206,7 +209,7 @@ export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
 export const GROUP_TABS = ["overview", "access", "weights"] as const;
 export type GroupTab = (typeof GROUP_TABS)[number];
 
-/** Everything about the page of resource groups that a link carries. */
+/** Search parameters of the resource groups page. */
 export interface GroupsSearch extends PlacesSearch {
   tab?: GroupTab;
 }
@@ -215,7 +218,7 @@ export function groupsSearch(raw: Record<string, unknown>): GroupsSearch {
   return { ...placesSearch(raw), tab: oneOf(GROUP_TABS, raw.tab) };
 }
 
-/** What a link to the presets carries: the group whose presets are listed, and the form. */
+/** Search parameters of the presets: group filter and form. */
 export interface PresetsSearch extends OwnListSearch {
   group?: string;
 }
@@ -226,9 +229,9 @@ export function presetsSearch(raw: Record<string, unknown>): PresetsSearch {
 
 export const POLICY_KINDS = ["keypair", "user", "project"] as const;
 
-/** What a link to the resource policies carries: those of which kind, and the form. */
+/** Search parameters of the resource policies: kind and form. */
 export interface PoliciesSearch extends OwnListSearch {
-  /** Left out: those of keypairs. */
+  /** Absent: keypair policies. */
   kind?: (typeof POLICY_KINDS)[number];
   /** The policy in the open drawer. */
   open?: string;
@@ -246,11 +249,11 @@ export const FOLDER_ACTS = ["clone", "move", "hand-over"] as const;
 export type FolderAct = (typeof FOLDER_ACTS)[number];
 export const USAGE_MODES = ["general", "model", "data"] as const;
 
-/** Everything about a list of folders that a link carries. */
+/** Search parameters of a list of folders. */
 export interface FoldersSearch extends ListSearch {
-  /** Left out: one's own. */
+  /** Absent: the user's own. */
   list?: FolderListName;
-  /** Name of the storage host, of the project. */
+  /** Names of the storage host and project filters. */
   host?: string;
   project?: string;
   mode?: (typeof USAGE_MODES)[number];
@@ -261,7 +264,7 @@ export interface FoldersSearch extends ListSearch {
   open?: string;
   tab?: FolderTab;
   make?: "one";
-  /** What is asked about the folder `on`. */
+  /** The dialog that is open for the folder `on`. */
   act?: FolderAct;
   on?: string;
 }
@@ -283,15 +286,15 @@ export function foldersSearch(raw: Record<string, unknown>): FoldersSearch {
   };
 }
 
-/** Everything about the files of a folder that a link carries. */
+/** Search parameters of the file browser. */
 export interface FilesSearch {
-  /** The directory, relative to the folder; left out: the folder itself. */
+  /** The directory, relative to the folder; absent: the folder itself. */
   path?: string;
-  /** Part of a name that is looked for below it. */
+  /** Search text below the directory. */
   q?: string;
   sort?: "name" | "size" | "modified";
   order?: "asc" | "desc";
-  /** Path of the file in the preview; and whether it is being changed. */
+  /** Path of the file in the preview; and whether it is being edited. */
   file?: string;
   edit?: "yes";
 }
@@ -307,7 +310,7 @@ export function filesSearch(raw: Record<string, unknown>): FilesSearch {
   };
 }
 
-/** What a link to the storage hosts carries. */
+/** Search parameters of the storage hosts. */
 export interface HostsSearch extends OwnListSearch {
   /** The host in the open drawer. */
   open?: string;
@@ -317,7 +320,7 @@ export function hostsSearch(raw: Record<string, unknown>): HostsSearch {
   return { ...ownListSearch(raw), open: text(raw.open) };
 }
 
-/** What a link to the list of quotas carries. */
+/** Search parameters of the quota list. */
 export interface QuotasSearch extends ListSearch {
   kind?: "user" | "project";
 }
@@ -326,11 +329,11 @@ export function quotasSearch(raw: Record<string, unknown>): QuotasSearch {
   return { ...listSearch(raw), kind: oneOf(["user", "project"], raw.kind) };
 }
 
-/** What a link to the scheduler's page carries. */
+/** Search parameters of the scheduler page. */
 export interface SchedulerSearch extends ListSearch {
-  /** The name of the resource group; left out: the default one. */
+  /** Name of the resource group; absent: the default one. */
   group?: string;
-  /** Left out: the queue. */
+  /** Absent: the queue. */
   view?: "shares";
 }
 
@@ -338,9 +341,9 @@ export function schedulerSearch(raw: Record<string, unknown>): SchedulerSearch {
   return { ...listSearch(raw), group: text(raw.group), view: oneOf(["shares"], raw.view) };
 }
 
-/** What a link to the dashboard carries. */
+/** Search parameters of the dashboard. */
 export interface DashboardSearch {
-  /** The name of the resource group; left out: the first that one may use. */
+  /** Name of the resource group; absent: the user's first. */
   group?: string;
 }
 
@@ -348,11 +351,11 @@ export const dashboardSearch = (raw: Record<string, unknown>): DashboardSearch =
   group: text(raw.group),
 });
 
-/** What a link to the sign-in page carries. */
+/** Search parameters of the sign-in page. */
 export interface SignInSearch {
-  /** The address to go to afterwards, if it is one of ours. */
+  /** The URL to open afterwards, if it is same-origin. */
   next?: string;
-  /** The code of why signing in at a provider failed. */
+  /** The error code of a failed provider sign-in. */
   error?: string;
   provider?: string;
 }
@@ -363,11 +366,11 @@ export function signInSearch(raw: Record<string, unknown>): SignInSearch {
 
 const HERE = "http://page.invalid";
 
-/** The address when a browser would stay on these pages with it. */
+/** The address if it is same-origin; prevents open redirects. */
 function ownAddress(address: string | undefined): string | undefined {
   if (!address?.startsWith("/")) return undefined;
   try {
-    // As browsers read it: they take \\ for /, and leave tabs and line ends out.
+    // Parse as browsers do: they treat \ as /, and drop tabs and line breaks.
     const { origin, pathname, search, hash } = new URL(address, HERE);
     return origin === HERE && !pathname.startsWith("//") ? `${pathname}${search}${hash}` : undefined;
   } catch {
@@ -375,7 +378,9 @@ function ownAddress(address: string | undefined): string | undefined {
   }
 }
 
-/** The address of a drawer on the sessions page: over the list as it is, or over the usual one from elsewhere. */
+/**
+ * The URL of a drawer on the sessions page: over the current list, or over the default one from other pages.
+ */
 export function overSessions(now: ListSearch, part: SessionsSearch): SessionsSearch {
   return location.pathname === "/sessions" ? { ...now, ...part } : part;
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-/** Changes part of what a link to this page carries; with `replace` the page before stays one step back. */
+/** Changes some search parameters of this page; `replace` adds no history entry. */
 export type ChangeAddress<S> = (part: Partial<S>, replace?: boolean) => void;
 
 export function useAddress<S extends object>(): ChangeAddress<S> {

@@ -2,7 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { ActionName } from "@/api/actions";
 
-/** What each action of the table is, in the page's language; the English is the table's own. */
+/** The translated descriptions of the actions; the English ones equal those of the permission table. */
 export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "auth.login": msg`Sign in, with a second factor if the account has one.`,
   "auth.recover": msg`Request and use a password reset link.`,

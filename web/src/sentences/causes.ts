@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 
-/** Why a session went from one state to the next, by the word in its history. */
+/** The causes of state transitions, by code. */
 export const CAUSES: Record<string, MessageDescriptor> = {
   created: msg`requested`,
   scheduled: msg`scheduled`,

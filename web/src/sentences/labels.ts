@@ -11,7 +11,7 @@ const LABELS: readonly [label: RegExp, message: (name: string) => MessageDescrip
   [/^(.+), without a keypair,$/, (name) => msg`${name}, without a keypair`],
 ];
 
-/** Whose a limit is, as the server names it ("project vision"), in the page's words. A bare e-mail stays. */
+/** The scope of a limit ("project vision"), translated. A plain e-mail stays. */
 export function labelIn(say: Say, label: string): string {
   for (const [known, message] of LABELS) {
     const found = known.exec(label);

@@ -8,7 +8,7 @@ interface Sentences {
 
 const LOOK = msg`Reload the directory.`;
 
-/** The codes of files and uploads. */
+/** Error codes of files and uploads. */
 export const FILE_PROBLEMS: Record<string, Sentences> = {
   "file.changed": {
     detail: msg`The file has changed or no longer exists.`,

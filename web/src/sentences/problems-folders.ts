@@ -9,7 +9,7 @@ interface Sentences {
 const ASK = msg`Ask an administrator.`;
 const ASK_OWNER = msg`Ask its owner for more.`;
 
-/** The codes of folders, whom they are shared with, storage hosts, and folders in sessions. */
+/** Error codes of folders, shares, storage hosts and mounts. */
 export const FOLDER_PROBLEMS: Record<string, Sentences> = {
   "invitation.not_found": { detail: msg`There is no such invitation, or it was revoked.` },
   "mount.overlap": {

@@ -8,7 +8,7 @@ interface Sentences {
 
 const ASK = msg`Ask an administrator.`;
 
-/** The codes of resource groups, nodes, presets, policies, and of what a session may ask for. */
+/** Error codes of resource groups, nodes, presets, policies and limits. */
 export const LIMIT_PROBLEMS: Record<string, Sentences> = {
   "group.default": {
     detail: msg`The default resource group cannot be deleted.`,

@@ -13,9 +13,9 @@ const AGAIN = msg`Try again in a moment.`;
 const ASK = msg`Ask an administrator.`;
 
 /**
- * What the server's codes mean, for the languages that the server does not speak.
+ * Translated messages of the server's error codes.
  *
- * In English its own sentence stands, which names the thing at fault.
+ * In English the server's own message is shown, which names the object.
  */
 export const PROBLEMS: Record<string, Sentences> = {
   addresses_exhausted: {
@@ -237,9 +237,9 @@ export const PROBLEMS: Record<string, Sentences> = {
   ...FILE_PROBLEMS,
 };
 
-/** What this page never asks in a way that is answered so; the server's own sentence is shown. */
+/** Error codes that requests of this page do not cause; the server's message is shown. */
 export const UNTRANSLATED: readonly (string | RegExp)[] = [
-  // The operator's commands, and faults of programs rather than of people.
+  // Operator commands, and errors of programs.
   /^(setup|starter|seal|backup)\./,
   /^plugin\.(?!kind_unknown$)/,
   "webdav.busy",
@@ -248,14 +248,14 @@ export const UNTRANSLATED: readonly (string | RegExp)[] = [
   /^invalid\.(command|cursor|json|message|position|request|roles|sort|state)$/,
   "engine_unavailable",
   "build_failed",
-  // Passing refusals of PostgreSQL, which the server repeats by itself first.
+  // Transient PostgreSQL errors, which the server retries itself.
   /^database\.(?!unavailable$)/,
   /^(trace|policy_file|backup)\./,
   // Only programs ask for tar files.
   "file.too_large_to_pack",
-  // Refusals of the HTTP server itself, of requests that the page does not make.
+  // Errors of the HTTP server for requests that the page does not send.
   /^http\.(?!too_large$)/,
-  // The page has a place of its own for these.
+  // Errors that the page handles elsewhere.
   /^auth\.(no_login|pending_.*)$/,
   "invalid.password",
 ];

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 
-/** What is done in each phase of starting a session. */
+/** The start phases of a session. */
 export const PHASES: Record<string, MessageDescriptor> = {
   pull: msg`Downloading the image.`,
   start: msg`Starting the container.`,

@@ -5,10 +5,10 @@ import { labelIn } from "./labels";
 type Say = (message: MessageDescriptor) => string;
 
 /**
- * The sentences that the server gives as the reason of a state, and what they say in other languages.
+ * Translations of the reason messages of the server.
  *
- * The server gives a reason as a sentence alone, so it is known by its words; tests/sentences.test.ts holds them
- * against the server's source. A sentence that is not here is shown as the server wrote it.
+ * A reason comes as a message only, so it is matched by its text; tests/sentences.test.ts compares the
+ * patterns with the server's source. An unknown message is shown as it is.
  */
 const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) => MessageDescriptor][] = [
   [/^No node has joined its resource group yet\.$/, () => msg`No node has joined its resource group yet.`],
@@ -116,10 +116,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ],
 ];
 
-/** One part of why no node can take a session: so many nodes, for this cause. */
+/** One part of a placement failure: a number of nodes with a cause. */
 const NODES = /^(\d+) nodes?: (.+)$/;
 
-/** What keeps a node from taking a session, after its number. */
+/** Causes why a node cannot run a session, after the count. */
 const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescriptor][] = [
   [/^not ready$/, () => msg`not ready`],
   [/^cordoned$/, () => msg`cordoned`],
@@ -140,7 +140,7 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   [/^needs (.+), (.+) free$/, ([wanted = "", free = ""]) => msg`needs ${wanted}, ${free} free`],
 ];
 
-/** A reason in the page's words, or null when it is not known. */
+/** A reason, translated, or null if unknown. */
 export function reasonIn(say: Say, sentence: string): string | null {
   for (const [known, message] of REASONS) {
     const found = known.exec(sentence);
@@ -159,7 +159,7 @@ function nodesIn(say: Say, part: string): string | null {
   return count && cause ? say(msg`${count} node(s): ${cause}.`) : null;
 }
 
-/** What keeps some nodes from taking a session, or null when it is not known. */
+/** A node cause, translated, or null if unknown. */
 export function nodeCauseIn(say: Say, text: string): string | null {
   for (const [known, message] of CAUSES) {
     const found = known.exec(text);

@@ -8,7 +8,7 @@ export interface ProblemText {
   hint: string | null;
 }
 
-/** What went wrong and the next step, in the page's language where we know the code, else in the server's words. */
+/** The error message with the next step: translated if the code is known, else the server's own. */
 export function useProblemText(): (thrown: unknown) => ProblemText {
   const { t, i18n } = useLingui();
   return useCallback(
@@ -20,7 +20,7 @@ export function useProblemText(): (thrown: unknown) => ProblemText {
           hint: t`Check the network, or whether the server is restarting, and try again.`,
         };
       }
-      // The server speaks English, and names the thing at fault.
+      // The server's message is English, and names the object.
       const known = i18n.locale === "en" ? undefined : PROBLEMS[problem.code];
       if (!known) return { detail: problem.message, hint: problem.hint };
       return { detail: i18n._(known.detail), hint: known.hint ? i18n._(known.hint) : null };

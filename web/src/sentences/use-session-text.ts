@@ -5,7 +5,7 @@ import { CAUSES } from "./causes";
 import { PHASES } from "./progress";
 import { reasonIn } from "./reasons";
 
-/** What the server says about sessions, in the page's language where we know it, else in the server's words. */
+/** The server's messages about sessions: translated if known, else the server's own. */
 export function useSessionText() {
   const { i18n } = useLingui();
   const { locale } = i18n;

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { serverQuery } from "@/queries/server";
 import { releaseOf } from "./release";
 
-/** Which version runs; nothing while the server does not say. */
+/** The server's version; empty if unavailable. */
 export function About() {
   const { data, isPending } = useQuery(serverQuery);
   if (isPending) return <Skeleton height={12} width={120} mx="sm" my={9} aria-busy />;

@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { usePageTitle } from "@/ui/use-page-title";
 
-/** Instead of a page of administration, for somebody without the permission to see it. */
+/** Shown instead of an administration page that the user may not see. */
 export function ForbiddenPage() {
   const { t } = useLingui();
   usePageTitle(t`No permission`);

@@ -23,7 +23,7 @@ interface Props {
   onNarrow?: () => void;
 }
 
-/** The pages, at the left; pictures alone when it is narrow. */
+/** The navigation on the left; icons only when narrow. */
 export function Navigation({ narrow, onNarrow }: Props) {
   const { t } = useLingui();
   const nodesShown = useNodesShown();
@@ -71,7 +71,7 @@ interface PageProps {
   label: string;
   icon: typeof IconHome2;
   narrow: boolean;
-  /** How many things wait there for an answer. */
+  /** Number of items that need attention. */
   count?: number;
 }
 

@@ -13,7 +13,7 @@ import { sessionsListQuery } from "@/queries/sessions";
 import { openTasksQuery } from "@/queries/tasks";
 import { NotificationList } from "./NotificationList";
 
-/** What is under way, with progress, and what happened while the page was open. */
+/** Running tasks with progress, and recent notifications. */
 export function NotificationBell({ me }: { me: Me }) {
   const { t } = useLingui();
   const navigate = useNavigate();

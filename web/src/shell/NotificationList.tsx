@@ -17,7 +17,7 @@ import { writing } from "@/ui/format";
 
 interface Props {
   underWay: Session[];
-  /** Those that end soon because nobody seems to use them. */
+  /** Sessions that end soon for being idle. */
   idle: Session[];
   tasks: FolderTask[];
   batches: Batch[];

@@ -35,7 +35,7 @@ export const [paletteStore, palette] = createSpotlight();
 
 const PICTURE = { size: 18, stroke: 1.6, "aria-hidden": true } as const;
 
-/** Everything the page can do, by name: Ctrl or Cmd with K. */
+/** The command palette: Ctrl+K or Cmd+K. */
 export function Palette({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
   const navigate = useNavigate();
@@ -46,7 +46,7 @@ export function Palette({ me }: { me: Me }) {
   const live = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
   const sessions = (live.data?.pages ?? []).flatMap((page) => page.items);
 
-  // Asked for when somebody looks.
+  // Fetched when the palette opens.
   const folders = useQuery({ ...foldersChoiceQuery, enabled: false });
 
   const ofSession = (session: Session): SpotlightActionGroupData["actions"] => {

@@ -4,7 +4,7 @@ import { IconCheck, IconSelector, IconUsersGroup } from "@tabler/icons-react";
 import type { Me } from "@/api/types";
 import { chooseProject, useProject } from "@/me/project";
 
-/** The project that new sessions belong to; a plain label for somebody who is in one only. */
+/** The default project of new sessions; a plain label for users with one project. */
 export function ProjectSwitcher({ me }: { me: Me }) {
   const { t } = useLingui();
   const project = useProject(me);

@@ -21,7 +21,7 @@ import styles from "./Shell.module.css";
 import { UserMenu } from "./UserMenu";
 import { useToasts } from "./use-toasts";
 
-/** The frame around every page of a person who is signed in; it keeps the live stream open. */
+/** The frame of every page after sign-in; it keeps the event stream open. */
 export function Shell() {
   const { t } = useLingui();
   const me = useMe();
@@ -33,7 +33,7 @@ export function Shell() {
   const phone = useMediaQuery("(max-width: 47.99em)") ?? false;
   const path = useRouterState({ select: (state) => state.location.pathname });
   const forbidden = useForbidden(path);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the phone's menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the mobile menu
   useEffect(() => menu.close(), [path]);
 
   return (

@@ -18,7 +18,7 @@ import { usePreferences } from "@/me/preferences";
 import { useLogout } from "@/queries/auth";
 import { About } from "./About";
 
-/** The person's own settings, and the way out. */
+/** Links to the user's settings, and sign-out. */
 export function UserMenu({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
   const { colorScheme } = useMantineColorScheme();

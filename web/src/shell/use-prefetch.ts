@@ -4,8 +4,9 @@ import { useEffect } from "react";
 const AT_REST_MS = 2000;
 
 /**
- * Downloads the code of the pages below these paths, one after the other, once the first page is at rest: they open at
- * once then, also while the server is away. Null: of all pages. The terminal is large and opens in a window of its own.
+ * Downloads the code of the pages below these paths, one after the other, when the first page is idle: they
+ * then open at once, also while the server is down. Null: of all pages. Excludes the terminal, which is large
+ * and opens in its own window.
  */
 export function usePrefetch(paths: readonly string[] | null): void {
   const router = useRouter();

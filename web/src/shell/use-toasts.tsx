@@ -8,15 +8,15 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
 
 /**
- * Says in a corner that a session runs or failed, unless the person is looking at it; how a task ended; and that space
- * gets scarce.
+ * Toasts for sessions that run or failed, unless the user is viewing them; for finished tasks; and for scarce
+ * quota.
  */
 export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
   const sessionText = useSessionText();
   const navigate = useNavigate();
   const ofTask = ({ id, kind, folder_name: folder, state, problem }: TaskChange) => {
-    // What frees space is nobody's concern.
+    // No toast when space is freed.
     if (!kind || kind === "clean") return;
     const what = `${i18n._(TASK_KINDS[kind])}: ${folder}`;
     if (state === "done") notifications.show({ id, title: what, message: t`Done.`, color: "lamp" });

@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple } from "@mantine/core";
 
-/** The green glass of a reading lamp. */
+/** Primary colour: green. */
 const lamp: MantineColorsTuple = [
   "#eaf5f0",
   "#d3e8de",
@@ -14,7 +14,7 @@ const lamp: MantineColorsTuple = [
   "#0c3a2a",
 ];
 
-/** Its brass foot. */
+/** Secondary colour: brass. */
 const brass: MantineColorsTuple = [
   "#fbf4e4",
   "#f3e5c3",
@@ -28,7 +28,7 @@ const brass: MantineColorsTuple = [
   "#402c06",
 ];
 
-/** Ink that has dried: the warm grey of text and lines, lightest first; the last four are the dark scheme's grounds. */
+/** Warm grey for text and lines, lightest first; the last four are the backgrounds of the dark scheme. */
 const dark: MantineColorsTuple = [
   "#e6e7e1",
   "#c9ccc4",
@@ -44,11 +44,11 @@ const dark: MantineColorsTuple = [
 
 const DIALOG_TITLE = { fontFamily: "var(--carrel-display)", fontSize: "1.25rem", fontWeight: 600 } as const;
 
-/** The page has one banner; the head of a dialog is none. */
+/** A page has only one banner landmark, so the header of a dialog must not be one. */
 const NO_BANNER = { header: { role: "none" } } as const;
 const RAISED = { backgroundColor: "var(--carrel-surface)" } as const;
 
-/** What is wrong, or cannot be undone. */
+/** Errors and destructive actions. */
 const red: MantineColorsTuple = [
   "#fbe9e6",
   "#f6cfc9",
@@ -62,7 +62,7 @@ const red: MantineColorsTuple = [
   "#5c1710",
 ];
 
-/** Paper and its shadows: what Mantine draws tracks, lines and quiet grounds with in the light scheme. */
+/** Mantine's tracks, borders and subtle backgrounds in the light scheme. */
 const gray: MantineColorsTuple = [
   "#f7f5ef",
   "#efece3",
@@ -79,10 +79,10 @@ const gray: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { lamp, brass, dark, gray, red },
   primaryColor: "lamp",
-  // White is readable on both.
+  // White text is readable on both.
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
-  // Where black and white are equally readable.
+  // Here black and white text have equal contrast.
   luminanceThreshold: 0.18,
   defaultRadius: "sm",
   fontFamily:

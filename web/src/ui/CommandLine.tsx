@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import styles from "./CommandLine.module.css";
 import { CopyButton } from "./CopyButton";
 
-/** A line for the command line, ready to copy. */
+/** A CLI command with a copy button. */
 export function CommandLine({ text }: { text: string }) {
   const { t } = useLingui();
   return (

@@ -4,7 +4,7 @@ import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { copyText } from "./copy";
 
-/** Copies a text, and says for a moment that it did. `label` names what is copied. */
+/** Copies a text, and briefly confirms it. `label` names the content. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const { t } = useLingui();
   const [copied, setCopied] = useState(false);

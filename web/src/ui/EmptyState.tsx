@@ -1,7 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** Says that there is nothing, and offers the next step. */
+/** Empty state with the next step. */
 export function EmptyState({ title, text, action }: { title: string; text?: string; action?: ReactNode }) {
   return (
     <Stack align="center" gap="xs" py={48} px="md">

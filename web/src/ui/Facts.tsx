@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import styles from "./Facts.module.css";
 
-/** Facts by name; those that are null or false are left out. */
+/** Labelled values; null and false are omitted. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={styles.facts}>

@@ -2,13 +2,13 @@ import { type ReactNode, Suspense } from "react";
 import { useLast } from "./use-last";
 
 interface Props {
-  /** What is open; undefined when nothing is. */
+  /** The open item; undefined if none. */
   value: string | undefined;
-  /** Draws it, also while it closes. */
+  /** Renders the item, also during the closing animation. */
   children: (value: string, opened: boolean) => ReactNode;
 }
 
-/** A drawer that is loaded when it is first opened, and shows the same until it has closed. */
+/** A drawer that loads when it is first opened, and keeps its content until it has closed. */
 export function Kept({ value, children }: Props) {
   const last = useLast(value);
   if (last === undefined) return null;

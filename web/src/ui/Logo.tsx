@@ -1,4 +1,4 @@
-/** A reading lamp over a desk. */
+/** The logo: a reading lamp over a desk. */
 export function Logo({ size = 24 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -6,13 +6,13 @@ interface Props {
   icon?: typeof IconPlus;
   variant?: string;
   color?: string;
-  /** Why it cannot be pressed; null or absent when it can. */
+  /** Why the button is disabled; null or absent if it is enabled. */
   refusal?: string | null;
   loading?: boolean;
   onClick: () => void;
 }
 
-/** A button of a page. One that is refused stays within reach of the keyboard, to say why. */
+/** A button that stays focusable when disabled, to show the reason. */
 export function MainButton({ label, icon: Icon, variant, color, refusal, loading, onClick }: Props) {
   return (
     <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>

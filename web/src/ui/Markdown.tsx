@@ -3,11 +3,11 @@ import ReactMarkdown, { type Options } from "react-markdown";
 interface Props {
   text: string;
   plugins?: Options["remarkPlugins"];
-  /** The address of a picture, by what is written; null: its words are shown in its place. */
+  /** Maps an image source to a URL; null shows its alt text instead. */
   picture?: (source: string) => string | null;
 }
 
-/** Markdown that somebody wrote. HTML in it is shown as text, and links open beside the page. */
+/** User-written Markdown. HTML is shown as text, and links open in a new tab. */
 export function Markdown({ text, plugins, picture }: Props) {
   return (
     <ReactMarkdown

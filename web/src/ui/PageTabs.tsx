@@ -5,19 +5,19 @@ import styles from "./PageTabs.module.css";
 interface Tab {
   to: LinkProps["to"];
   label: string;
-  /** Sets the tabs of one page apart; what else its address has is left out by a change of the tab. */
+  /** Distinguishes the tabs of one page; a tab change drops all other parameters. */
   search?: LinkProps["search"];
-  /** How many wait there; none are not shown. */
+  /** Number of pending items; zero is not shown. */
   count?: number;
 }
 
 interface Props {
-  /** What the pages have in common, for a screen reader. */
+  /** Accessible name of the tabs. */
   label: string;
   tabs: readonly Tab[];
 }
 
-/** Pages that belong together, above each of them. */
+/** Tabs of related pages. */
 export function PageTabs({ label, tabs }: Props) {
   if (tabs.length < 2) return null;
   return (

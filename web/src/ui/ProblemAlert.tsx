@@ -6,13 +6,13 @@ import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {
   problem: unknown;
-  /** Offered as "Try again" where that may help. */
+  /** Shows "Try again" if a retry may help. */
   onRetry?: () => void;
-  /** Its sentences are in the page's language already. */
+  /** The messages are translated already. */
   spoken?: boolean;
 }
 
-/** What went wrong, the next step, and the code to quote when asking for help. */
+/** An error message with the next step, and its code for support requests. */
 export function ProblemAlert({ problem: thrown, onRetry, spoken = false }: Props) {
   const problem = toProblem(thrown);
   const text = useProblemText()(thrown);

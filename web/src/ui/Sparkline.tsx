@@ -1,6 +1,6 @@
 interface Props {
   values: number[];
-  /** The value at the top of the picture. */
+  /** The value at the top of the chart. */
   ceiling: number;
   color: string;
   label: string;
@@ -8,10 +8,10 @@ interface Props {
   height?: number;
 }
 
-/** How many readings fit, whatever their number: the picture always spans the same time. */
+/** Number of readings in the chart, so that it always spans the same time. */
 const SPAN = 60;
 
-/** A small picture of a reading over time, the latest at the right. */
+/** A small chart of readings over time, the latest at the right. */
 export function Sparkline({ values, ceiling, color, label, width = 72, height = 20 }: Props) {
   const step = width / (SPAN - 1);
   const left = width - (values.length - 1) * step;

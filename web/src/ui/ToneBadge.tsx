@@ -6,7 +6,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A word on a ground of its colour. */
+/** A text badge on a coloured background. */
 export function ToneBadge({ tone, children }: Props) {
   return (
     <span className={`${styles.badge} ${styles[tone]}`} style={{ paddingInlineStart: "0.5rem" }}>

@@ -1,9 +1,9 @@
-/** The word as a POSIX shell must be given it, quoted only where it needs to be. */
+/** Quotes a word for a POSIX shell if needed. */
 export function shellQuote(word: string): string {
-  // A leading "=" is a command's path to zsh, and a leading "~" somebody's home.
+  // zsh expands a leading "=" to a command's path, and shells a leading "~" to a home directory.
   if (/^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$/.test(word)) return word;
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Words as one line of a POSIX shell. */
+/** Joins words to a POSIX shell command. */
 export const commandLine = (...words: string[]): string => words.map(shellQuote).join(" ");

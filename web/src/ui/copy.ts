@@ -1,4 +1,4 @@
-/** Puts text on the clipboard; also on plain HTTP, where browsers offer no clipboard interface. */
+/** Copies text to the clipboard; also on plain HTTP, where the Clipboard API is missing. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");

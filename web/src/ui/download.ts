@@ -1,6 +1,6 @@
-/** Saves text as a file on the person's machine. */
+/** Downloads a text as a file. */
 export function downloadText(name: string, text: string, type: string): void {
-  // The mark at the front tells spreadsheets that the text is UTF-8.
+  // The byte order mark tells spreadsheets that the text is UTF-8.
   const parts = type.startsWith("text/csv") ? ["\ufeff", text] : [text];
   const url = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement("a");

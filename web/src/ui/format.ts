@@ -1,6 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** "1 GiB", "1.5 GiB", "512 MiB": at most one decimal, like the server's own sentences. */
+/** "1 GiB", "1.5 GiB", "512 MiB": at most one decimal, as in the server's messages. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -11,12 +11,12 @@ export function formatSize(bytes: number): string {
   return `${value.toFixed(1).replace(/\.0$/, "")} ${UNITS[unit]}`;
 }
 
-/** "0.5", "2": cores out of millicores. */
+/** "0.5", "2": millicores as cores. */
 export function formatCores(cpuMillis: number): string {
   return String(Math.round(cpuMillis) / 1000);
 }
 
-/** "1g", "1536m" or plain bytes: the shortest exact spelling the command line accepts. */
+/** "1g", "1536m" or plain bytes: the shortest exact CLI spelling. */
 export function cliSize(bytes: number): string {
   for (const [suffix, size] of [
     ["t", 2 ** 40],
@@ -36,7 +36,7 @@ const LADDER = [
   ["second", 1],
 ] as const;
 
-/** "12s", "4m 10s", "3h 05m", "2d 04h": two units at most, as people of this language shorten them. */
+/** "12s", "4m 10s", "3h 05m", "2d 04h": at most two units, abbreviated for the language. */
 export function formatDuration(milliseconds: number, locale: string): string {
   let rest = Math.max(0, Math.floor(milliseconds / 1000));
   const first = LADDER.findIndex(([unit, size]) => rest >= size || unit === "second");
@@ -50,13 +50,13 @@ export function formatDuration(milliseconds: number, locale: string): string {
     .join(" ");
 }
 
-/** The browser's own locale when it is of the page's language ("en-GB" for "en"), else the language. */
+/** The browser's locale if it matches the page's language ("en-GB" for "en"), else the language. */
 export function writing(language: string): string {
   const own = typeof navigator === "undefined" ? [] : navigator.languages;
   return own.find((tag) => tag.split("-")[0] === language) ?? language;
 }
 
-/** A date and time as this person writes it, in this machine's time zone. */
+/** A date and time in the user's locale and time zone. */
 export function formatInstant(instant: string | Date, locale: string): string {
   return new Intl.DateTimeFormat(writing(locale), { dateStyle: "medium", timeStyle: "medium" }).format(
     new Date(instant),

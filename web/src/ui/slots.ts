@@ -8,34 +8,34 @@ const GIB = 2 ** 30;
 
 const isShares = (slot: string): boolean => slot.endsWith(".shares");
 
-/** How much of the base unit is one of what people write: a core, a GiB, a whole device. */
+/** The base units per display unit: a core, a GiB, a whole device. */
 export function slotUnit(slot: string): number {
   if (slot === "mem") return GIB;
   return slot === "cpu" || isShares(slot) ? 1000 : 1;
 }
 
-/** How many decimals people may write of it. */
+/** The maximum number of decimals. */
 export const slotDecimals = (slot: string): number => (slotUnit(slot) === 1 ? 0 : slot === "mem" ? 2 : 3);
 
-/** "2", "4 GiB", "0.3": an amount where it is clear of which slot. */
+/** "2", "4 GiB", "0.3": an amount without the slot's name. */
 export function slotAmount(slot: string, amount: number): string {
   if (slot === "mem") return formatSize(amount);
   return slotUnit(slot) === 1 ? String(amount) : formatCores(amount);
 }
 
-/** "2 CPU", "4 GiB", "0.3 cuda.shares": an amount as people read it. */
+/** "2 CPU", "4 GiB", "0.3 cuda.shares": an amount with the slot's name. */
 export function slotText(slot: string, amount: number): string {
   if (slot === "mem") return formatSize(amount);
   return `${slotAmount(slot, amount)} ${slot === "cpu" ? "CPU" : slot}`;
 }
 
-/** "cpu=2", "mem=4g", "cuda.shares=0.3": an amount as the command line takes it. */
+/** "cpu=2", "mem=4g", "cuda.shares=0.3": an amount in CLI syntax. */
 export const slotWord = (slot: string, amount: number): string =>
   `${slot}=${slot === "mem" ? cliSize(amount) : slotAmount(slot, amount)}`;
 
 const FIRST = ["cpu", "mem"];
 
-/** CPU and memory first, then the others by name, and what stands for all others last. */
+/** CPU and memory first, then the others by name, and the wildcard last. */
 export function inSlotOrder(slots: Iterable<string>): string[] {
   const rank = (slot: string) => (slot === "*" ? 9 : FIRST.includes(slot) ? FIRST.indexOf(slot) : 5);
   return [...slots].sort((one, other) => rank(one) - rank(other) || one.localeCompare(other));
@@ -47,20 +47,20 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
   "*": msg`All other slots`,
 };
 
-/** What a slot is called; accelerators keep the name that they have everywhere. */
+/** Display name of a slot; accelerators keep their technical name. */
 export function useSlotName(): (slot: string) => string {
   const { i18n } = useLingui();
   return useCallback((slot) => (NAMES[slot] ? i18n._(NAMES[slot]) : slot), [i18n]);
 }
 
-/** The colour of a slot in bars and pictures. */
+/** The colour of a slot in charts. */
 export const slotColor = (slot: string): string =>
   slot === "cpu" ? "var(--carrel-cpu)" : slot === "mem" ? "var(--carrel-mem)" : "var(--carrel-violet)";
 
-/** Between the amounts of several slots. */
+/** Separator between amounts. */
 export const SLOTS_JOINT = " · ";
 
-/** "2 CPU", "4 GiB", "1 cuda.device": what there is of each slot, in their order. */
+/** "2 CPU", "4 GiB", "1 cuda.device": the amounts in slot order. */
 export const slotsWords = (slots: Readonly<Record<string, number>>): string[] =>
   inSlotOrder(Object.keys(slots))
     .filter((slot) => slots[slot] || FIRST.includes(slot))

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Names the tab, for as long as the caller is shown. */
+/** Sets the document title while the caller is mounted. */
 export function usePageTitle(title: string | undefined): void {
   useEffect(() => {
     document.title = title ? `${title} · Carrel` : "Carrel";

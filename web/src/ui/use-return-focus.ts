@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Gives the focus back to what had it before something opened over the page. */
+/** Restores the focus after an overlay closes. */
 export function useReturnFocus(opened: boolean): void {
   const before = useRef<HTMLElement | null>(null);
   useEffect(() => {
@@ -11,7 +11,7 @@ export function useReturnFocus(opened: boolean): void {
     const target = before.current;
     before.current = null;
     if (!target?.isConnected || target === document.body) return;
-    // The closing drawer still holds the focus in this turn.
+    // The closing drawer still holds the focus in this tick.
     const timer = setTimeout(() => target.focus(), 0);
     return () => clearTimeout(timer);
   }, [opened]);

@@ -3,7 +3,7 @@ import { Badge, Group, Text } from "@mantine/core";
 import type { Keypair } from "@/api/types";
 import { CopyButton } from "@/ui/CopyButton";
 
-/** The access key, ready to copy. */
+/** The access key with a copy button. */
 export function AccessKeyCell({ keypair }: { keypair: Keypair }) {
   const { t } = useLingui();
   return (

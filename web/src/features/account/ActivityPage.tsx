@@ -25,7 +25,7 @@ import { kindsFor } from "./scopes";
 const route = getRouteApi("/shell/settings/activity");
 const idOf = (entry: AuditEntry) => String(entry.id);
 
-/** What the person did, and what was done to what is theirs. */
+/** The audit entries by the user and about the user's resources. */
 export function ActivityPage() {
   const { t } = useLingui();
   const me = useMe();

@@ -10,13 +10,13 @@ import { useReturnFocus } from "@/ui/use-return-focus";
 
 interface Props {
   opened: boolean;
-  /** The one to be named; absent to make a new one. */
+  /** The keypair to edit; absent for a new one. */
   keypair: Keypair | undefined;
   onClose: () => void;
   onMade: (made: NewKeypair) => void;
 }
 
-/** Asks what a keypair is for: of a new one, or of one that is there. */
+/** Form for a new or an existing keypair. */
 export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
   const { t } = useLingui();
   useReturnFocus(opened);

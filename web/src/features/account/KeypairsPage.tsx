@@ -29,7 +29,7 @@ const route = getRouteApi("/shell/settings/keypairs");
 const keyOf = (keypair: Keypair) => keypair.access_key;
 const look = (keypair: Keypair) => ({ name: keypair.name || keypair.access_key, ended: !keypair.active });
 
-/** The keypairs of the person, for the command line and for scripts. */
+/** The current user's keypairs, for the command line and scripts. */
 export function KeypairsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

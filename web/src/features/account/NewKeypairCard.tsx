@@ -4,7 +4,7 @@ import type { NewKeypair } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 
-/** The secret of a new keypair, the only time it is shown. */
+/** Shows the secret of a new keypair, once. */
 export function NewKeypairCard({ keypair, onDone }: { keypair: NewKeypair; onDone: () => void }) {
   const { t } = useLingui();
   const lines = [

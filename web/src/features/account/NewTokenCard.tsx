@@ -4,7 +4,7 @@ import type { NewToken } from "@/api/types";
 import { CommandLine } from "@/ui/CommandLine";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 
-/** A new token, the only time that it is shown, and how a script uses it. */
+/** Shows a new token, once, and how a script uses it. */
 export function NewTokenCard({ token, onDone }: { token: NewToken; onDone: () => void }) {
   const { t } = useLingui();
   const carrel = [`export CARREL_URL=${location.origin}`, `export CARREL_TOKEN=${token.token}`].join("\n");

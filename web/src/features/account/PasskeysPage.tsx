@@ -19,12 +19,12 @@ import { RowTool } from "@/ui/table/RowTool";
 import styles from "./SettingsPage.module.css";
 import { Panel, Sheet } from "./Sheet";
 
-/** Passkeys: signing in by a finger, a face or a PIN. */
+/** The current user's passkeys. */
 export function PasskeysPage() {
   const { t } = useLingui();
   const factors = useQuery(factorsShowQuery);
   const [codes, setCodes] = useState<string[]>([]);
-  /** What is asked for: a name for a new one, or for the one of this id. */
+  /** The open name form: for a new passkey, or for an existing one. */
   const [asking, setAsking] = useState<"new" | Passkey>();
   return (
     <Sheet

@@ -8,7 +8,7 @@ import { Form } from "@/ui/form/Form";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { Panel, Sheet } from "./Sheet";
 
-/** Another password; the other browsers are signed out by it. */
+/** Changes the password, which signs out all other browsers. */
 export function PasswordPage() {
   const { t } = useLingui();
   const { user } = useMe();
@@ -49,7 +49,7 @@ export function PasswordPage() {
           busy={change.isPending}
           problem={change.error}
         >
-          {/* For password managers, which file a password under a name. */}
+          {/* For password managers, which store a password by user name. */}
           <input type="text" autoComplete="username" value={user.email} readOnly hidden />
           <PasswordInput
             label={t`Current password`}

@@ -11,7 +11,7 @@ import { Panel, Sheet } from "./Sheet";
 
 const AS_BROWSER = "browser";
 
-/** How the page looks and what a terminal starts, on every device of the person. */
+/** Appearance and terminal settings, on every device of the user. */
 export function PreferencesPage() {
   const { t } = useLingui();
   const { colorScheme } = useMantineColorScheme();

@@ -5,7 +5,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { downloadText } from "@/ui/download";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 
-/** The private half of a pair that the server made, the only time that it is shown. */
+/** Shows the private key of a generated key pair, once. */
 export function PrivateKeyCard({ name, text, onDone }: { name: string; text: string; onDone: () => void }) {
   const { t } = useLingui();
   const file = `carrel-${name.replace(/[^\w.-]+/g, "_")}`;

@@ -9,7 +9,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import styles from "./SettingsPage.module.css";
 import { Panel, Sheet } from "./Sheet";
 
-/** Who somebody is here: the name, which they change, and what administrators decide. */
+/** The user's profile: the name, which the user can change, and the fields that administrators set. */
 export function ProfilePage() {
   const { t, i18n } = useLingui();
   const me = useMe();

@@ -13,7 +13,7 @@ interface Props {
   onChange: (chosen: ReadonlySet<string>) => void;
 }
 
-/** Chooses actions from the one table: whole kinds, or single ones of them. */
+/** Selects actions: whole groups of them, or single ones. */
 export function ScopeChoice({ kinds, chosen, onChange }: Props) {
   const { t } = useLingui();
   const kindText = useKindText();

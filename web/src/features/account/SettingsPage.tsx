@@ -4,12 +4,12 @@ import { useEffect, useRef } from "react";
 import styles from "./SettingsPage.module.css";
 import { SECTIONS } from "./sections";
 
-/** One's own settings: its parts as tabs, each with an address. */
+/** The user's own settings as tabs, each with its URL. */
 export function SettingsPage() {
   const { t, i18n } = useLingui();
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another part may be out of sight in a narrow window
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the new tab may be scrolled out of view in a narrow window
   useEffect(() => {
     nav.current
       ?.querySelector("[data-status='active']")

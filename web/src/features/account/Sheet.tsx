@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./SettingsPage.module.css";
 
-/** A part of the settings that is no list: its name, and panels below each other. */
+/** A settings page without a list: title and panels. */
 export function Sheet({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
   usePageTitle(title);
   return (
@@ -25,7 +25,7 @@ export function Sheet({ title, text, children }: { title: string; text?: ReactNo
   );
 }
 
-/** One thing on a sheet. */
+/** One block of a settings page. */
 export function Panel({ title, children }: { title?: string; children: ReactNode }) {
   return (
     <section className={styles.panel} aria-label={title}>

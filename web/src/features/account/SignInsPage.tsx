@@ -25,7 +25,7 @@ import { LOGIN_COLUMNS, useDeviceName } from "./login-columns";
 const route = getRouteApi("/shell/settings/sign-ins");
 const idOf = (login: Login) => login.id;
 
-/** Where the person is signed in, and the way out of there. */
+/** The user's active sign-ins, and signing them out. */
 export function SignInsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -11,7 +11,7 @@ interface Props {
   onMade: (made: NewSshKey) => void;
 }
 
-/** Asks for a public key, or has a pair made. */
+/** Adds a public key, or generates a key pair. */
 export function SshKeyForm({ onClose, onMade }: Props) {
   const { t } = useLingui();
   const add = useAddSshKey();

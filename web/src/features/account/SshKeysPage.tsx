@@ -29,7 +29,7 @@ const route = getRouteApi("/shell/settings/ssh-keys");
 const idOf = (key: SshKey) => key.id;
 const look = (key: SshKey) => ({ name: key.name });
 
-/** The public SSH keys of the person. */
+/** The user's public SSH keys. */
 export function SshKeysPage() {
   const { t } = useLingui();
   const search = route.useSearch();

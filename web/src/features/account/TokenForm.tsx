@@ -23,7 +23,7 @@ interface Props {
   onMade: (made: NewToken) => void;
 }
 
-/** Asks what a token is for, what it may do, and for how long. */
+/** Form for a new token: name, scopes and expiry. */
 export function TokenForm({ onClose, onMade }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();

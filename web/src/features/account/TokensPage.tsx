@@ -30,7 +30,7 @@ const route = getRouteApi("/shell/settings/tokens");
 const idOf = (token: Token) => token.id;
 const look = (token: Token) => ({ name: token.name, ended: hasExpired(token) });
 
-/** Personal tokens: credentials of scripts that may do less than the person. */
+/** Personal tokens: credentials for scripts, with fewer permissions than the user. */
 export function TokensPage() {
   const { t } = useLingui();
   const search = route.useSearch();

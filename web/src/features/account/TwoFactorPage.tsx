@@ -15,7 +15,7 @@ import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Panel, Sheet } from "./Sheet";
 
-/** The second step of signing in: an authenticator app, and recovery codes for when it is lost. */
+/** Two-factor authentication: an authenticator app and recovery codes. */
 export function TwoFactorPage() {
   const { t } = useLingui();
   const factors = useQuery(factorsShowQuery);

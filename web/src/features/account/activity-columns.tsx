@@ -21,7 +21,7 @@ function What({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** Refused with its reason, in the server's words; what was done needs none. */
+/** A refusal with its reason, as the server words it; a success has none. */
 function Outcome({ entry }: { entry: AuditEntry }) {
   if (entry.outcome !== "refused") return <Trans>done</Trans>;
   return (

@@ -1,7 +1,7 @@
 import type { ActivitySearch } from "@/routing/search";
 import { shellQuote } from "@/ui/command";
 
-/** The line that lists the same on the command line. */
+/** The CLI command for the same list. */
 export function activityCommand({ q, kind, outcome }: ActivitySearch, from: string | undefined): string {
   const words = ["carrel", "audit", "ls", "--mine"];
   if (from) words.push("--from", from);

@@ -3,7 +3,7 @@ import { msg } from "@lingui/core/macro";
 import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
 
-/** What the kinds of things are called that actions act on. */
+/** Display names of the object types of actions. */
 const KINDS: Record<string, MessageDescriptor> = {
   app: msg`Apps`,
   audit: msg`Audit trail`,
@@ -36,7 +36,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   user: msg`Users`,
 };
 
-/** What a kind is called in the page's language; its own name where this page does not know it. */
+/** The translated name of an object type; the raw name if unknown. */
 export function useKindText(): (kind: string) => string {
   const { i18n } = useLingui();
   return useCallback(

@@ -6,7 +6,7 @@ import type { Login } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 
-/** "Firefox on Linux", as far as the browser told. */
+/** "Firefox on Linux", from the user agent. */
 export function useDeviceName(): (login: Login) => string {
   const { t } = useLingui();
   return useCallback(
@@ -44,7 +44,7 @@ const STEPS = {
   passkey: msg`passkey`,
 };
 
-/** "password, code of an app": each step by which somebody proved who they are. */
+/** "password, authenticator app code": the factors of a sign-in. */
 function Method({ method }: { method: string }) {
   const { t, i18n } = useLingui();
   const steps = method.split("+").map((step) => {

@@ -1,12 +1,12 @@
 import { ACTIONS, type ActionName } from "@/api/actions";
 
-/** Actions on one kind of thing, such as all on sessions. */
+/** The actions on one object type, such as sessions. */
 export interface ScopeKind {
   kind: string;
   actions: ActionName[];
 }
 
-/** What everybody does anyway, or what no token can do. */
+/** Actions that need no permission, or that no token can have. */
 const NEVER: ReadonlySet<string> = new Set<ActionName>([
   "auth.login",
   "auth.recover",
@@ -17,7 +17,7 @@ const NEVER: ReadonlySet<string> = new Set<ActionName>([
   "server.greet",
 ]);
 
-/** The actions that a token of somebody can be given, by kind, in the order of the table. */
+/** The actions that a user's token can have, grouped by object type, in table order. */
 export function kindsFor(held: Readonly<Record<string, string>>): ScopeKind[] {
   const kinds = new Map<string, ActionName[]>();
   for (const name of Object.keys(ACTIONS) as ActionName[]) {
@@ -28,10 +28,10 @@ export function kindsFor(held: Readonly<Record<string, string>>): ScopeKind[] {
   return [...kinds].map(([kind, actions]) => ({ kind, actions }));
 }
 
-/** What an action acts on: "session" of "session.read". */
+/** The object type of an action: "session" of "session.read". */
 export const kindOf = (action: string): string => action.split(".")[0] ?? "";
 
-/** True of an action that changes nothing. */
+/** Whether an action is read-only. */
 export const onlyReads = (action: string): boolean => action.endsWith(".read") || action === "auth.me";
 
 export const PRESETS = ["read", "sessions", "everything", "chosen"] as const;
@@ -39,7 +39,7 @@ export type Preset = (typeof PRESETS)[number];
 
 const WORK: readonly string[] = ["session", "app", "image", "resource", "event", "project"];
 
-/** The actions that a preset stands for; of "chosen" there are none to begin with. */
+/** The actions of a preset; empty for "chosen". */
 export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionName[] {
   const all = kinds.flatMap(({ actions }) => actions);
   switch (preset) {
@@ -57,7 +57,7 @@ export function actionsOf(preset: Preset, kinds: readonly ScopeKind[]): ActionNa
   }
 }
 
-/** The scopes to ask the server for: one for a whole kind where all of it is chosen, "*" for everything. */
+/** The scopes to request: one for an object type whose actions are all selected, "*" for everything. */
 export function scopesOf(chosen: ReadonlySet<string>, kinds: readonly ScopeKind[]): string[] {
   if (kinds.every(({ actions }) => actions.every((action) => chosen.has(action)))) return ["*"];
   return kinds.flatMap(({ kind, actions }) => {

@@ -19,7 +19,7 @@ interface Section {
   icon: typeof IconUser;
 }
 
-/** The parts of one's own settings, each at an address of its own. */
+/** The settings tabs, each with its URL. */
 export const SECTIONS = [
   { to: "/settings/profile", label: msg`Profile`, icon: IconUser },
   { to: "/settings/password", label: msg`Password`, icon: IconLock },

@@ -6,7 +6,7 @@ interface TokenWish {
   expires_in_days: number | null;
 }
 
-/** The line that makes the same token on the command line. */
+/** The CLI command that creates the same token. */
 export function createTokenCommand({ name, scopes, expires_in_days: days }: TokenWish): string {
   const words = ["carrel", "token", "create", name || "NAME"];
   for (const scope of scopes) words.push("--scope", scope);

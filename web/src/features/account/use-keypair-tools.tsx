@@ -14,11 +14,11 @@ import { RowTool } from "@/ui/table/RowTool";
 
 interface Wishes {
   onEdit: (keypair: Keypair) => void;
-  /** Gets the new secret of a keypair. */
+  /** Receives the new secret of a keypair. */
   onSecret: (made: NewKeypair) => void;
 }
 
-/** What the person can do with a keypair of theirs: the buttons of its row, and its keys. */
+/** The actions on one's own keypair: row buttons and keyboard shortcuts. */
 export function useKeypairTools({ onEdit, onSecret }: Wishes) {
   const { t } = useLingui();
   const refusal = useRefusal();

@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One node as those see it who use it: what it has and offers, and their own sessions on it. */
+/** A node as its users see it: its resources, and their own sessions on it. */
 export function AgentDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));

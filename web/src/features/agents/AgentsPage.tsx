@@ -30,7 +30,7 @@ const route = getRouteApi("/shell/agents");
 const idOf = (node: Node) => node.id;
 const look = (node: Node) => ({ name: node.name, ended: node.state === "DOWN" });
 
-/** The machines that somebody's sessions can run on, to be looked at. */
+/** The nodes that the user's sessions can run on, read-only. */
 export function AgentsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

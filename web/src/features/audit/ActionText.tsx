@@ -1,6 +1,6 @@
 import { useActionText } from "./use-action-text";
 
-/** An action as a sentence, with its name for programs. */
+/** The description of an action, with its code. */
 export function ActionText({ action }: { action: string }) {
   const text = useActionText()(action);
   return <span title={`${action}: ${text}`}>{text}</span>;

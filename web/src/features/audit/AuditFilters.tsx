@@ -15,7 +15,7 @@ interface Props {
 
 const KINDS = [...new Set(Object.keys(ACTIONS).map((action) => action.split(".")[0] ?? ""))];
 
-/** Which entries are shown. The rare filters are behind a button. */
+/** Filters of the audit trail. Rarely used filters are behind a button. */
 export function AuditFilters({ ref, search, onChange }: Props) {
   const { t } = useLingui();
   const actionText = useActionText();
@@ -117,7 +117,7 @@ export function AuditFilters({ ref, search, onChange }: Props) {
   );
 }
 
-/** An instant of the address as a field for local times wants it. */
+/** Converts an instant from the URL to the value of a datetime-local input. */
 export function localText(instant: string | undefined): string {
   if (!instant) return "";
   const at = new Date(instant);
@@ -125,7 +125,7 @@ export function localText(instant: string | undefined): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** What is in a field for local times, as an instant for the address. */
+/** Converts the value of a datetime-local input to an instant for the URL. */
 export function instantText(local: string): string | undefined {
   const at = new Date(local);
   return local === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();

@@ -33,7 +33,7 @@ const route = getRouteApi("/shell/audit");
 const idOf = (entry: AuditEntry) => String(entry.id);
 const look = (entry: AuditEntry) => ({ name: `${entry.action} ${entry.object.name}` });
 
-/** Who did what: of one's own, or of everybody whom one administers. */
+/** The audit trail: of the user, or of all users that they administer. */
 export function AuditPage() {
   const { t } = useLingui();
   const search = route.useSearch();

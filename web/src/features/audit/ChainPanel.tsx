@@ -10,13 +10,13 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 
 type Check = AuditCheck & { total: number };
 
-/** Looks through the whole chain, says how far it is, and what it found. */
+/** Verifies the audit hash chain, with progress and result. */
 export function ChainPanel() {
   const [round, setRound] = useState(0);
   const [checked, setChecked] = useState(0);
   const [check, setCheck] = useState<Check | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round looks anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round verifies again
   useEffect(() => {
     const stop = new AbortController();
     setCheck(null);

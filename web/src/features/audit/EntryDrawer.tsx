@@ -15,12 +15,12 @@ import { useActionText } from "./use-action-text";
 interface Props {
   opened: boolean;
   id: string;
-  /** The entry, when the list has it. */
+  /** The entry, if the list has loaded it. */
   listed: AuditEntry | undefined;
   onClose: () => void;
 }
 
-/** One entry of the audit trail with all that is known of it. */
+/** All details of one audit entry. */
 export function EntryDrawer({ opened, id, listed, onClose }: Props) {
   const { t } = useLingui();
   const actionText = useActionText();

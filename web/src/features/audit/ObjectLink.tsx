@@ -2,7 +2,7 @@ import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
 
-/** What was acted on, with a link to it where it has a page. */
+/** The object of an entry, linked to its page if it has one. */
 export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
   const { kind, id, name } = object;
   const label = name || id;

@@ -1,6 +1,6 @@
 interface Difference {
   field: string;
-  /** As text; undefined: there was, or is, nothing of it. */
+  /** As text; undefined if absent. */
   before: string | undefined;
   after: string | undefined;
 }
@@ -17,7 +17,7 @@ function text(value: unknown): string | undefined {
   return JSON.stringify(value);
 }
 
-/** What an entry says of fields before and after. */
+/** The changed fields of an entry, with their values before and after. */
 export function differences(details: Details): Difference[] {
   const before = isObject(details.before) ? details.before : {};
   const after = isObject(details.after) ? details.after : {};
@@ -28,7 +28,7 @@ export function differences(details: Details): Difference[] {
   }));
 }
 
-/** The other facts of an entry as JSON, or null when there are none. */
+/** The other details of an entry as JSON, or null. */
 export function otherFacts(details: Details): string | null {
   const { before, after, ...rest } = details;
   const others = Object.entries(rest).filter(([, value]) => !(Array.isArray(value) && value.length === 0));

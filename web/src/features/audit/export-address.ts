@@ -1,6 +1,6 @@
 import type { AuditSearch } from "@/routing/search";
 
-/** Where the file with these entries is. */
+/** The download URL of these entries. */
 export function exportAddress({ open: _, ...filters }: AuditSearch, format: "csv" | "jsonl"): string {
   const query = new URLSearchParams({ format });
   for (const [name, value] of Object.entries(filters)) {

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { ACTION_SENTENCES } from "@/sentences/actions";
 
-/** What an action is, in the page's language; its name where this page does not know it. */
+/** The translated description of an action; its code if unknown. */
 export function useActionText(): (action: string) => string {
   const { i18n } = useLingui();
   return useCallback(

@@ -4,13 +4,13 @@ import styles from "./Dashboard.module.css";
 
 interface Props {
   title: string;
-  /** What the figures are of. */
+  /** What the figures refer to. */
   about?: string;
   wide?: boolean;
   children: ReactNode;
 }
 
-/** One part of the dashboard. */
+/** A dashboard card. */
 export function Card({ title, about, wide, children }: Props) {
   return (
     <section className={wide ? `${styles.card} ${styles.wide}` : styles.card} aria-label={title}>

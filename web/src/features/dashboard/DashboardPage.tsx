@@ -20,10 +20,10 @@ import { ScopesCard } from "./ScopesCard";
 
 const route = getRouteApi("/shell/dashboard");
 
-/** The least that can be asked for: the answer says what is left, whatever is asked. */
+/** The smallest valid request: the response contains the free capacity, whatever the request. */
 const LEAST = { cpu: 10, mem: 4 * 2 ** 20 };
 
-/** What I use and what is left, for me and for everybody. */
+/** Usage and free capacity, of the user and in total. */
 export function DashboardPage() {
   const { t } = useLingui();
   const me = useMe();

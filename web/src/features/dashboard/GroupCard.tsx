@@ -8,7 +8,7 @@ import { Card } from "./Card";
 import styles from "./Dashboard.module.css";
 import { Meter } from "./Meter";
 
-/** What the nodes of the group have together, what everybody holds of it, and how many wait. */
+/** Capacity, usage and pending sessions of a resource group. */
 export function GroupCard({ group }: { group: Group }) {
   const { t } = useLingui();
   const nameOf = useSlotName();

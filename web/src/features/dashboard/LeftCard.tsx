@@ -6,7 +6,7 @@ import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import { Card } from "./Card";
 import { Meter } from "./Meter";
 
-/** How large a session could start now, and what sets the most. */
+/** The largest session that could start now, and its limiting factor. */
 export function LeftCard({ check }: { check: Check }) {
   const { t } = useLingui();
   const nameOf = useSlotName();

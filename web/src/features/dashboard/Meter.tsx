@@ -4,14 +4,14 @@ import styles from "./Dashboard.module.css";
 
 interface Props {
   name: string;
-  /** The figures, in words. */
+  /** The figures as text. */
   figures: ReactNode;
-  /** How full it is drawn, 0 to 1; null without a limit. */
+  /** Fraction of the bar, 0 to 1; null without a limit. */
   part: number | null;
   color: string;
 }
 
-/** A name, its figures, and a bar where there is something that it can be full of. */
+/** A name, its figures, and a bar if there is a limit. */
 export function Meter({ name, figures, part, color }: Props) {
   return (
     <div>

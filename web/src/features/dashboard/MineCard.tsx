@@ -9,7 +9,7 @@ import { Card } from "./Card";
 import { countStates } from "./count-states";
 import styles from "./Dashboard.module.css";
 
-/** My live sessions, counted by state. */
+/** The user's live sessions, counted by state. */
 export function MineCard() {
   const { t } = useLingui();
   const list = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));

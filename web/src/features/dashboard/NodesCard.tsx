@@ -4,7 +4,7 @@ import { NodeMap } from "@/features/resources/NodeMap";
 import { EmptyState } from "@/ui/EmptyState";
 import { Card } from "./Card";
 
-/** The load of all nodes, for those who look after them. */
+/** The load of all nodes, for administrators. */
 export function NodesCard() {
   const { t } = useLingui();
   const [by, setBy] = useState<string>();

@@ -9,7 +9,7 @@ import { Meter } from "./Meter";
 
 const SESSIONS = "sessions";
 
-/** What is used in each scope that a session of mine counts against, beside what limits it. */
+/** Usage and limit of each scope that the user's sessions count against. */
 export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
   const { t } = useLingui();
   const label = useLabel();

@@ -1,7 +1,7 @@
 import { hasEnded } from "@/api/session-states";
 import type { Session, SessionState } from "@/api/types";
 
-/** How many sessions are in each state, the most first; a row that has just ended is not live any more. */
+/** The number of sessions by state, largest first; sessions that have ended are not counted. */
 export function countStates(sessions: readonly Pick<Session, "state">[]): [SessionState, number][] {
   const counts = new Map<SessionState, number>();
   for (const { state } of sessions) {

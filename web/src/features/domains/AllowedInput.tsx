@@ -5,13 +5,13 @@ import type { ReactNode } from "react";
 interface Props {
   label: string;
   description?: string;
-  /** Names; null: all of them. */
+  /** Names; null means all. */
   value: string[] | null;
   onChange: (value: string[] | null) => void;
   error?: ReactNode;
 }
 
-/** Which of a kind may be used: all, or those that are named. */
+/** Which items of a type are allowed: all, or the listed ones. */
 export function AllowedInput({ label, description, value, onChange, error }: Props) {
   const { t } = useLingui();
   return (

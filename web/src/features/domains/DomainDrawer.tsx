@@ -20,7 +20,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One domain: its facts, and who administers it. */
+/** Details of a domain, and its administrators. */
 export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(domainsShowQuery(id));

@@ -32,12 +32,12 @@ type Values = {
 
 interface Props {
   opened: boolean;
-  /** Id of the domain to change; without it a new one is made. */
+  /** Id of the domain to edit; absent for a new one. */
   id?: string;
   onClose: () => void;
 }
 
-/** Makes a domain, or changes one. */
+/** Creates or edits a domain. */
 export function DomainFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...domainsShowQuery(id ?? ""), enabled: id !== undefined });
@@ -148,7 +148,7 @@ function DomainForm({ domain, onDone }: { domain: Domain | undefined; onDone: ()
   );
 }
 
-/** What is other than the domain has it. */
+/** The fields of the request that differ from the domain. */
 function changedOf(domain: Domain, request: DomainCreate): Partial<DomainCreate> {
   return Object.fromEntries(
     (["name", "description", "ceilings", ...ALLOWED] as const)

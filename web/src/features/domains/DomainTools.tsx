@@ -11,7 +11,7 @@ interface Props {
   onEdit: (domain: Domain) => void;
 }
 
-/** The buttons at the end of a domain's row. */
+/** The row buttons of a domain. */
 export function DomainTools({ domain, acts, onEdit }: Props) {
   const { t } = useLingui();
   const change = acts.why("domain.update", domain);

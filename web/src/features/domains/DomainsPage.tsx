@@ -24,7 +24,7 @@ const route = getRouteApi("/shell/domains");
 const idOf = (domain: Domain) => domain.id;
 const look = (domain: Domain) => ({ name: domain.name, ended: !domain.active });
 
-/** The domains that somebody administers. */
+/** The domains that the user administers. */
 export function DomainsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

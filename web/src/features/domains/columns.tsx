@@ -7,7 +7,7 @@ import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
   {
     key: "name",

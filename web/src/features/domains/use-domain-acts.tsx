@@ -11,7 +11,7 @@ import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
-/** What can be done with domains, and why not. */
+/** The actions on domains, with the reason for a refusal. */
 export function useDomainActs() {
   const { t } = useLingui();
   const me = useMe();

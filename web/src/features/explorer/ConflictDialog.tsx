@@ -4,7 +4,7 @@ import { Button, Modal, Stack, Text } from "@mantine/core";
 interface Props {
   opened: boolean;
   name: string;
-  /** What a copy beside it would be called. */
+  /** Name for saving the text as a copy. */
   copy: string;
   onReload: () => void;
   onOverwrite: () => void;
@@ -12,7 +12,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Somebody else changed the file since it was opened: asks whose text it shall be. */
+/** Another user changed the file since it was opened: asks which version to keep. */
 export function ConflictDialog({ opened, name, copy, onReload, onOverwrite, onCopy, onClose }: Props) {
   const { t } = useLingui();
   return (

@@ -13,7 +13,7 @@ interface Props {
   refusal: string | null;
 }
 
-/** Where one is in a folder, with the way back to each directory above. */
+/** The current path in a folder, with links to the parent directories. */
 export function Crumbs({ folder, path, drop, refusal }: Props) {
   const { t } = useLingui();
   const steps = [{ name: folder.name, path: "" }, ...stepsTo(path)];

@@ -9,13 +9,13 @@ import { useNameFault } from "./use-name-fault";
 
 interface Props {
   opened: boolean;
-  /** Where it is made. */
+  /** The parent directory. */
   path: string;
   acts: FileActs;
   onClose: () => void;
 }
 
-/** Makes a directory. */
+/** Creates a directory. */
 export function DirectoryDialog({ opened, onClose, ...rest }: Props) {
   const { t } = useLingui();
   return (
@@ -36,7 +36,7 @@ function DirectoryForm({ path, acts, onClose }: Omit<Props, "opened">) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const fault = useNameFault();
-  // Several at once may be written: a/b/c.
+  // A nested path is allowed: a/b/c.
   const wrong =
     name === ""
       ? null

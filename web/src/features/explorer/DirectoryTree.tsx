@@ -10,16 +10,16 @@ import { type DropActs, useDrop } from "./use-drop";
 
 interface Props {
   folder: string;
-  /** What the folder itself is called. */
+  /** Name of the folder. */
   name: string;
-  /** The path of the directory that is shown. */
+  /** Path of the current directory. */
   current: string;
   onChoose: (path: string) => void;
-  /** Absent: nothing can be dropped on it. */
+  /** If absent, nothing can be dropped here. */
   drop?: { acts: DropActs; refusal: string | null };
 }
 
-/** The directories of a folder; each is asked for when it is unfolded. */
+/** The directory tree of a folder; children load when expanded. */
 export function DirectoryTree(props: Props) {
   return (
     <ul className={styles.tree}>
@@ -35,7 +35,7 @@ function Branch({ path, label, ...props }: Props & { path: string; label: string
   const { folder, current, onChoose, drop } = props;
   const [opened, setOpened] = useState(path === "");
   const shown = path === current;
-  // The way to the directory that is shown is unfolded.
+  // Expand the path to the current directory.
   useEffect(() => {
     if (isWithin(current, path) && current !== path) setOpened(true);
   }, [current, path]);

@@ -20,18 +20,18 @@ interface Props {
   etag: string | null;
   refusal: string | null;
   onChanged: (changed: boolean) => void;
-  /** Throws away what was written, and shows what is there. */
+  /** Discards the changes and reloads the file. */
   onReload: () => void;
   onMoved: (path: string) => void;
   onClose: () => void;
 }
 
-/** So many copies are there already; more are not tried. */
+/** Maximum number of copy names to try. */
 const MOST_COPIES = 100;
 
 const isConflict = (problem: unknown): boolean => problem instanceof Problem && problem.status === 412;
 
-/** The text of a file, and saving it: only over what was read, unless the person says otherwise. */
+/** Text editor of a file. Saves only over the version that was read, unless the user confirms. */
 export function Editor({ folder, path, text, etag, refusal, onChanged, onReload, onMoved, onClose }: Props) {
   const { t } = useLingui();
   const dark = useComputedColorScheme() === "dark";
@@ -48,7 +48,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
     onChanged(changed);
   };
 
-  /** over: whatever is there is replaced. */
+  /** over: replace any version. */
   const save = (over = false) => {
     if (!view.current || refusal !== null || write.isPending) return;
     const doc = view.current.state.doc;
@@ -98,7 +98,7 @@ export function Editor({ folder, path, text, etag, refusal, onChanged, onReload,
     view.current = opened;
     opened.focus();
     return () => {
-      // Another theme makes another editor; what was written goes into it.
+      // A theme change creates a new editor with the unsaved text.
       draft.current = textOf(opened);
       view.current = null;
       opened.destroy();

@@ -15,19 +15,19 @@ import { decoded } from "./text";
 interface Props {
   folder: Folder;
   path: string;
-  /** Why nothing can be saved; null when it can. */
+  /** Why saving is refused; null if it is allowed. */
   refusal: string | null;
-  /** It was saved under another path. */
+  /** Called when the file was saved under another path. */
   onMoved: (path: string) => void;
   onClose: () => void;
 }
 
-/** A text file to be changed, over the page. What is not saved is not lost without a question. */
+/** Full-window text editor. Asks before it discards unsaved changes. */
 export function EditorWindow({ folder, path, refusal, onMoved, onClose }: Props) {
   const { t } = useLingui();
   const [changed, setChanged] = useState(false);
   const [round, setRound] = useState(0);
-  // Always what is there now: an older text would overwrite what came since.
+  // Always refetch: saving a stale text would overwrite newer changes.
   const query = useQuery(editedQuery(folder.id, path, round));
   const blocker = useBlocker({
     shouldBlockFn: ({ next }) => changed && !("edit" in next.search && next.search.edit),

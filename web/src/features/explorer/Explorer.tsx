@@ -25,13 +25,13 @@ import { useFileSelection } from "./use-file-selection";
 import { useFiles } from "./use-files";
 
 const PreviewPane = part(() => import("./PreviewPane").then((m) => m.PreviewPane));
-// Downloaded only by those who write: it is the largest part of all.
+// Download only on edit: this is the largest chunk of the page.
 const EditorWindow = lazy(() =>
   loadAgain(() => import("./EditorWindow")).then((m) => ({ default: m.EditorWindow })),
 );
 const route = getRouteApi("/shell/data/$folder");
 
-/** Directories at the left, files in the middle, one of them at the right. What is shown is said by the address. */
+/** File browser: directory tree, file list and preview. The URL holds the view state. */
 export function Explorer({ folder }: { folder: Folder }) {
   const { t } = useLingui();
   const search = route.useSearch();

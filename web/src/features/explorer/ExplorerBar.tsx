@@ -16,14 +16,14 @@ interface Props {
   q: string | undefined;
   acts: FileActs;
   selection: FileSelection;
-  /** How many entries the directory holds. */
+  /** Number of entries in the directory. */
   total: number;
   phone: boolean;
   onSearch: (q: string | undefined) => void;
   onHelp: () => void;
 }
 
-/** Searching, uploading and making directories; while files are chosen, what can be done with them. */
+/** Search, upload and new directory; with a selection, the actions on it. */
 export function ExplorerBar({ ref, path, q, acts, selection, total, phone, onSearch, onHelp }: Props) {
   const { t } = useLingui();
   const [making, setMaking] = useState(false);
@@ -68,7 +68,7 @@ function UploadMenu({ path, acts }: { path: string; acts: FileActs }) {
   const resetTree = useRef<() => void>(null);
   const take = (files: File[], forget: { current: (() => void) | null }) => {
     if (files.length > 0) void acts.upload(readChosen(files), path);
-    // The same file can be chosen again.
+    // Reset the input, so that the same file can be selected again.
     forget.current?.();
   };
   if (acts.whyNotWrite) {
@@ -108,13 +108,13 @@ function UploadMenu({ path, acts }: { path: string; acts: FileActs }) {
   );
 }
 
-/** An address names only so many files; of more, the directory that they all are in is named. */
+/** With more files, the download of a fully selected directory names only the directory. */
 const NAMED = 100;
 
 interface ChosenProps {
   acts: FileActs;
   selection: FileSelection;
-  /** The directory of which everything is chosen; undefined: not everything is. */
+  /** The directory whose entries are all selected, if so. */
   directory: string | undefined;
 }
 

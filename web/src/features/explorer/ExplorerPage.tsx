@@ -10,7 +10,7 @@ import { Explorer } from "./Explorer";
 
 const route = getRouteApi("/shell/data/$folder");
 
-/** The files of one folder. */
+/** The file browser page of a folder. */
 export function ExplorerPage() {
   const { t } = useLingui();
   const { folder: ref } = route.useParams();

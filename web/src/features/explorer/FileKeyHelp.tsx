@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { KeyHelp } from "@/ui/table/KeyHelp";
 
-/** The keys of a list of files. */
+/** Keyboard shortcuts of the file list. */
 export function FileKeyHelp(props: { opened: boolean; onClose: () => void }) {
   const { t } = useLingui();
   return (

@@ -23,7 +23,7 @@ interface Props {
   onRename: () => void;
 }
 
-/** What can be done with one file or directory. */
+/** Context menu of a file or directory. */
 export function FileMenu({ entry, acts, onOpen, onEdit, onRename }: Props) {
   const { t } = useLingui();
   const directory = entry.kind === "directory";

@@ -21,7 +21,7 @@ interface Props {
   isSearch: boolean;
   compact: boolean;
   selected: boolean;
-  /** It is the one row in the tab order. */
+  /** Whether this row is in the tab order. */
   current: boolean;
   renaming: boolean;
   selection: FileSelection;
@@ -34,12 +34,12 @@ interface Props {
   measure: (element: HTMLTableRowElement | null) => void;
 }
 
-/** One file or directory. */
+/** Row of a file or directory. */
 export function FileRow(props: Props) {
   const { t } = useLingui();
   const { entry, selection, acts, drop, renaming, onRenaming } = props;
   const { path, name } = entry;
-  // Only a directory takes what is dropped; over anything else it goes to the directory that is shown.
+  // Only directories accept drops; a drop on a file goes to the current directory.
   const takes = entry.kind === "directory" && entry.readable;
   const { over, handlers } = useDrop(path, drop, takes ? acts.whyNotWrite : "");
   const Icon = iconOf(entry);

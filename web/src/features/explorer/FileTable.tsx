@@ -16,19 +16,19 @@ interface Props {
   label: string;
   entries: FileEntry[];
   loading: boolean;
-  /** In the place of the rows when there are none. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
-  /** Found below the directory: where each is, is said. */
+  /** Search results: show the directory of each. */
   isSearch: boolean;
-  /** There is room for name and size only. */
+  /** Show only name and size. */
   compact: boolean;
   selection: FileSelection;
   acts: FileActs;
   drop: DropActs;
   sorting: Sorting;
-  /** Absent: they come in one order only. */
+  /** Absent if the order is fixed. */
   onSort?: (sorting: Sorting) => void;
-  /** The path of the one whose name is being written. */
+  /** Path of the entry being renamed. */
   renaming: string | null;
   onRenaming: (path: string | null) => void;
   onOpen: (entry: FileEntry) => void;
@@ -39,7 +39,7 @@ interface Props {
 
 const ROW_HEIGHT = 37;
 
-/** Files and directories as a table; only the rows near the window are in the document. */
+/** Files and directories as a virtualized table. */
 export function FileTable(props: Props) {
   const { t } = useLingui();
   const { entries, selection, acts, compact, onNearEnd, onSort, sorting } = props;
@@ -62,7 +62,7 @@ export function FileTable(props: Props) {
     entries,
     selection,
     scrollTo: (index) => virtual.scrollToIndex(index),
-    // The row may enter the document only after the scroll.
+    // The row may be rendered only after the scroll.
     focusRow: (index) =>
       requestAnimationFrame(() =>
         scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus(),
@@ -150,7 +150,7 @@ export function FileTable(props: Props) {
   );
 }
 
-/** Stands for the rows that are not in the document. */
+/** Placeholder for the rows that are not rendered. */
 function Spacer({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (

@@ -6,7 +6,7 @@ import { parentOf, resolveAddress } from "./paths";
 
 const PLUGINS = [gfm];
 
-/** Markdown of a folder; pictures beside it are shown, those of other sites are not. */
+/** Markdown preview; shows images of the folder, but none of other sites. */
 export function MarkdownPreview({ text, folder, path }: { text: string; folder: string; path: string }) {
   const picture = (source: string) => {
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(source)) return null;

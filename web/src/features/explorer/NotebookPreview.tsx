@@ -6,7 +6,7 @@ import { Markdown } from "@/ui/Markdown";
 import { type Cell, type Output, readNotebook } from "./notebook";
 import styles from "./Preview.module.css";
 
-/** A notebook to read: its cells and what they gave. Nothing in it is run. */
+/** Read-only notebook preview: cells and their outputs. Nothing is executed. */
 export function NotebookPreview({ text }: { text: string }) {
   const { t } = useLingui();
   const cells = useMemo(() => readNotebook(text), [text]);
@@ -21,7 +21,7 @@ export function NotebookPreview({ text }: { text: string }) {
   return (
     <>
       {cells.map((cell, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: cells are identified by index
         <CellView key={at} cell={cell} />
       ))}
     </>
@@ -45,7 +45,7 @@ function CellView({ cell }: { cell: Cell }) {
       )}
       <pre className={`${styles.text} ${styles.source}`}>{cell.source}</pre>
       {cell.outputs.map((output, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an output is known by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: outputs are identified by index
         <OutputView key={at} output={output} />
       ))}
     </div>

@@ -18,10 +18,10 @@ interface Props {
 }
 
 /**
- * A PDF file in the browser's own viewer.
+ * PDF preview in the browser's own viewer.
  *
- * The frame is given the bytes as a PDF and nothing else, so that what is in the file is never a page of ours, whatever
- * it is. A sandbox around the frame would keep the viewer out too.
+ * The frame receives the bytes with the PDF media type, so that a file never runs as a page of this origin,
+ * whatever its content. A sandboxed frame would block the viewer as well.
  */
 export function PdfPreview({ folder, path, entry }: Props) {
   const { t } = useLingui();
@@ -46,5 +46,5 @@ export function PdfPreview({ folder, path, entry }: Props) {
   return address && <iframe className={styles.pdf} src={address} title={entry.name} />;
 }
 
-/** Whether it begins as every PDF does. */
+/** Whether the bytes start with the PDF signature. */
 export const isPdf = (bytes: Uint8Array): boolean => MARK.every((byte, at) => bytes[at] === byte);

@@ -22,7 +22,9 @@ const MarkdownPreview = lazy(() => import("./MarkdownPreview").then((m) => ({ de
 const PdfPreview = lazy(() => import("./PdfPreview").then((m) => ({ default: m.PdfPreview })));
 
 const MIB = 2 ** 20;
-/** How much of a file is looked at: of a notebook all, since a part of one is none. */
+/**
+ * Maximum bytes to read for a preview; notebooks are read completely, since truncated JSON cannot be parsed.
+ */
 const MOST = { table: MIB, text: MIB, markdown: MIB, notebook: 16 * MIB } as const;
 
 interface Props {
@@ -33,7 +35,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** What is in a file, beside the list. */
+/** Preview of a file, beside the list. */
 export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
   const { t, i18n } = useLingui();
   const query = useQuery(filesShowQuery(folder.id, path));
@@ -82,7 +84,7 @@ export function PreviewPane({ folder, path, acts, onEdit, onClose }: Props) {
           </Tooltip>
         ))}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className={styles.previewBody} tabIndex={0} aria-label={name}>
         {query.isPending && <Skeleton height={200} aria-busy />}
         {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}

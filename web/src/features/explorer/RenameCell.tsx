@@ -6,7 +6,7 @@ import { extensionOf, nameFault } from "./paths";
 import type { FileActs } from "./use-file-acts";
 import { useNameFault } from "./use-name-fault";
 
-/** Writes another name in the place of the old one: Enter keeps it, Escape does not. */
+/** Inline rename: Enter saves, Escape cancels. */
 export function RenameCell({
   entry,
   acts,

@@ -7,7 +7,7 @@ import styles from "./Preview.module.css";
 const MOST_ROWS = 500;
 const MOST_COLUMNS = 60;
 
-/** CSV or the like as a table; its first row is its heading. */
+/** CSV or similar as a table; the first row is the header. */
 export function TablePreview({ text, whole: complete }: { text: string; whole: boolean }) {
   const rows = useMemo(
     () => Papa.parse<string[]>(text, { preview: MOST_ROWS + 1, skipEmptyLines: true }).data,
@@ -21,7 +21,7 @@ export function TablePreview({ text, whole: complete }: { text: string; whole: b
         <thead>
           <tr>
             {head.map((cell, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: cells are identified by index
               <th key={at} scope="col" title={cell}>
                 {cell}
               </th>
@@ -30,10 +30,10 @@ export function TablePreview({ text, whole: complete }: { text: string; whole: b
         </thead>
         <tbody>
           {body.map((row, line) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows are identified by index
             <tr key={line}>
               {row.map((cell, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is known by its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: cells are identified by index
                 <td key={at} title={cell}>
                   {cell}
                 </td>

@@ -19,7 +19,7 @@ interface Props {
   onCancel: () => void;
 }
 
-/** Asks into which directory files are moved or copied; copies may go into another folder. */
+/** Asks for the target directory of a move or copy; a copy may go to another folder. */
 export function TargetDialog({ folder, what, entries, onChosen, onCancel }: Props) {
   const { t } = useLingui();
   const [into, setInto] = useState(folder.id);

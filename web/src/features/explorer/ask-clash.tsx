@@ -6,7 +6,7 @@ import { modals } from "@mantine/modals";
 
 export type ClashChoice = "replace" | "rename";
 
-/** Asks what becomes of files where there are others of their names; null: they stay where they are. */
+/** Asks how to resolve name conflicts; null cancels. */
 export function askAboutClash(names: string[]): Promise<ClashChoice | null> {
   return new Promise((resolve) => {
     const answer = (choice: ClashChoice | null) => {

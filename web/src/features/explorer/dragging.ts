@@ -1,4 +1,4 @@
-/** What is dragged within the page: files of a folder. */
+/** Drag data within the page: files of a folder. */
 interface Dragged {
   folder: string;
   paths: string[];
@@ -6,13 +6,13 @@ interface Dragged {
 
 const KIND = "application/x-carrel-files";
 
-/** Puts files on a drag that begins. */
+/** Sets the drag data of files. */
 export function beginDrag(transfer: DataTransfer, dragged: Dragged): void {
   transfer.setData(KIND, JSON.stringify(dragged));
   transfer.effectAllowed = "copyMove";
 }
 
-/** What comes with a drag, as far as a browser tells before it is dropped. */
+/** The type of the drag data, as far as the browser reveals it before the drop. */
 export function draggedKind(transfer: DataTransfer): "files" | "desktop" | null {
   if (transfer.types.includes(KIND)) return "files";
   return transfer.types.includes("Files") ? "desktop" : null;

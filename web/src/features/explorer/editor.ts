@@ -24,7 +24,7 @@ interface Options {
   parent: HTMLElement;
   name: string;
   text: string;
-  /** Names it to a screen reader. */
+  /** Accessible name. */
   label: string;
   dark: boolean;
   readOnly: boolean;
@@ -32,7 +32,7 @@ interface Options {
   onChange: () => void;
 }
 
-/** In the colours of the page; on a dark ground the usual ones could not be read. */
+/** Syntax colours from the theme; the library's defaults are unreadable on a dark background. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "var(--carrel-violet)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--carrel-good)" },
@@ -64,7 +64,7 @@ const THEME: Extension = EditorView.theme({
   },
 });
 
-/** An editor in an element. Its text keeps the ends of its lines, whichever they are. */
+/** Opens an editor in an element. Keeps the line endings of the text. */
 export function openEditor({
   parent,
   name,
@@ -116,5 +116,5 @@ export function openEditor({
   return view;
 }
 
-/** What is in it now, with the ends of its lines as they were. */
+/** The current text, with its original line endings. */
 export const textOf = (view: EditorView): string => view.state.sliceDoc();

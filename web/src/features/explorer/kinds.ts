@@ -22,7 +22,7 @@ const CODE = [
 ]; // biome-ignore format: one line of words
 const MEDIA = /^(audio|video)\//;
 
-/** How a file is shown: by its name, and by its content when the name says nothing. */
+/** How to preview a file: by its name, or by its content if the name is inconclusive. */
 export function previewKind(name: string): PreviewKind {
   const extension = extensionOf(name);
   if (IMAGES.includes(extension)) return "image";
@@ -32,10 +32,10 @@ export function previewKind(name: string): PreviewKind {
   return extension === "md" || extension === "markdown" ? "markdown" : "text";
 }
 
-/** Whether its text can be changed: what is no text cannot. */
+/** Whether a file can be edited as text. */
 export const isEditable = (name: string): boolean => !["image", "pdf"].includes(previewKind(name));
 
-/** Whether there is no point in looking into a file for text. */
+/** Whether a file is certainly not text. */
 export const isOpaque = ({ name, type }: FileEntry): boolean =>
   ARCHIVES.includes(extensionOf(name)) || MEDIA.test(type ?? "");
 

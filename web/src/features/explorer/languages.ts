@@ -2,7 +2,7 @@ import { StreamLanguage } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import { extensionOf } from "./paths";
 
-/** How the words of a language are coloured, by the file's name; downloaded when such a file is opened. */
+/** The syntax highlighting for a file name; downloaded on first use. */
 export async function languageOf(name: string): Promise<Extension> {
   switch (extensionOf(name)) {
     case "py":

@@ -1,4 +1,4 @@
-/** One output of a cell, as it is shown. */
+/** One output of a cell. */
 export type Output =
   | { kind: "text"; text: string; bad: boolean }
   | { kind: "picture"; address: string }
@@ -15,14 +15,14 @@ type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
 
-/** Jupyter writes a text as one string or as its lines. */
+/** Jupyter stores a text as a string or as an array of lines. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.map(String).join("") : typeof value === "string" ? value : "";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals' colours begin with the escape character
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ANSI colour sequences begin with the escape character
 const COLOURS = /\u001b\[[0-9;]*[A-Za-z]/g;
 
-/** The cells of a notebook (nbformat 4); null when the text is none. */
+/** The cells of a notebook (nbformat 4); null if it is invalid. */
 export function readNotebook(text: string): Cell[] | null {
   let read: unknown;
   try {
@@ -51,7 +51,7 @@ function outputOf(output: Json): Output {
     if (encoded) return { kind: "picture", address: `data:${type};base64,${encoded}` };
   }
   const svg = textOf(data["image/svg+xml"]);
-  // Drawn as a picture, in which no script runs.
+  // Render SVG as an image, which runs no scripts.
   if (svg) return { kind: "picture", address: `data:image/svg+xml,${encodeURIComponent(svg)}` };
   const text = textOf(data["text/plain"]);
   return text ? plain(text, false) : { kind: "left-out" };

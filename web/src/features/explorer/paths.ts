@@ -1,7 +1,7 @@
-/** Paths are relative to the folder, with / between names; "" is the folder itself. */
+/** Paths are relative to the folder, separated by /; "" is the folder itself. */
 export const join = (directory: string, name: string): string => (directory ? `${directory}/${name}` : name);
 
-/** The directory that holds it. */
+/** The parent directory. */
 export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
@@ -12,17 +12,17 @@ export function extensionOf(name: string): string {
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
 }
 
-/** The directories above a path and itself, from the top, each with its whole path. */
+/** The path's ancestors and the path itself, from the top, each with its full path. */
 export function stepsTo(path: string): { name: string; path: string }[] {
   const names = path === "" ? [] : path.split("/");
   return names.map((name, at) => ({ name, path: names.slice(0, at + 1).join("/") }));
 }
 
-/** Whether the path is the directory or below it. */
+/** Whether the path is the directory or inside it. */
 export const isWithin = (path: string, directory: string): boolean =>
   directory === "" || path === directory || path.startsWith(`${directory}/`);
 
-/** A path written relative to a directory ("../a.png"), as it is from the folder; null when it leaves the folder. */
+/** Resolves a path relative to a directory ("../a.png"); null if it leaves the folder. */
 export function resolvePath(directory: string, written: string): string | null {
   const parts = written.startsWith("/") || directory === "" ? [] : directory.split("/");
   for (const part of written.split("/")) {
@@ -33,7 +33,7 @@ export function resolvePath(directory: string, written: string): string | null {
   return parts.join("/");
 }
 
-/** The same for an address, as Markdown has it; null also when it stands for no text. */
+/** Resolves an encoded path, as in Markdown; null also if it cannot be decoded. */
 export function resolveAddress(directory: string, address: string): string | null {
   try {
     return resolvePath(directory, decodeURIComponent(address));
@@ -42,17 +42,17 @@ export function resolveAddress(directory: string, address: string): string | nul
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are matched on purpose
 const UNSEEN = /[\u0000-\u001f\u007f]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name to be read: a line end in it, and what turns the direction of writing, are seen and do nothing. */
+/** A name made safe to display: control characters and bidirectional overrides become visible. */
 export const shownName = (name: string): string =>
   name.replace(UNSEEN, (one) => {
     const code = one.charCodeAt(0);
     return code < 32 ? String.fromCharCode(0x2400 + code) : "\u2426";
   });
 
-/** Why a file cannot be called so; null when it can. */
+/** Why a file name is invalid; null if it is valid. */
 export function nameFault(name: string): "empty" | "slash" | "dots" | "long" | null {
   if (name === "") return "empty";
   if (name.includes("/") || name.includes("\0")) return "slash";
@@ -60,7 +60,7 @@ export function nameFault(name: string): "empty" | "slash" | "dots" | "long" | n
   return new TextEncoder().encode(name).length > 255 ? "long" : null;
 }
 
-/** The name of a copy beside the original: "a (copy).txt", "a (copy 2).txt". */
+/** Name of a copy in the same directory: "a (copy).txt", "a (copy 2).txt". */
 export function copyName(name: string, number = 1): string {
   const extension = extensionOf(name);
   const stem = extension ? name.slice(0, -extension.length - 1) : name;

@@ -1,10 +1,10 @@
-/** A byte that no text holds. */
+/** A byte that text files do not contain. */
 const NUL = 0;
 
 /**
- * The bytes as text, or null when they are none.
+ * The bytes decoded as text, or null if they are not text.
  *
- * whole: there is no more of the file; else its last character may be cut, and is left out.
+ * complete: these are all bytes of the file; otherwise a truncated last character is dropped.
  */
 export function decoded(bytes: Uint8Array, complete: boolean): string | null {
   if (bytes.includes(NUL)) return null;
@@ -14,12 +14,12 @@ export function decoded(bytes: Uint8Array, complete: boolean): string | null {
       const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
       return decoder.decode(bytes.subarray(0, bytes.length - cut));
     } catch {
-      // One byte less may end between two characters.
+      // A character may be cut: retry with one byte less.
     }
   }
   return null;
 }
 
-/** What ends the lines of a text: "\r\n" where all of them do, else "\n"; a lone "\r" is part of its line then. */
+/** The line ending of a text: "\r\n" if all lines use it, else "\n"; a lone "\r" is then part of its line. */
 export const lineEnd = (text: string): "\r\n" | "\n" =>
   /\r\n/.test(text) && !/[^\r]\n|^\n/.test(text) ? "\r\n" : "\n";

@@ -5,14 +5,14 @@ import { draggedKind, readDrag } from "./dragging";
 export interface DropActs {
   /** Files of a folder were dropped on a directory. */
   onFiles: (from: { folder: string; paths: string[] }, directory: string, copy: boolean) => void;
-  /** Files and trees of the desktop were. */
+  /** Files and directories from the desktop were dropped. */
   onDesktop: (dropped: Dropped, directory: string) => void;
 }
 
-/** Makes an element a place to drop files on; `over`: something that it takes is held over it. */
+/** Makes an element a drop target; `over`: an acceptable drag is over it. */
 export function useDrop(directory: string, acts: DropActs, refusal: string | null) {
   const [over, setOver] = useState(false);
-  // Going onto a child leaves the element before it enters it again.
+  // Moving onto a child fires `dragenter` of the child before `dragleave` of the element.
   const depth = useRef(0);
   const takes = (event: DragEvent) => refusal === null && draggedKind(event.dataTransfer) !== null;
   const leave = () => {

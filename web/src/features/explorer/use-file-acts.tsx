@@ -17,7 +17,7 @@ import { TargetDialog } from "./TargetDialog";
 
 const CLASH = "file.exists";
 
-/** What can be done with the files of a folder, and why not. */
+/** The actions on the files of a folder, with the reason for a refusal. */
 export function useFileActs(folder: Folder) {
   const { t } = useLingui();
   const problemText = useProblemText();
@@ -116,7 +116,7 @@ export function useFileActs(folder: Folder) {
           return thrown;
         }
       },
-      /** True once it has the name; asks first when its kind would change. */
+      /** True if renamed; asks first when the file type would change. */
       rename: (entry: FileEntry, name: string): Promise<boolean> => {
         const [before, after] = [extensionOf(entry.name), extensionOf(name)];
         if (entry.kind !== "file" || before === after) return rename(entry, name);
@@ -170,7 +170,7 @@ export function useFileActs(folder: Folder) {
           failed(t`Could not download`, thrown);
         }
       },
-      /** Asks where to, and moves or copies there. */
+      /** Asks for a target directory, and moves or copies there. */
       askWhere: (what: "move" | "copy", entries: FileEntry[]) =>
         ask(what === "move" ? t`Move to…` : t`Copy to…`, (close) => (
           <TargetDialog
@@ -198,7 +198,7 @@ export function useFileActs(folder: Folder) {
         for (const path of empty) {
           await make({ folder: folder.id, path: join(directory, path) }).catch((thrown: unknown) => {
             const { code, message } = toProblem(thrown);
-            // It is there, which is all that was wanted.
+            // It already exists, which is the intended result.
             if (code !== CLASH) refused.push({ path, code, message });
           });
         }

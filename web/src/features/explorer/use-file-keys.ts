@@ -6,7 +6,7 @@ interface Options {
   entries: FileEntry[];
   selection: FileSelection;
   scrollTo: (index: number) => void;
-  /** Puts the browser's focus on a row once it is in the document. */
+  /** Focuses a row once it is rendered. */
   focusRow: (index: number) => void;
   onOpen: (entry: FileEntry) => void;
   onUp: () => void;
@@ -17,10 +17,10 @@ interface Options {
 const PAGE = 15;
 
 /**
- * The keys of a list of files, as on a desktop.
+ * Keyboard shortcuts of the file list, as in desktop file managers.
  *
- * Arrows go, with Shift they choose a range, with Ctrl they go without choosing; Space chooses one, Ctrl+A all; Enter
- * opens, Backspace goes up, F2 renames, Delete deletes, Escape lets go.
+ * Arrows move, Shift+arrows select a range, Ctrl+arrows move without selecting; Space selects one, Ctrl+A
+ * all; Enter opens, Backspace goes up, F2 renames, Delete deletes, Escape clears the selection.
  */
 export function useFileKeys(options: Options): (event: KeyboardEvent<HTMLElement>) => void {
   const { entries, selection, scrollTo, focusRow } = options;
@@ -60,7 +60,7 @@ export function useFileKeys(options: Options): (event: KeyboardEvent<HTMLElement
         case "Backspace":
           return options.onUp;
         case "Enter":
-          // A button in the row has its own Enter.
+          // A button in the row handles Enter itself.
           return entry && event.target === event.currentTarget ? () => options.onOpen(entry) : undefined;
         case "F2":
           return entry && (() => options.onRename(entry));

@@ -3,7 +3,7 @@ import type { FileEntry } from "@/api/types";
 
 interface Chosen {
   paths: ReadonlySet<string>;
-  /** Where a range begins, and the one that the keys act on. */
+  /** Start of a range, and the row that keys act on. */
   anchor: string | null;
   focus: string | null;
 }
@@ -15,21 +15,23 @@ export interface FileSelection {
   /** The entry that the keys act on. */
   focused: string | null;
   entries: FileEntry[];
-  /** "only": this one and no other. "toggle": this one too, or no more. "range": from the last one to this. */
+  /**
+   * "only": selects just this one. "toggle": adds or removes it. "range": selects from the last one to this.
+   */
   choose: (path: string, how: How) => void;
-  /** Chooses all that the directory holds, also what is not loaded yet. */
+  /** Selects all entries of the directory, including those not loaded yet. */
   all: () => void;
-  /** What is not loaded yet is on its way, to be chosen. */
+  /** Whether "select all" is still loading entries. */
   gathering: boolean;
   clear: () => void;
 }
 
 const NOTHING: Chosen = { paths: new Set(), anchor: null, focus: null };
 
-/** Which files a person has chosen, by pointer and by keys as on a desktop. Those that are gone count for nothing. */
+/** The selected files, by pointer and keyboard as on a desktop. Ignores deleted files. */
 export function useFileSelection(
   entries: FileEntry[],
-  /** Brings the entries that are not loaded yet; false when it did not. */
+  /** Loads the remaining entries; false if that failed. */
   loadAll: () => Promise<boolean>,
 ): FileSelection {
   const [chosen, setChosen] = useState<Chosen>(NOTHING);

@@ -9,18 +9,18 @@ export interface Files {
   loading: boolean;
   problem: unknown;
   retry: () => void;
-  /** False when more was found than is shown. */
+  /** False if the result is truncated. */
   complete: boolean;
   hasMore: boolean;
   loadingMore: boolean;
   more: () => void;
-  /** How many the directory holds, loaded or not; of a search, how many are shown. */
+  /** Number of entries in the directory, loaded or not; for a search, the number of results shown. */
   total: number;
-  /** Loads all that the directory holds; false when that failed, or the person went elsewhere meanwhile. */
+  /** Loads all entries of the directory; false if that failed or the user left the directory. */
   loadAll: () => Promise<boolean>;
 }
 
-/** What a directory holds, or what is found below it while something is searched for. */
+/** The entries of a directory, or the search results below it. */
 export function useFiles(folder: string, path: string, search: FilesSearch): Files {
   const q = useDeferredValue(search.q ?? "");
   const by = search.sort ?? "name";

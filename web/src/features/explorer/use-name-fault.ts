@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { nameFault } from "./paths";
 
-/** Why a file or directory cannot be called so, in words; null when it can. */
+/** The message for an invalid file name; null if it is valid. */
 export function useNameFault(): (name: string) => string | null {
   const { t } = useLingui();
   return (name) => {

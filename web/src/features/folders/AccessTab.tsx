@@ -9,7 +9,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { PermissionText } from "./badges";
 import { WAYS } from "./words";
 
-/** Who can reach the files of a folder, since when and why. */
+/** The users with access to a folder, since when and through what. */
 export function AccessTab({ folder }: { folder: Folder }) {
   const { t, i18n } = useLingui();
   const seen = folder.mine || folder.my_permission === null;

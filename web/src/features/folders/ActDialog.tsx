@@ -17,7 +17,7 @@ interface Props {
 
 const FORMS = { clone: CloneForm, move: MoveForm, "hand-over": HandOverForm } as const;
 
-/** Asks what must be known before a folder is cloned, moved or handed over. */
+/** Dialog to clone, move or transfer a folder. */
 export function ActDialog({ opened, act, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(foldersShowQuery(id));

@@ -12,7 +12,7 @@ import { HostInput } from "./HostInput";
 
 const OTHER = "other";
 
-/** Makes a copy of a folder under a new name: one's own, a project's, or somebody else's. */
+/** Copies a folder under a new name, for the user, a project or another user. */
 export function CloneForm({ folder, onDone }: { folder: Folder; onDone: () => void }) {
   const { t } = useLingui();
   const me = useMe();

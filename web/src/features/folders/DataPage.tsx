@@ -15,7 +15,7 @@ import { UsageStrip } from "./UsageStrip";
 
 const route = getRouteApi("/shell/data");
 
-/** The folders of this person: their own, their projects', shared with them, offered to them, in the trash. */
+/** The user's folders: own, of projects, shared, offered, and in the trash. */
 export function DataPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -7,7 +7,7 @@ import { commandLine } from "@/ui/command";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 import { formatSize } from "@/ui/format";
 
-/** Deletes folders in the trash for good, after saying what is lost and having it typed. */
+/** Deletes folders in the trash permanently, after the user typed a confirmation. */
 export function DeleteDialog({ folders, onDone }: { folders: Folder[]; onDone: () => void }) {
   const { t } = useLingui();
   const remove = useRemoveFolder();

@@ -17,7 +17,7 @@ interface Props {
   onBrowse: (folder: Folder) => void;
 }
 
-/** What opens over a list of folders: the form for a new one, the drawer about one, and what is asked about one. */
+/** The form, drawer and dialogs over a list of folders. */
 export function FolderDialogs({ search, change, acts, onBrowse }: Props) {
   const navigate = useNavigate();
   const shown = useLast(search.open);

@@ -25,7 +25,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Everything about one folder but its files. */
+/** Details of a folder, except its files. */
 export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(foldersShowQuery(id));

@@ -16,7 +16,7 @@ interface Props {
   onChange: (part: Partial<FoldersSearch>) => void;
 }
 
-/** Which folders are listed. */
+/** Filters of a list of folders. */
 export function FolderFilters({ ref, search, of, onChange }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();

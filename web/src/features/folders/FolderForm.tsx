@@ -17,7 +17,7 @@ interface Props {
   onMade: (folder: Folder) => void;
 }
 
-/** Makes a folder. */
+/** Creates a folder. */
 export function FolderFormDrawer({ opened, onClose, onMade }: Props) {
   const { t } = useLingui();
   return (
@@ -39,7 +39,7 @@ export function FolderForm({ onCancel, onMade }: { onCancel: () => void; onMade:
   const { t, i18n } = useLingui();
   const me = useMe();
   const create = useCreateFolder();
-  // The same request sent again gives the same folder.
+  // Idempotency key: a repeated request returns the same folder.
   const [key] = useState(() => crypto.randomUUID?.() ?? String(Math.random()));
   const form = useProblemForm<Values>(
     {

@@ -16,7 +16,7 @@ import { TaskBar } from "./TaskBar";
 import type { FolderActs } from "./use-folder-acts";
 import { PERMISSION_ORDER, PERMISSIONS, USAGE_MODE_NAMES } from "./words";
 
-/** The facts about a folder, and changing its name, what it is for and what others may do. */
+/** Details of a folder, with forms for its name, description and default permission. */
 export function FolderOverview({ folder, acts }: { folder: Folder; acts: FolderActs }) {
   const { t, i18n } = useLingui();
   const update = useUpdateFolder();

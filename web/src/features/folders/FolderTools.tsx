@@ -24,7 +24,7 @@ interface Props {
   onAct: (act: FolderAct, folder: Folder) => void;
 }
 
-/** The buttons at the end of a folder's row. */
+/** The row buttons of a folder. */
 export function FolderTools({ folder, acts, onBrowse, onShare, onAct }: Props) {
   const { t } = useLingui();
   const { name } = folder;

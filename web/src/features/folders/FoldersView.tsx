@@ -32,12 +32,12 @@ import { type FolderActs, useFolderActs } from "./use-folder-acts";
 interface Props {
   title: string;
   search: FoldersSearch;
-  /** Whose folders are listed. */
+  /** The owners whose folders are listed. */
   of: NonNullable<FolderFilter["of"]>;
   change: (part: Partial<FoldersSearch>, replace?: boolean) => void;
-  /** Above the list: how much space is taken. */
+  /** Usage, shown above the list. */
   space?: ReactNode;
-  /** In the place of the list when there is none and no filter. */
+  /** Shown if there are no folders and no filter. */
   empty: ReactNode;
 }
 
@@ -52,7 +52,7 @@ const NO_FILTER = {
   owner: undefined,
 };
 
-/** A list of folders with its drawer and dialogs. What is shown is said by the address alone. */
+/** A list of folders with its drawer and dialogs. The URL alone holds the view state. */
 export function FoldersView({ title, search, of, change, space, empty }: Props) {
   const { t } = useLingui();
   const navigate = useNavigate();
@@ -210,7 +210,7 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
   );
 }
 
-/** Room for the name beside the columns that are shown. */
+/** Width left for the name column. */
 const widthOf = (columns: readonly Column<Folder>[]): string =>
   `${columns.reduce((sum, { width }) => sum + Number.parseFloat(width ?? "14"), 10)}rem`;
 
@@ -226,7 +226,7 @@ interface ChosenProps {
   onDone: () => void;
 }
 
-/** What can be done with those that are selected. */
+/** The actions on the selected folders. */
 function Chosen({ folders, trash, acts, onDone }: ChosenProps) {
   const { t } = useLingui();
   const firstWhy = (why: (folder: Folder) => string | null) =>

@@ -11,7 +11,7 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 
 type Values = { to: "user" | "project"; user: string; project: string };
 
-/** Makes a folder a person's or a project's. */
+/** Transfers a folder to a user or a project. */
 export function HandOverForm({ folder, onDone }: { folder: Folder; onDone: () => void }) {
   const { t } = useLingui();
   const me = useMe();

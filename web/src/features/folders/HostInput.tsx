@@ -6,16 +6,15 @@ import { formatSize } from "@/ui/format";
 import { LevelBadge } from "./badges";
 
 interface Props extends Pick<SelectProps, "error" | "label"> {
-  /** Name of a host; "": the one with the most room. */
+  /** Name of a host; "" for the one with the most free space. */
   value: string;
   onChange: (name: string) => void;
-  /** One that cannot be chosen. */
+  /** A host that cannot be selected. */
   without?: string;
-  /** One must be chosen. */
   required?: boolean;
 }
 
-/** On which storage host, with how much room each has. */
+/** Selects a storage host, showing the free space of each. */
 export function HostInput({ value, onChange, without, required = false, ...props }: Props) {
   const { t } = useLingui();
   const hosts = (useQuery(hostsChoiceQuery).data ?? []).filter(

@@ -12,7 +12,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "@/ui/table/list.module.css";
 import { PermissionText } from "./badges";
 
-/** What others offer this person, to take or to refuse. */
+/** The folder invitations of the user, to accept or decline. */
 export function InvitationsView() {
   const { t } = useLingui();
   const query = useQuery(invitationsQuery);

@@ -7,7 +7,7 @@ import { folderMountsQuery } from "@/queries/folders";
 import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** The live sessions that have a folder. */
+/** The live sessions that mount a folder. */
 export function MountsTab({ folder }: { folder: Folder }) {
   const { t } = useLingui();
   const query = useQuery(folderMountsQuery(folder.id));

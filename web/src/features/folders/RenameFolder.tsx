@@ -7,10 +7,10 @@ import { useUpdateFolder } from "@/queries/folders";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { isFolderName } from "./command";
 
-/** The same at each render, so that the input is given the focus once. */
+/** Stable between renders, so that the input is focused only once. */
 const giveFocus = (input: HTMLInputElement | null) => input?.focus();
 
-/** The name of a folder, and changing it in its place. */
+/** The name of a folder, editable in place. */
 export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: string | null }) {
   const { t } = useLingui();
   const problemText = useProblemText();

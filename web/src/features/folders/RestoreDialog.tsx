@@ -5,7 +5,7 @@ import { useRestoreFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 
-/** Takes folders back from the trash, one after another. */
+/** Restores folders from the trash, one after another. */
 export function RestoreDialog({ folders, onDone }: { folders: Folder[]; onDone: () => void }) {
   const { t } = useLingui();
   const restore = useRestoreFolder();

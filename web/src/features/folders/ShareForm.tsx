@@ -15,7 +15,7 @@ import { PERMISSION_ORDER, PERMISSIONS } from "./words";
 
 type Values = { users: string[]; projects: string[]; permission: Permission };
 
-/** Offers a folder to people by e-mail, and shares it with projects. */
+/** Invites users to a folder by e-mail, and shares it with projects. */
 export function ShareForm({ folder }: { folder: Folder }) {
   const { t, i18n } = useLingui();
   const me = useMe();
@@ -34,7 +34,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
       { folder: folder.id, ...values },
       {
         onSuccess: ({ refused }) => {
-          // Those that could not be stay, to be put right.
+          // Keep the failed ones for correction.
           const left = new Set(refused.map(({ who }) => who));
           form.setValues({
             users: values.users.filter((one) => left.has(one)),
@@ -91,7 +91,7 @@ export function ShareForm({ folder }: { folder: Folder }) {
   );
 }
 
-/** Who has been asked, and who could not be and why. */
+/** The users that were invited, and the failed ones with the reason. */
 function Outcome({ outcome }: { outcome: SharesAdded }) {
   const problemText = useProblemText();
   const { items, refused } = outcome;

@@ -15,13 +15,13 @@ import { PERMISSION_ORDER, PERMISSIONS } from "./words";
 interface Props {
   folder: Folder;
   shares: FolderShare[];
-  /** Why they cannot be changed; null when they can. */
+  /** Why changes are refused; null if they are allowed. */
   refusal: string | null;
-  /** Live sessions that keep the folder as it was. */
+  /** Receives the live sessions that keep the previous permission. */
   onChanged: (still: MountedIn[]) => void;
 }
 
-/** With whom a folder is shared, with what they may do. */
+/** The shares of a folder with their permissions. */
 export function ShareRows({ folder, shares, refusal, onChanged }: Props) {
   const { t } = useLingui();
   if (shares.length === 0) return <EmptyState title={t`Not shared`} />;

@@ -10,7 +10,7 @@ import { ShareRows } from "./ShareRows";
 import { StillMounted } from "./StillMounted";
 import type { FolderActs } from "./use-folder-acts";
 
-/** With whom a folder is shared: inviting, changing, taking back. */
+/** Sharing of a folder: invite, change, revoke. */
 export function SharingTab({ folder, acts }: { folder: Folder; acts: FolderActs }) {
   const { t } = useLingui();
   const refusal = acts.whyNotShare(folder);

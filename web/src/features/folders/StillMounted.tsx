@@ -3,7 +3,7 @@ import { Alert, List } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { MountedIn } from "@/api/types";
 
-/** Names the live sessions that keep folders as they were before a change, until they end. */
+/** The live sessions that keep the previous mounts until they end. */
 export function StillMounted({ mounts, onClose }: { mounts: MountedIn[]; onClose: () => void }) {
   if (mounts.length === 0) return null;
   return (

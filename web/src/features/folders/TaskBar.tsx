@@ -6,7 +6,7 @@ import { formatSize } from "@/ui/format";
 import { taskFraction } from "./task-progress";
 import { TASK_KINDS } from "./words";
 
-/** How far a task is, as a bar; with its figures unless it is `bare`. */
+/** The progress of a task as a bar; with figures unless `bare`. */
 export function TaskBar({ task, bare = false }: { task: FolderTask; bare?: boolean }) {
   const { t, i18n } = useLingui();
   if (isOver(task.state)) return null;

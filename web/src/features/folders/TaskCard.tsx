@@ -11,7 +11,7 @@ import { ToneBadge } from "@/ui/ToneBadge";
 import { TaskBar } from "./TaskBar";
 import { TASK_KINDS, TASK_STATES } from "./words";
 
-/** One task: what is done with which folder, how far it is, and ending it early. */
+/** A task with its folder, progress and a cancel button. */
 export function TaskCard({ task }: { task: FolderTask }) {
   const { t, i18n } = useLingui();
   const problemText = useProblemText();

@@ -7,7 +7,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { TaskCard } from "./TaskCard";
 
-/** What was and is being done with a folder that takes long. */
+/** Long-running tasks on a folder, current and past. */
 export function TasksTab({ folder }: { folder: Folder }) {
   const { t } = useLingui();
   const query = useQuery(folderTasksQuery(folder.id));

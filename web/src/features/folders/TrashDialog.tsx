@@ -5,7 +5,7 @@ import { useTrashFolder } from "@/queries/folders";
 import { commandLine } from "@/ui/command";
 import { ManyDialog } from "@/ui/form/ManyDialog";
 
-/** Puts folders in the trash, one after another. */
+/** Moves folders to the trash, one after another. */
 export function TrashDialog({ folders, onDone }: { folders: Folder[]; onDone: () => void }) {
   const { t } = useLingui();
   const trash = useTrashFolder();

@@ -7,14 +7,14 @@ import { LEVELS } from "./words";
 
 interface Props {
   used: number;
-  /** null: there is no limit. */
+  /** null: unlimited. */
   most: number | null;
   level: Quota["level"] | StorageHost["level"];
-  /** Said after the figures. */
+  /** Text after the figures. */
   more?: string;
 }
 
-/** How much space is taken of how much there may be: figures, and a bar in the colour of its level. */
+/** Used space of a quota: figures, and a bar in the colour of its level. */
 export function UsageBar({ used, most, level, more }: Props) {
   const { t, i18n } = useLingui();
   const amount =

@@ -9,10 +9,10 @@ import { LevelBadge } from "./badges";
 import { UsageBar } from "./UsageBar";
 import styles from "./UsageStrip.module.css";
 
-/** More would push the list out of sight; the list of quotas has them all. */
+/** More would push the list out of view; the quota list has all. */
 const MOST = 6;
 
-/** How much of the space this person and their projects take, and how much room the storage hosts have. */
+/** Quota usage of the user and their projects, and free space on the storage hosts. */
 export function UsageStrip() {
   const { t } = useLingui();
   const quotas = useQuery(ownQuotasQuery).data ?? [];

@@ -4,7 +4,7 @@ import type { Folder, Permission, Quota, StorageHost } from "@/api/types";
 import { ToneBadge } from "@/ui/ToneBadge";
 import { FOLDER_STATES, LEVELS, PERMISSIONS } from "./words";
 
-/** In which state a folder is, where that is not the usual one. */
+/** The state of a folder, unless it is the normal one. */
 export function FolderStateBadge({ folder, always = false }: { folder: Folder; always?: boolean }) {
   const { i18n } = useLingui();
   if (!always && folder.state === "READY") return null;
@@ -22,7 +22,7 @@ export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["lev
   return <ToneBadge tone={LEVELS[level].tone}>{i18n._(LEVELS[level].title)}</ToneBadge>;
 }
 
-/** Whose a folder is: a person's, by e-mail, or a project's. */
+/** The owner of a folder: a user's e-mail, or a project. */
 export function OwnerText({ folder }: { folder: Pick<Folder, "owner" | "project"> }) {
   const { t } = useLingui();
   const name = folder.project ? t`Project ${folder.project.name}` : (folder.owner?.email ?? "–");

@@ -43,7 +43,7 @@ function ModeText({ mode }: { mode: Folder["usage_mode"] }) {
   return i18n._(USAGE_MODE_NAMES[mode]);
 }
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const FOLDER_COLUMNS: readonly Column<Folder>[] = [
   {
     key: "name",
@@ -112,7 +112,7 @@ export const FOLDER_COLUMNS: readonly Column<Folder>[] = [
 
 const instant = (at: string | null) => (at ? <Instant at={at} /> : "–");
 
-/** Of folders in the trash: since when, and until when. */
+/** Columns of the trash, with the deletion and expiry times. */
 export const TRASH_COLUMNS: readonly Column<Folder>[] = [
   ...FOLDER_COLUMNS.filter(({ key }) => ["name", "host", "owner", "used_bytes"].includes(key)),
   {

@@ -1,7 +1,7 @@
 import type { FolderCreate } from "@/api/types";
 import { commandLine } from "@/ui/command";
 
-/** The line that makes the same folder. */
+/** The CLI command that creates the same folder. */
 export const createFolderCommand = (request: FolderCreate): string =>
   commandLine(
     "carrel",
@@ -16,5 +16,5 @@ export const createFolderCommand = (request: FolderCreate): string =>
 
 const NAME = /^(?=.{1,64}$)\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$/;
 
-/** Whether a folder can be called so. */
+/** Whether a folder name is valid. */
 export const isFolderName = (name: string): boolean => NAME.test(name);

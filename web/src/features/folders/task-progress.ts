@@ -1,6 +1,6 @@
 import type { FolderTask } from "@/api/types";
 
-/** How far a task is, from 0 to 1; null while nobody knows. */
+/** The progress of a task, 0 to 1; null if unknown. */
 export function taskFraction(task: FolderTask): number | null {
   if (task.state === "done") return 1;
   if (task.total_bytes) return Math.min(1, task.done_bytes / task.total_bytes);

@@ -14,7 +14,7 @@ import { RestoreDialog } from "./RestoreDialog";
 import { TrashDialog } from "./TrashDialog";
 import { permits } from "./words";
 
-/** What can be done with folders, wherever they are shown, and why not. */
+/** The actions on folders, with the reason for a refusal. */
 export function useFolderActs() {
   const { t } = useLingui();
   const me = useMe();
@@ -32,10 +32,11 @@ export function useFolderActs() {
         }),
       });
     };
-    /** Why this person may not do that to the folder, or null. */
+    /** Why the user may not act on the folder, or null. */
     const why = (action: ActionName, folder: Folder): string | null => {
       if (folder.mine) return null;
-      // Who may not read it sees it only because they administer it; of others the server knows best.
+      // A folder without read permission is visible only to its administrators; for others, the server
+      // decides.
       const administers = folder.my_permission === null || me.actions[action] === "all";
       if (administers && refusal(action) === null) return null;
       return t`Only the owner and administrators can do this.`;

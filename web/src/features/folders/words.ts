@@ -2,7 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { AccessEntry, Folder, FolderTask, Permission, Quota, StorageHost, UsageMode } from "@/api/types";
 
-/** What somebody may do with the files of a folder; each holds the ones before it. */
+/** The permissions on the files of a folder; each includes the previous ones. */
 export const PERMISSIONS: Record<Permission, { title: MessageDescriptor; text: MessageDescriptor }> = {
   ro: { title: msg`Read`, text: msg`View and download files; mount read-only.` },
   rw: { title: msg`Read and write`, text: msg`Read, upload, edit, rename and move files.` },
@@ -11,7 +11,7 @@ export const PERMISSIONS: Record<Permission, { title: MessageDescriptor; text: M
 
 export const PERMISSION_ORDER: readonly Permission[] = ["ro", "rw", "rw-delete"];
 
-/** Whether the permission is enough for what needs the other. */
+/** Whether one permission includes another. */
 export const permits = (held: Permission | null | undefined, needed: Permission): boolean =>
   held != null && PERMISSION_ORDER.indexOf(held) >= PERMISSION_ORDER.indexOf(needed);
 

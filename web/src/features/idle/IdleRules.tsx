@@ -18,7 +18,7 @@ const RULES: Record<IdleRule["rule"], MessageDescriptor> = {
   lifetime: msg`Maximum lifetime`,
 };
 
-/** Facts about a running session: what would end it by itself, and when; administrators may exempt it. */
+/** The idle checks of a running session, with the remaining time; administrators may exempt it. */
 export function IdleRules({ session }: { session: Session }) {
   const { i18n } = useLingui();
   const idle = useQuery(sessionsIdleQuery(session.id)).data;
@@ -36,7 +36,7 @@ export function IdleRules({ session }: { session: Session }) {
 function Exempt({ session, exempt }: { session: Session; exempt: boolean }) {
   const me = useMe();
   const change = useKeepSession();
-  // Who administers a domain sees sessions of no other.
+  // Domain administrators see only sessions of their domain.
   const whose = { project: session.project.id, domain: me.user.domain.id };
   if (!may(me, "session.exempt", whose)) return null;
   const act = () => change.mutate({ id: session.id, exempt: !exempt });

@@ -3,7 +3,7 @@ import { formatDuration } from "@/ui/format";
 import { useNow } from "@/ui/use-now";
 import { leftUntil } from "./left";
 
-/** When a session ends because nobody seems to use it, counting down. */
+/** Countdown until a session ends for being idle. */
 export function IdleText({ endsAt }: { endsAt: string }) {
   const { i18n } = useLingui();
   const left = leftUntil(endsAt, useNow());

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { useKeepSession } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** Says that a session is in use, so that it does not end for being idle. */
+/** Marks a session as in use, which resets its idle time. */
 export function KeepButton({ id }: { id: string }) {
   const keep = useKeepSession();
   return (

@@ -1,5 +1,7 @@
-/** How long is left, in milliseconds; null when it may end any moment: the server looks now and then, and waits a
- *  minute for what it does not know yet. */
+/**
+ * Remaining time in milliseconds; null if the session may end any moment: the server checks periodically, and
+ * waits a minute for missing readings.
+ */
 export function leftUntil(endsAt: string, now: number): number | null {
   const left = Date.parse(endsAt) - now;
   return left >= 1000 ? left : null;

@@ -11,15 +11,15 @@ import { KIND_TEXTS } from "./limit-words";
 import { limitsFor } from "./limits";
 import { useLimitsText } from "./use-limits-text";
 
-/** Who gets a policy: a keypair by its access key, others by id. */
+/** The holder of a policy: a keypair by its access key, others by id. */
 export interface Holder {
   kind: "keypairs" | "sign_ins" | "users" | "projects";
   id: string;
-  /** What the command line calls them, and people. */
+  /** Access key, e-mail or name: for the command line and for display. */
   label: string;
 }
 
-/** What kind of policy each can have. */
+/** The policy kind of each holder type. */
 const KINDS: Record<Holder["kind"], PolicyKind> = {
   keypairs: "keypair",
   sign_ins: "keypair",
@@ -34,13 +34,13 @@ const OPTIONS: Record<Holder["kind"], string> = {
 };
 
 interface Props {
-  /** Id of the policy that they have. */
+  /** Id of the current policy. */
   policy: string;
   holder: Holder;
   onDone: () => void;
 }
 
-/** Gives somebody another policy. */
+/** Assigns another policy to a holder. */
 export function AssignForm({ policy, holder, onDone }: Props) {
   const { t, i18n } = useLingui();
   const kind = KINDS[holder.kind];
@@ -70,7 +70,7 @@ export function AssignForm({ policy, holder, onDone }: Props) {
         "assign",
         one?.name ?? chosen,
         OPTIONS[holder.kind],
-        // Projects of several domains may have the same name.
+        // Project names are unique only within a domain.
         holder.kind === "projects" ? holder.id : holder.label,
       )}
     >

@@ -6,7 +6,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 
-/** Asks what the copy of a policy is to be called. */
+/** Asks for the name of a copied policy. */
 export function CopyForm({ policy, onDone }: { policy: Policy; onDone: () => void }) {
   const { t } = useLingui();
   const copy = useCopyPolicy();

@@ -8,7 +8,7 @@ import { type IdleUse, UNLIMITED } from "./limits";
 
 const AT_FIRST: IdleUse = { window_s: 3600, grace_s: 600, below: { cpu: 5 } };
 
-/** What a session can use little of, in the order in which it is said. */
+/** The measured resources, in display order. */
 export const MEASURES: readonly (readonly [measure: string, title: MessageDescriptor])[] = [
   ["cpu", msg`CPU`],
   ["mem", msg`Memory`],
@@ -21,7 +21,7 @@ interface Props {
   onChange: (value: IdleUse | typeof UNLIMITED) => void;
 }
 
-/** Below which use, and for how long, a session counts as idle; or that it never does. */
+/** The usage threshold and period after which a session is idle, or never. */
 export function IdleUseInput({ value, onChange }: Props) {
   const { t, i18n } = useLingui();
   const title = i18n._(LIMIT_TITLES.idle_use);

@@ -22,7 +22,7 @@ const AT_FIRST: Record<Exclude<Measure, "slots" | "names" | "use">, number> = {
   priority: 50,
 };
 
-/** One limit: a number with its unit, or that there is none. */
+/** One limit: a number with its unit, or unlimited. */
 export function LimitInput({ name, measure, value, onChange, error }: Props<Most>) {
   const { t, i18n } = useLingui();
   const title = i18n._(LIMIT_TITLES[name]);
@@ -90,7 +90,7 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
   );
 }
 
-/** The limits of slots, and what holds for every slot that has none of its own. */
+/** The slot limits, and the default for slots without one. */
 export function SlotsLimitInput({ name, value, onChange, error }: Omit<Props<SlotsDraft>, "measure">) {
   const { t, i18n } = useLingui();
   const title = i18n._(LIMIT_TITLES[name]);

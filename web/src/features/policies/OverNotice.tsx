@@ -8,14 +8,14 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { slotText } from "@/ui/slots";
 
 interface Props {
-  /** Who would be over the limits that the form says. */
+  /** The holders that would exceed the limits in the form. */
   query: UseQueryResult<Over[]>;
 }
 
-/** How many are named before the rest is only counted. */
+/** Maximum number of names; the rest is counted. */
 const NAMED = 12;
 
-/** Says, before anything is saved, who would be over it now. */
+/** Shows who would exceed the new limits, before saving. */
 export function OverNotice({ query }: Props) {
   if (query.isError) return <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) {

@@ -26,7 +26,7 @@ const idOf = (policy: Policy) => policy.id;
 const look = (policy: Policy) => ({ name: policy.name });
 const NEW = "new";
 
-/** The resource policies of one kind: who may have how much. */
+/** The resource policies of one kind. */
 export function PoliciesPage() {
   const { t, i18n } = useLingui();
   const search = route.useSearch();

@@ -25,7 +25,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One resource policy: its limits, who has it, and who is over it. */
+/** A resource policy: its limits, its holders, and those who exceed it. */
 export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(policiesShowQuery(id));
@@ -99,7 +99,7 @@ function PolicyFacts({ policy }: { policy: Policy }) {
   );
 }
 
-/** Who is over the policy as it is. */
+/** The holders that exceed the saved policy. */
 function OverNow({ id }: { id: string }) {
   const query = useQuery({ ...policiesOverQuery(id, {}), placeholderData: keepPreviousData });
   return query.data && query.data.length > 0 ? <OverNotice query={query} /> : null;

@@ -33,14 +33,14 @@ type Values = { name: string; description: string; limits: LimitsDraft };
 
 interface Props {
   opened: boolean;
-  /** Id of the policy to change; without it a new one is made. */
+  /** Id of the policy to edit; absent for a new one. */
   id?: string;
-  /** What a new one is for. */
+  /** Kind of a new policy. */
   kind: PolicyKind;
   onClose: () => void;
 }
 
-/** Makes a resource policy, or changes one. */
+/** Creates or edits a resource policy. */
 export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...policiesShowQuery(id ?? ""), enabled: id !== undefined });
@@ -190,13 +190,13 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
 interface OverProps {
   id: string;
   changed: Limits;
-  /** What is written makes sense so far. */
+  /** Whether the form is valid so far. */
   isComplete: boolean;
 }
 
 const TYPING_MS = 300;
 
-/** Who would be over the policy now, as its limits are being written. */
+/** The holders that would exceed the limits in the form. */
 function OverNow({ id, changed, isComplete }: OverProps) {
   const [debounced] = useDebouncedValue(JSON.stringify(changed), TYPING_MS);
   const query = useQuery({
@@ -225,7 +225,7 @@ function policyCommand(
       ...limitWords(edit.limits),
     );
   }
-  // What is not limited need not be said.
+  // Unlimited is the default and can be omitted.
   const given = changedLimits(draftOf(kind, undefined), draftOf(kind, all));
   return commandLine(
     "carrel",

@@ -14,7 +14,7 @@ interface Props {
 
 const KINDS = { keypairs: undefined, sign_ins: undefined, users: "user", projects: "project" } as const;
 
-/** The policy that somebody has; those who may can give them another one. */
+/** A holder's policy; permitted users can assign another. */
 export function PolicyOf({ policy, holder, whose }: Props) {
   const { t } = useLingui();
   const me = useMe();

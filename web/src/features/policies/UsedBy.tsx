@@ -2,7 +2,7 @@ import { Plural, Trans } from "@lingui/react/macro";
 import type { Policy } from "@/api/types";
 import { holdersOf } from "./used-by";
 
-/** Who has a policy, in numbers. */
+/** The number of holders of a policy. */
 export function UsedBy({ policy }: { policy: Policy }) {
   const { keypairs, sign_ins, users, projects } = policy.used_by;
   if (holdersOf(policy) === 0) return <Trans>none</Trans>;

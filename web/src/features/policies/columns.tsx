@@ -10,7 +10,7 @@ import { UsedBy } from "./UsedBy";
 import { useLimitsText } from "./use-limits-text";
 import { holdersOf } from "./used-by";
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const POLICY_COLUMNS: readonly Column<Policy>[] = [
   {
     key: "name",

@@ -3,7 +3,7 @@ import { msg } from "@lingui/core/macro";
 import type { PolicyKind } from "@/api/types";
 import type { LimitName } from "./limits";
 
-/** What each kind of policy is for. */
+/** Descriptions of the policy kinds. */
 export const KINDS: Record<PolicyKind, MessageDescriptor> = {
   keypair: msg`Keypairs`,
   user: msg`Users`,

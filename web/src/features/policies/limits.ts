@@ -5,17 +5,19 @@ import { cliSize } from "@/ui/format";
 import { inSlotOrder, slotWord } from "@/ui/slots";
 
 export const UNLIMITED = "unlimited";
-/** A number in the base unit, or that there is no limit. */
+/** A number in the base unit, or unlimited. */
 export type Most = number | typeof UNLIMITED;
 type SlotMosts = Readonly<Record<string, Most>>;
 
-/** A session is idle that used less than each of these percentages for so long, after a grace. */
+/**
+ * A session is idle if its usage stays below each of these percentages for the window, after a grace period.
+ */
 export type IdleUse = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
 
-/** What a limit is of, which says how it is written. */
+/** The type of a limit, which determines its input. */
 export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names";
 
-/** The limits of each kind of policy, in the order in which they are shown. */
+/** The limits of each policy kind, in display order. */
 export const LIMITS = {
   keypair: [
     ["slots", "slots"],
@@ -43,16 +45,16 @@ export const LIMITS = {
 
 export type LimitName = (typeof LIMITS)[PolicyKind][number][0];
 
-/** The limits of a kind, whichever it is. */
+/** The limits of a policy kind. */
 export const limitsOf = (kind: PolicyKind): readonly (readonly [LimitName, Measure])[] => LIMITS[kind];
 
-/** Every limit of a policy by its name. */
+/** All limits of a policy by name. */
 export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[]>>>;
 
-/** others: what holds for the slots without a row; null: they cannot be used at all. */
+/** others: the default for slots without a row; null: they are not allowed. */
 export type SlotsDraft = { rows: SlotLimit[]; others: Most | null };
 
-/** What the form about limits holds. */
+/** Form values of the limits. */
 export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[]>>;
 
 const USUAL = ["cpu", "mem"];
@@ -67,7 +69,7 @@ export function slotsDraft(slots: SlotMosts): SlotsDraft {
   return { rows, others };
 }
 
-/** The slots that a draft says; the usual ones are left out where they are as all others, without a limit. */
+/** The slot limits of a draft; unlimited standard slots are omitted if the default is unlimited too. */
 export function slotsOf({ rows, others }: SlotsDraft): Record<string, Most> {
   const needless = ({ slot, amount }: SlotLimit) =>
     amount === null && others === UNLIMITED && USUAL.includes(slot);
@@ -85,7 +87,7 @@ const isDraft = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is Sl
 export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUse =>
   typeof value === "object" && "below" in value && typeof value.below === "object";
 
-/** What the form starts with: the limits that a policy has, or none. */
+/** Initial form values: the limits of a policy, or none. */
 export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
   return Object.fromEntries(
     limitsOf(kind).map(([name, measure]) => {
@@ -96,13 +98,13 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
   );
 }
 
-/** The limits that a draft says, all of them. */
+/** All limits of a draft. */
 export const limitsIn = (draft: LimitsDraft): Limits =>
   Object.fromEntries(
     Object.entries(draft).map(([name, most]) => [name, isDraft(most) ? slotsOf(most) : most]),
   );
 
-/** Those limits of a draft that are other than at first. */
+/** The limits of a draft that differ from the initial ones. */
 export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
   const [before, after] = [limitsIn(first), limitsIn(now)];
   const plain = (most: Limits[LimitName]) =>
@@ -112,7 +114,9 @@ export function changedLimits(first: LimitsDraft, now: LimitsDraft): Limits {
   );
 }
 
-/** Whether a draft can be sent: every row names its slot, no slot has two rows, and little use is of something. */
+/**
+ * Whether a draft is valid: each row has a slot, no slot occurs twice, and the idle check has a threshold.
+ */
 export function isComplete(draft: LimitsDraft): boolean {
   if (Object.values(draft).some((value) => isUse(value) && Object.keys(value.below).length === 0))
     return false;
@@ -124,7 +128,7 @@ export function isComplete(draft: LimitsDraft): boolean {
     });
 }
 
-/** Whether what the server found fault with ("limits.lifetime_s") is this limit. */
+/** Whether the `field` of a server error ("limits.lifetime_s") is this limit. */
 export const isAbout = (field: string | null | undefined, limit: LimitName): boolean =>
   field?.split(".").includes(limit) ?? false;
 
@@ -143,7 +147,7 @@ const OPTIONS: Record<LimitName, string> = {
   folder_bytes: "--folder-size",
 };
 
-/** The options of the command line for these limits. */
+/** The CLI options for these limits. */
 export function limitWords(limits: Limits): string[] {
   return Object.entries(limits).flatMap(([key, most]) => {
     const name = key as LimitName;
@@ -174,5 +178,5 @@ const idleUseWord = ({ below, window_s, grace_s }: IdleUse): string =>
     `grace=${cliTime(grace_s)}`,
   ].join(",");
 
-/** The limits of a policy, whatever its kind. */
+/** The limits of a policy of any kind. */
 export const limitsFor = (policy: Policy): Limits => policy.limits as Limits;

@@ -3,7 +3,7 @@ import { modals } from "@mantine/modals";
 import { useCallback } from "react";
 import { AssignForm, type Holder } from "./AssignForm";
 
-/** Asks which policy somebody is to have. */
+/** Opens the form that assigns a policy. */
 export function useAssign() {
   const { t } = useLingui();
   return useCallback(

@@ -7,7 +7,7 @@ import { MEASURES } from "./IdleUseInput";
 import { LIMIT_TITLES } from "./limit-words";
 import { isUse, type LimitName, type Limits, limitsOf, type Measure, type Most, UNLIMITED } from "./limits";
 
-/** Says one limit, and in a line all of a policy that limit something. */
+/** Formats one limit, and all limits of a policy in one line. */
 export function useLimitsText() {
   const { t, i18n } = useLingui();
   const slotName = useSlotName();
@@ -54,7 +54,7 @@ export function useLimitsText() {
   return { one, short };
 }
 
-/** Whether it limits anything. */
+/** Whether the value is an effective limit. */
 function isLimited(most: Limits[LimitName]): boolean {
   if (Array.isArray(most)) return true;
   if (isUse(most)) return true;

@@ -9,7 +9,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { CopyForm } from "./CopyForm";
 import { holdersOf } from "./used-by";
 
-/** What can be done with resource policies, and why not. */
+/** The actions on resource policies, with the reason for a refusal. */
 export function usePolicyActs() {
   const { t } = useLingui();
   const refusal = useRefusal();

@@ -1,5 +1,5 @@
 import type { Policy } from "@/api/types";
 
-/** How many have a policy, of whatever kind. */
+/** The number of holders of a policy. */
 export const holdersOf = ({ used_by: of }: Policy): number =>
   of.keypairs + of.sign_ins + of.users + of.projects;

@@ -8,7 +8,7 @@ import type { WholeProject } from "@/api/types";
 import { useAddMembers } from "@/queries/members";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** Puts people in a project: those who are found by a part of their e-mail or name, or any e-mail that is written. */
+/** Adds members to a project: search results by e-mail or name, or any typed e-mail. */
 export function AddMembers({ project }: { project: WholeProject }) {
   const { t } = useLingui();
   const add = useAddMembers();
@@ -32,7 +32,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
       { project: project.id, users: chosen, admin },
       {
         onSuccess: ({ items }) => {
-          // Who could not be put in stays, to be mended.
+          // Keep the failed ones for correction.
           setChosen(items.filter(({ status }) => status === "failed").map(({ user }) => user));
           setAdmin(false);
         },

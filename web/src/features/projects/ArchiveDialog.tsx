@@ -7,7 +7,7 @@ import { useArchiveProject } from "@/queries/projects";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 
-/** Asks before a project takes no new sessions, and what becomes of its live ones. */
+/** Confirms archiving a project, and asks what happens to its live sessions. */
 export function ArchiveDialog({ project, onDone }: { project: WholeProject; onDone: () => void }) {
   const { t } = useLingui();
   const archive = useArchiveProject();

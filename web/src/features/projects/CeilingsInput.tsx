@@ -8,7 +8,7 @@ interface Props {
   error?: ReactNode;
 }
 
-/** How much sessions may hold together of each slot, or that it is not limited. */
+/** The ceiling of each slot, or unlimited. */
 export function CeilingsInput(props: Props) {
   const { t } = useLingui();
   return (

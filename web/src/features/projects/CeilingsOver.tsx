@@ -8,15 +8,15 @@ import { projectsOverQuery } from "@/queries/projects";
 interface Props {
   scope: "domain" | "project";
   id: string;
-  /** As they are being written. */
+  /** Current form values. */
   ceilings: Slots;
-  /** What is written makes sense so far. */
+  /** Whether the form is valid so far. */
   isComplete: boolean;
 }
 
 const TYPING_MS = 300;
 
-/** Whether a place would be over its ceilings now, were they these. */
+/** Warns if current usage would exceed these ceilings. */
 export function CeilingsOver({ scope, id, ceilings, isComplete }: Props) {
   const [debounced] = useDebouncedValue(JSON.stringify(ceilings), TYPING_MS);
   const tried: Slots = JSON.parse(debounced);

@@ -19,11 +19,11 @@ import { AddMembers } from "./AddMembers";
 
 interface Props {
   project: WholeProject;
-  /** Why the person may not change who is in it; null when they may. */
+  /** Why the user may not change the members; null if they may. */
   refusal: string | null;
 }
 
-/** Who is in a project, and who of them administers it. */
+/** The members of a project, and its administrators. */
 export function Members({ project, refusal }: Props) {
   const { t } = useLingui();
   const [q, setQ] = useState<string>();
@@ -59,7 +59,7 @@ export function Members({ project, refusal }: Props) {
         <MemberRow
           key={member.id}
           member={
-            // The switch follows the hand; the server's answer corrects it.
+            // Optimistic: the switch shows the pending value until the server responds.
             appoint.isPending && appoint.variables.user === member.id
               ? { ...member, admin: appoint.variables.admin }
               : member
@@ -87,7 +87,7 @@ export function Members({ project, refusal }: Props) {
 interface RowProps extends Props {
   member: Member;
   onAdmin: (admin: boolean) => void;
-  /** Told which live sessions of theirs keep folders of the project. */
+  /** Receives the removed member's live sessions that still mount project folders. */
   onRemoved: (kept: MountedIn[]) => void;
 }
 

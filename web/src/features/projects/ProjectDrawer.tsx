@@ -22,7 +22,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One project: its facts, and who is in it. */
+/** Details of a project, and its members. */
 export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(projectsShowQuery(id));

@@ -18,12 +18,12 @@ type Values = { name: string; domain: string; description: string; ceilings: Slo
 
 interface DrawerProps {
   opened: boolean;
-  /** Id of the project to change; without it a new one is made. */
+  /** Id of the project to edit; absent for a new one. */
   id?: string;
   onClose: () => void;
 }
 
-/** Makes a project, or changes one. */
+/** Creates or edits a project. */
 export function ProjectFormDrawer({ opened, id, onClose }: DrawerProps) {
   const { t } = useLingui();
   const query = useQuery({ ...projectsShowQuery(id ?? ""), enabled: id !== undefined });
@@ -139,7 +139,7 @@ function ProjectForm({ project, onDone }: { project: WholeProject | undefined; o
   );
 }
 
-/** What is other than the project has it. */
+/** The values that differ from the project. */
 function changedOf(project: WholeProject, now: Pick<WholeProject, "name" | "description" | "ceilings">) {
   return Object.fromEntries(
     (["name", "description", "ceilings"] as const)

@@ -11,7 +11,7 @@ interface Props {
   onEdit: (project: WholeProject) => void;
 }
 
-/** The buttons at the end of a project's row. */
+/** The row buttons of a project. */
 export function ProjectTools({ project, acts, onEdit }: Props) {
   const { t } = useLingui();
   const change = acts.why("project.update", project);

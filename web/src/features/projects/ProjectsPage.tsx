@@ -27,7 +27,7 @@ const route = getRouteApi("/shell/projects");
 const idOf = (project: WholeProject) => project.id;
 const look = (project: WholeProject) => ({ name: project.name, ended: project.archived_at !== null });
 
-/** The projects that somebody is in or administers. */
+/** The projects that the user belongs to or administers. */
 export function ProjectsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

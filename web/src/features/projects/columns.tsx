@@ -7,7 +7,7 @@ import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { CeilingsText } from "./CeilingsText";
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const PROJECT_COLUMNS: readonly Column<WholeProject>[] = [
   {
     key: "name",

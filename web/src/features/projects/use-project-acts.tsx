@@ -11,7 +11,7 @@ import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { ArchiveDialog } from "./ArchiveDialog";
 
-/** What can be done with projects, and why not. */
+/** The actions on projects, with the reason for a refusal. */
 export function useProjectActs() {
   const { t } = useLingui();
   const refusal = useRefusal();

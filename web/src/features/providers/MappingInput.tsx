@@ -8,15 +8,15 @@ import type { Rule } from "./form-values";
 
 interface Props {
   rules: Rule[];
-  /** Id of the domain whose projects can be given. */
+  /** Id of the domain whose projects can be assigned. */
   domain: string;
-  /** Its groups may make superadmins. */
+  /** Whether its groups may grant the superadmin role. */
   superadmins: boolean;
   error?: ReactNode;
   onChange: (rules: Rule[]) => void;
 }
 
-/** What the groups of a provider give here. */
+/** The mapping of provider groups to projects and roles. */
 export function MappingInput({ rules, domain, superadmins, error, onChange }: Props) {
   const { t } = useLingui();
   const projects = useQuery(projectsChoiceQuery(domain || undefined)).data ?? [];
@@ -36,7 +36,7 @@ export function MappingInput({ rules, domain, superadmins, error, onChange }: Pr
     >
       <Stack gap="xs" mt={6}>
         {rules.map((rule, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a rule is known by its place while it is written
+          // biome-ignore lint/suspicious/noArrayIndexKey: rules have no id while they are edited
           <Paper key={at} withBorder p="xs">
             <Group gap="xs" align="flex-end">
               <TextInput

@@ -23,12 +23,12 @@ import { MappingInput } from "./MappingInput";
 import { translated } from "./words";
 
 interface Props {
-  /** The one to change; without it another is set up. */
+  /** The provider to edit; absent for a new one. */
   provider: Provider | undefined;
   onDone: (saved?: Provider) => void;
 }
 
-/** Sets an identity provider up, or changes one. */
+/** Creates or edits an identity provider. */
 export function ProviderForm({ provider, onDone }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();

@@ -6,7 +6,7 @@ import type { Provider } from "@/api/types";
 import { useTestProvider } from "@/queries/providers";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** Tries a provider out as it is saved, and says of each step whether it worked. */
+/** Tests the saved provider and shows the result of each step. */
 export function ProviderTest({ provider }: { provider: Provider }) {
   const { t } = useLingui();
   const test = useTestProvider();

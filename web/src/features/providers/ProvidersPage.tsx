@@ -31,7 +31,7 @@ const route = getRouteApi("/shell/providers");
 const idOf = (provider: Provider) => provider.id;
 const look = (provider: Provider) => ({ name: provider.name, ended: !provider.active });
 
-/** By which other services people may sign in. */
+/** The identity providers for sign-in. */
 export function ProvidersPage() {
   const { t } = useLingui();
   const search = route.useSearch();

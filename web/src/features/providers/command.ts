@@ -2,7 +2,10 @@ import { commandLine } from "@/ui/command";
 import { type Setting, type SettingValues, settingWords } from "@/ui/form/settings";
 import type { ProviderValues } from "./form-values";
 
-/** The line that does the same. given: the settings that are sent; secrets are read and never on the line. */
+/**
+ * The equivalent CLI command. given: the submitted settings; secrets are prompted for and never on the
+ * command line.
+ */
 export function providerCommand(
   values: ProviderValues,
   settings: readonly Setting[],

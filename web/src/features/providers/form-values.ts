@@ -1,10 +1,10 @@
 import type { GroupRule, Provider, ProviderCreate, ProviderUpdate } from "@/api/types";
 import { changedSettings, givenSettings, type Setting, type SettingValues } from "@/ui/form/settings";
 
-/** A rule as the form holds it: empty texts where nothing is chosen. */
+/** A mapping rule as form values: empty strings where nothing is selected. */
 export type Rule = { group: string; project: string; admin: boolean; role: string };
 
-/** What the form about a provider holds. */
+/** Form values of a provider. */
 export type ProviderValues = {
   name: string;
   kind: string;
@@ -45,7 +45,7 @@ const rules = (mapping: Rule[]): GroupRule[] =>
     role: role === "domain_admin" || role === "superadmin" ? role : null,
   }));
 
-/** The request for a new provider. */
+/** The request that creates a provider. */
 export function toCreateProvider(settings: readonly Setting[], values: ProviderValues): ProviderCreate {
   const { name, kind, active, domain, mapping } = values;
   return {
@@ -58,7 +58,7 @@ export function toCreateProvider(settings: readonly Setting[], values: ProviderV
   };
 }
 
-/** What is other than before. */
+/** The fields that differ from the saved provider. */
 export function toUpdateProvider(
   settings: readonly Setting[],
   before: ProviderValues,

@@ -4,7 +4,7 @@ import type { Setting } from "@/ui/form/settings";
 
 type Words = { title: MessageDescriptor; text?: MessageDescriptor };
 
-/** What every kind of provider has. */
+/** Settings that all provider kinds share. */
 const SHARED: Record<string, Words> = {
   label: { title: msg`Display name`, text: msg`If empty, the name is shown.` },
   create_users: { title: msg`Create accounts at first sign-in` },
@@ -17,7 +17,7 @@ const SHARED: Record<string, Words> = {
 
 const CERTIFICATES: Words = { title: msg`Additional CA certificates (PEM)` };
 
-/** The kinds that come with Carrel; a plug-in's own words are shown as they are. */
+/** The built-in kinds; plug-ins bring their own texts. */
 const OURS: Record<string, Record<string, Words>> = {
   oidc: {
     issuer: { title: msg`Issuer` },
@@ -70,10 +70,10 @@ const OURS: Record<string, Record<string, Words>> = {
 
 const TITLES: Record<string, string> = { oidc: "OpenID Connect", ldap: "LDAP" };
 
-/** What people call a kind. */
+/** Display name of a provider kind. */
 export const kindTitle = (kind: string): string => TITLES[kind] ?? kind;
 
-/** The settings of a kind in the reader's language, as far as Carrel knows their words. */
+/** The settings of a kind, translated where a translation exists. */
 export const translated = (i18n: I18n, kind: string, settings: readonly Setting[]): Setting[] =>
   settings.map((setting) => {
     const words = SHARED[setting.name] ?? OURS[kind]?.[setting.name];

@@ -16,7 +16,7 @@ type Values = { domains: string[]; projects: string[]; users: string[] };
 
 const NOBODY = { domains: [], projects: [], users: [] };
 
-/** Who may use a group while it is not public. */
+/** Access list of a resource group that is not public. */
 export function AccessForm({ group }: { group: Group }) {
   const { t } = useLingui();
   const set = useSetAccess();
@@ -62,7 +62,7 @@ export function AccessForm({ group }: { group: Group }) {
         "access",
         group.name,
         ...change("domains", "domain", (id) => everyDomain.find(({ value }) => value === id)?.label ?? id),
-        // Projects of several domains may have the same name.
+        // Project names are unique only within a domain.
         ...change("projects", "project", (id) => id),
         ...change("users", "user", (email) => email),
       )}

@@ -16,7 +16,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Asks how a node shall be emptied, and says first what becomes of each session on it. */
+/** Asks how to drain a node, and previews what happens to each session on it. */
 export function DrainDialog({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const node = useQuery(nodesShowQuery(id));

@@ -17,12 +17,12 @@ import {
 } from "@/ui/form/settings";
 
 interface Props {
-  /** The one to change; without it another is added. */
+  /** The engine to edit; absent for a new one. */
   engine: Engine | undefined;
   onDone: (saved?: Engine) => void;
 }
 
-/** Adds an engine, or changes one. Its fields come from the schema of its kind. */
+/** Adds or edits an engine. The fields come from the schema of its kind. */
 export function EngineForm({ engine, onDone }: Props) {
   const { t } = useLingui();
   const create = useCreateEngine();

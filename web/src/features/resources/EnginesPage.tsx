@@ -28,7 +28,7 @@ const route = getRouteApi("/shell/resources/engines");
 const idOf = (engine: Engine) => engine.id;
 const look = (engine: Engine) => ({ name: engine.name, ended: engine.state === "DOWN" });
 
-/** What runs containers, and whether it answers. */
+/** The engines and their states. */
 export function EnginesPage() {
   const { t } = useLingui();
   const search = route.useSearch();

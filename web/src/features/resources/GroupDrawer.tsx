@@ -31,7 +31,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One resource group: its settings, who may use it, and the weights of its fair share. */
+/** A resource group: settings, access list and fair-share weights. */
 export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(groupsShowQuery(id));

@@ -11,13 +11,13 @@ import { changedGroup, type GroupValues, groupCommand, groupRequest, valuesOf } 
 
 interface Props {
   opened: boolean;
-  /** Id of the group to change; without it a new one is made. */
+  /** Id of the group to edit; absent for a new one. */
   id?: string;
   onClose: () => void;
   onMade?: (group: Group) => void;
 }
 
-/** Makes a resource group, or changes one. */
+/** Creates or edits a resource group. */
 export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...groupsShowQuery(id ?? ""), enabled: id !== undefined });

@@ -7,7 +7,7 @@ import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 
 const AT_FIRST_S = 86_400;
 
-/** What a group takes, in which order, on which nodes, and what it does when things go wrong. */
+/** Scheduling rules of a group: session types, order, placement and failure handling. */
 export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
   const { t, i18n } = useLingui();
   const { scheduler, placement, pending_timeout_s: timeout } = form.values;

@@ -25,7 +25,7 @@ const route = getRouteApi("/shell/resources/groups");
 const idOf = (group: Group) => group.id;
 const look = (group: Group) => ({ name: group.name, ended: !group.active });
 
-/** The resource groups: which machines are offered to whom, and in what order. */
+/** The resource groups. */
 export function GroupsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
@@ -98,7 +98,7 @@ export function GroupsPage() {
           <GroupFormDrawer
             opened={opened}
             onClose={() => change({ make: undefined })}
-            // Who may use it is the next question where not everybody may.
+            // A new group that is not public needs an access list next.
             onMade={(group) =>
               change({ make: undefined, open: group.id, tab: group.public ? undefined : "access" })
             }

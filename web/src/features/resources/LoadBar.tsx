@@ -6,13 +6,13 @@ import { share } from "./load";
 interface Props {
   slot: string;
   used: number;
-  /** What there is of it in all. */
+  /** Capacity. */
   offered: number;
-  /** What it is of, to be written before the figures; without it the place says so. */
+  /** Label before the figures; absent if the context shows it. */
   name?: string;
 }
 
-/** How much of a slot is held: "2 of 8", and a bar. */
+/** The usage of a slot: "2 of 8", and a bar. */
 export function LoadBar({ slot, used, offered, name }: Props) {
   const { t } = useLingui();
   const known = useSlotName()(slot);

@@ -11,7 +11,7 @@ const LOOKS = {
   draining: { tone: "busy", icon: IconDoorExit },
 } as const;
 
-/** Whether a node takes sessions, in a word, a colour and a picture. */
+/** The state of a node as a badge. */
 export function NodeBadge({ node }: { node: Node }) {
   const { word, kind } = useNodeState()(node);
   const { t } = useLingui();

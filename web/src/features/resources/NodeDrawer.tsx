@@ -23,7 +23,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Everything about one node. */
+/** Details of a node. */
 export function NodeDrawer({ opened, id, tab, acts, onTab, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));

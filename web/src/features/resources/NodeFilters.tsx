@@ -12,7 +12,7 @@ interface Props {
   onChange: (part: Partial<NodesSearch>, replace?: boolean) => void;
 }
 
-/** Which nodes are shown, and how. */
+/** Filters and view of the node list. */
 export function NodeFilters({ ref, search, onChange }: Props) {
   const { t } = useLingui();
   const groups = useQuery(groupsChoiceQuery).data ?? [];

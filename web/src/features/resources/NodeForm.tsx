@@ -19,7 +19,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Changes a node: its group, what is kept for the system, how often its CPU is offered. */
+/** Edits a node: group, reserved resources, CPU overcommit. */
 export function NodeFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));
@@ -114,7 +114,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
   );
 }
 
-/** What is kept, with another amount of one slot; none of it is the same as leaving it out. */
+/** The reservation with one slot changed; zero is the same as absent. */
 function kept(reserved: Slots, slot: string, amount: number): Record<string, number> {
   const { [slot]: _, ...others } = reserved;
   return amount > 0 ? { ...others, [slot]: amount } : others;

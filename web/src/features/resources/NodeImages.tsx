@@ -3,7 +3,7 @@ import { Code, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { EmptyState } from "@/ui/EmptyState";
 
-/** The images that are on a node already: sessions with these start without a download. */
+/** The images present on a node: sessions start without a pull. */
 export function NodeImages({ names }: { names: string[] }) {
   const { t } = useLingui();
   const [q, setQ] = useState("");

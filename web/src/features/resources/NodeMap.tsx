@@ -13,19 +13,19 @@ import { useNodeState } from "./use-node-state";
 
 interface Props {
   filter: NodeFilter;
-  /** What the squares are coloured by; without it, what is the scarcest on each. */
+  /** The slot or device family that sets the colours; absent for the scarcest one on each node. */
   by: string | undefined;
   onBy: (by: string | undefined) => void;
   linkTo: (node: Node) => LinkProps;
-  /** In the place of the map when there is no node. */
+  /** Shown if there are no nodes. */
   empty: ReactNode;
 }
 
-/** More than this and only their squares are drawn. */
+/** With more nodes, only the squares are drawn. */
 const NAMED = 120;
 const SCARCEST = "";
 
-/** Every node as a square coloured by its load, group by group. */
+/** Each node as a square, coloured by load, by resource group. */
 export function NodeMap({ filter, by, onBy, linkTo, empty }: Props) {
   const { t } = useLingui();
   const name = useSlotName();
@@ -91,7 +91,7 @@ function Tile({ node, kind, link }: { node: Node; kind: string | undefined; link
   const percent = Math.round(load * 100);
   const what = kind === undefined ? t`scarcest slot` : name(kind);
   const figures = condition === "ready" ? `${percent} %` : `${percent} % · ${word}`;
-  // Begins with what is written on it, so that it is found by saying that.
+  // Starts with the visible text, as WCAG 2.5.3 (label in name) requires.
   const label = t`${node.name} ${figures} (${what})`;
   return (
     <Link {...link} className={styles.tile} aria-label={label} title={label}>

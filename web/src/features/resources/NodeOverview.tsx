@@ -13,7 +13,7 @@ import { finest, WHOLE } from "./load";
 import { NodeBadge } from "./NodeBadge";
 import { NodeUsage } from "./NodeUsage";
 
-/** What a node is, has, offers and holds. */
+/** A node's state, resources, offered slots and usage. */
 export function NodeOverview({ node }: { node: NodeDetail }) {
   const { t, i18n } = useLingui();
   const administers = may(useMe(), "node.update");

@@ -7,7 +7,7 @@ import { StateBadge } from "@/features/sessions/StateBadge";
 import { EmptyState } from "@/ui/EmptyState";
 import { inSlotOrder, slotText } from "@/ui/slots";
 
-/** The sessions on a node, as far as the person may see them. */
+/** The sessions on a node that the user may see. */
 export function NodeSessions({ node }: { node: NodeDetail }) {
   const { t } = useLingui();
   if (node.sessions.length === 0) {

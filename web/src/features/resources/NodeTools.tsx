@@ -5,7 +5,7 @@ import type { Node } from "@/api/types";
 import { RowTool } from "@/ui/table/RowTool";
 import type { NodeActs } from "./use-node-acts";
 
-/** The buttons at the end of a node's row. */
+/** The row buttons of a node. */
 export function NodeTools({ node, acts }: { node: Node; acts: NodeActs }) {
   const { t } = useLingui();
   const { name } = node;

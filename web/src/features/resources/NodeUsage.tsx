@@ -7,7 +7,7 @@ import { usageRecentQuery } from "@/queries/usage";
 import { Sparkline } from "@/ui/Sparkline";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
 
-/** What the running sessions of a node have really used over the last five minutes, together. */
+/** The measured usage of a node's sessions over the last five minutes. */
 export function NodeUsage({ node }: { node: NodeDetail }) {
   const { t } = useLingui();
   const name = useSlotName();

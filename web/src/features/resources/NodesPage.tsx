@@ -35,7 +35,7 @@ const route = getRouteApi("/shell/resources");
 const idOf = (node: Node) => node.id;
 const look = (node: Node) => ({ name: node.name, ended: node.state === "DOWN" });
 
-/** The machines of the installation: as a table, or as a map coloured by load. */
+/** The nodes, as a table or as a map coloured by load. */
 export function NodesPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -14,7 +14,7 @@ interface Props {
   error?: ReactNode;
 }
 
-/** People of any domain, found by a part of their e-mail or name. */
+/** Selects users of any domain by a part of their e-mail or name. */
 export function UsersInput({ value, ...props }: Props) {
   const { t } = useLingui();
   const [written, setWritten] = useState("");
@@ -25,7 +25,7 @@ export function UsersInput({ value, ...props }: Props) {
       {...props}
       value={value}
       placeholder={value.length === 0 ? t`E-mail, or part of a name` : undefined}
-      // Only while something is written: the list would cover the button below.
+      // Only while typing: the list would cover the button below.
       data={written === "" ? [] : users.map(({ email }) => email)}
       filter={({ options }) => options}
       splitChars={[",", " ", ";"]}

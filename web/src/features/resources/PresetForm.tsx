@@ -13,17 +13,17 @@ import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotUnit, slotWord } from "@/ui/slots";
 
 type Amount = { slot: string; amount: number };
-/** group: id; empty: every group. */
+/** group: id; empty for all groups. */
 type Values = { name: string; group: string; slots: Amount[] };
 
 interface Props {
   opened: boolean;
-  /** The one to change; without it a new one is made. */
+  /** The preset to edit; absent for a new one. */
   preset: Preset | undefined;
   onClose: () => void;
 }
 
-/** Makes a preset, or changes one. */
+/** Creates or edits a preset. */
 export function PresetFormDrawer({ opened, preset, onClose }: Props) {
   const { t } = useLingui();
   return (
@@ -142,7 +142,7 @@ function SlotRows({ rows, error, onChange }: RowsProps) {
     >
       <Stack gap="xs" mt={6}>
         {rows.map(({ slot, amount }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no id while their slot is edited
           <Row key={at} gap="sm" wrap="nowrap">
             <SlotNameInput
               value={slot}

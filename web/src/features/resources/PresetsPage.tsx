@@ -25,7 +25,7 @@ const idOf = (preset: Preset) => preset.id;
 const look = (preset: Preset) => ({ name: preset.name });
 const NEW = "new";
 
-/** The amounts of slots that the launcher offers by name. */
+/** The presets of the launcher. */
 export function PresetsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -3,7 +3,7 @@ import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { PageTabs } from "@/ui/PageTabs";
 
-/** The pages about machines and how they are offered. */
+/** Tabs of the resource pages. */
 export function ResourceTabs() {
   const { t } = useLingui();
   const me = useMe();

@@ -13,7 +13,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { type Weight, type WeightKind, weightsOf, weightWords } from "./weights";
 
-/** How much of a group somebody is entitled to, beside the others of the same place. */
+/** Fair-share weights in a resource group. */
 export function WeightsForm({ group }: { group: Group }) {
   const { t } = useLingui();
   const set = useSetWeights();

@@ -1,4 +1,4 @@
-/** What can be chosen, by name, with those that are chosen already even where they are not offered any more. */
+/** The options by name, including selected ones that are no longer available. */
 export function withNamed<T extends { id: string }>(
   offered: readonly T[] | undefined,
   named: readonly T[],

@@ -2,7 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { DrainedSession, Draining } from "@/api/types";
 
-/** The ways to empty a node. */
+/** The drain methods. */
 export const DRAINING: Record<Draining, { title: MessageDescriptor; text: MessageDescriptor }> = {
   wait: {
     title: msg`Wait for sessions to end`,
@@ -18,7 +18,7 @@ export const DRAINING: Record<Draining, { title: MessageDescriptor; text: Messag
   },
 };
 
-/** What becomes of a session whose node is emptied. */
+/** What happens to a session on a drained node. */
 export const LEAVING: Record<DrainedSession["becomes"], MessageDescriptor> = {
   stays: msg`It keeps running until it ends. The node is drained only then.`,
   ends: msg`It is terminated. Processes are asked to stop, and files outside mounted folders are lost.`,
@@ -27,5 +27,5 @@ export const LEAVING: Record<DrainedSession["becomes"], MessageDescriptor> = {
   is_ending: msg`It is already terminating.`,
 };
 
-/** Whether somebody loses what they have in a session. */
+/** Whether the session's owner loses unsaved state. */
 export const loses = ({ becomes }: DrainedSession): boolean => becomes === "ends" || becomes === "moves";

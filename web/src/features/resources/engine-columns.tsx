@@ -12,7 +12,7 @@ const LOOKS = {
   UNKNOWN: { tone: "quiet", icon: IconQuestionMark },
 } as const;
 
-/** Whether an engine answers, in a word, a colour and a picture. */
+/** The state of an engine as a badge. */
 export function EngineBadge({ state }: { state: Engine["state"] }) {
   const { tone, icon: Icon } = LOOKS[state];
   return (

@@ -14,7 +14,7 @@ const bar = (slot: string) => (group: Group) => (
 );
 const load = (slot: string) => (group: Group) => share(group.used[slot] ?? 0, group.capacity[slot] ?? 0);
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const GROUP_COLUMNS: readonly Column<Group>[] = [
   {
     key: "name",
@@ -96,7 +96,7 @@ function OrderText({ order }: { order: Group["scheduler"] }) {
 }
 
 function NamedOnly({ group }: { group: Group }) {
-  // Who uses a group does not see who else may.
+  // Users of a group do not see its access list.
   if (!group.access) return <Trans>listed domains, projects and users</Trans>;
   const { domains = [], projects = [], users = [] } = group.access;
   const count = domains.length + projects.length + users.length;

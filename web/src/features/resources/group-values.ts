@@ -2,7 +2,7 @@ import type { Group, GroupCreate, GroupUpdate } from "@/api/types";
 import { cliTime } from "@/features/sessions/launcher/command";
 import { commandLine } from "@/ui/command";
 
-/** What the form about a resource group holds. */
+/** Form values of a resource group. */
 export type GroupValues = Required<Omit<GroupCreate, "app_address">> & { app_address: string };
 
 const FRESH: GroupValues = {
@@ -31,13 +31,13 @@ export function valuesOf(group: Group | undefined): GroupValues {
   return { ...values, app_address: app_address ?? "" };
 }
 
-/** The request for such a group. */
+/** The request that creates such a group. */
 export const groupRequest = ({ app_address, ...values }: GroupValues): GroupCreate => ({
   ...values,
   app_address: app_address.trim() || null,
 });
 
-/** What is other than the group has it. */
+/** The fields that differ from the group. */
 export const changedGroup = (group: Group, request: GroupCreate): GroupUpdate =>
   Object.fromEntries(
     FIELDS.filter((field) => JSON.stringify(group[field]) !== JSON.stringify(request[field])).map((field) => [
@@ -46,7 +46,7 @@ export const changedGroup = (group: Group, request: GroupCreate): GroupUpdate =>
     ]),
   );
 
-/** The line that makes the same group, or the same change. */
+/** The CLI command that creates or changes the group. */
 export function groupCommand(group: Group | undefined, changes: GroupUpdate): string {
   const given = group
     ? changes

@@ -7,7 +7,7 @@ interface Words {
   text: MessageDescriptor;
 }
 
-/** Who comes first among those of the same priority. */
+/** The order among sessions of the same priority. */
 export const ORDERS: Record<Group["scheduler"], Words> = {
   fifo: { title: msg`First come, first served`, text: msg`The oldest session starts first.` },
   lifo: { title: msg`Last come, first served`, text: msg`The newest session starts first.` },
@@ -21,7 +21,7 @@ export const ORDERS: Record<Group["scheduler"], Words> = {
   },
 };
 
-/** Which node among those with room. */
+/** The choice among nodes with enough capacity. */
 export const PLACEMENTS: Record<Group["placement"], Words> = {
   concentrated: {
     title: msg`Concentrated`,
@@ -34,7 +34,7 @@ export const PLACEMENTS: Record<Group["placement"], Words> = {
   round_robin: { title: msg`Round robin`, text: msg`Nodes take turns.` },
 };
 
-/** What becomes of sessions whose node is gone. */
+/** What happens to sessions on a lost node. */
 export const NODE_LOSSES: Record<Group["on_node_loss"], MessageDescriptor> = {
   end: msg`Terminate sessions`,
   reschedule: msg`Restart sessions on other nodes`,

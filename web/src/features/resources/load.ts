@@ -1,16 +1,16 @@
 import type { Node, Slots } from "@/api/types";
 import { inSlotOrder } from "@/ui/slots";
 
-/** What one device is, in the unit of shares. */
+/** One device, in shares. */
 export const WHOLE = 1000;
 
-/** How much of what is offered is held, from 0 on; more than 1 where the offer was made smaller. */
+/** Used fraction of the capacity, from 0; above 1 if the capacity was reduced. */
 export function share(used: number, offered: number): number {
   if (offered > 0) return used / offered;
   return used > 0 ? 1 : 0;
 }
 
-/** Which of five shades a load has: 0 for nothing, 4 for nearly full. */
+/** One of five shades for a load: 0 for none, 4 for nearly full. */
 export function shade(load: number): 0 | 1 | 2 | 3 | 4 {
   if (load <= 0) return 0;
   if (load < 0.4) return 1;
@@ -18,20 +18,20 @@ export function shade(load: number): 0 | 1 | 2 | 3 | 4 {
   return load < 0.9 ? 3 : 4;
 }
 
-/** What is held of one kind of thing on a node. name: the slot, or the family of its accelerators. */
+/** The usage of one resource of a node. name: the slot, or the device family. */
 export interface Load {
   name: string;
-  /** The slot by whose unit the amounts are written. */
+  /** The slot whose unit the amounts use. */
   slot: string;
   used: number;
   offered: number;
 }
 
 /**
- * What is held of each kind on a node, CPU and memory first.
+ * The usage of each resource of a node, CPU and memory first.
  *
- * Accelerators are counted by device: the slots of a family are taken from the same devices, and only together they say
- * how much of it is taken. In thousandths, where parts of a device can be had.
+ * Accelerators are counted by device: the slots of a family share the same devices, so only their sum is the
+ * usage. The unit is thousandths if devices can be shared.
  */
 export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used" | "devices">): Load[] {
   const families = [...new Set(devices.map(({ family }) => family))].sort();
@@ -49,13 +49,13 @@ export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used
   ];
 }
 
-/** The slot of a device by which least of it can be had, and how many thousandths that is. */
+/** The slot that allocates the smallest part of a device, and that part in thousandths. */
 export function finest(slots: Slots): { slot: string; unit: number } {
   const [slot, unit] = Object.entries(slots).sort(([, one], [, other]) => one - other)[0] ?? ["", WHOLE];
   return { slot, unit };
 }
 
-/** What is held of each kind in a whole group; whole devices and parts of one family are added up, as on a node. */
+/** The usage of each resource of a group; whole devices and shares of a family are summed, as on a node. */
 export function groupLoads({ used, capacity }: { used: Slots; capacity: Slots }): Load[] {
   const families = Object.keys(capacity)
     .filter((slot) => slot.endsWith(".shares") && capacity[slot.replace(/shares$/, "device")] !== undefined)
@@ -78,17 +78,17 @@ export function groupLoads({ used, capacity }: { used: Slots; capacity: Slots })
   ];
 }
 
-/** The kinds of which one of the nodes has something. */
+/** The resources that at least one of the nodes has. */
 export const kindsOf = (nodes: readonly Pick<Node, "offered" | "used" | "devices">[]): string[] =>
   inSlotOrder(new Set(nodes.flatMap((node) => loadsOf(node).map(({ name }) => name))));
 
-/** How full a node is of one kind; without a kind: of the one that is the scarcest on it. */
+/** The load of a node for one resource; without a name, for the scarcest one. */
 export function loadOf(node: Pick<Node, "offered" | "used" | "devices">, kind: string | undefined): number {
   const loads = loadsOf(node).filter(({ name }) => kind === undefined || name === kind);
   return Math.max(0, ...loads.map(({ used, offered }) => share(used, offered)));
 }
 
-/** The nodes of each group, by the groups' names. */
+/** The nodes by group name. */
 export function byGroup<N extends Pick<Node, "group">>(nodes: readonly N[]): [string, N[]][] {
   const groups = new Map<string, N[]>();
   for (const node of nodes) groups.set(node.group.name, [...(groups.get(node.group.name) ?? []), node]);

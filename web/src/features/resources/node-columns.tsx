@@ -13,7 +13,7 @@ const bar = (slot: string) => (node: Node) => (
 );
 const load = (slot: string) => (node: Node) => share(node.used[slot] ?? 0, node.offered[slot] ?? 0);
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const NODE_COLUMNS: readonly Column<Node>[] = [
   {
     key: "name",

@@ -6,7 +6,7 @@ import { serverSort } from "@/ui/table/sorted";
 
 const CORDONED = { yes: true, no: false } as const;
 
-/** What the server is asked for by what the address says. */
+/** The API filter for the URL's search parameters. */
 export function filterOf(search: NodesSearch, columns: readonly Column<Node>[]): NodeFilter {
   return {
     q: search.q,

@@ -6,10 +6,10 @@ import { useRemoveGroup } from "@/queries/groups";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
-/** The one that is always there: new nodes come into it. */
+/** The default group, which always exists: new nodes join it. */
 const DEFAULT = "default";
 
-/** What can be done with resource groups, and why not. */
+/** The actions on resource groups, with the reason for a refusal. */
 export function useGroupActs() {
   const { t } = useLingui();
   const refusal = useRefusal();

@@ -9,7 +9,7 @@ import { useProblemText } from "@/sentences/use-problem-text";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
-/** What can be done with nodes, and why not. `go` opens what needs a form. */
+/** The actions on nodes, with the reason for a refusal. `go` opens those that need a form. */
 export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
   const { t } = useLingui();
   const refusal = useRefusal();
@@ -41,7 +41,7 @@ export function useNodeActs(go: (part: Partial<NodesSearch>) => void) {
             </Trans>
           ),
         }),
-      /** Closes a node to new sessions, or opens it to them again. */
+      /** Cordons or uncordons a node. */
       setCordoned: async (node: Node, cordoned: boolean) => {
         try {
           await update({ id: node.id, cordoned });

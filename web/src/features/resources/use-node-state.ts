@@ -4,7 +4,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
 import type { Node } from "@/api/types";
 
-/** What matters most about whether a node takes sessions. */
+/** The condition of a node that matters most for scheduling. */
 export type NodeCondition = "ready" | "down" | "cordoned" | "draining";
 
 export function conditionOf(node: Pick<Node, "state" | "cordoned" | "draining">): NodeCondition {
@@ -20,7 +20,7 @@ const WORDS: Record<NodeCondition, MessageDescriptor> = {
   draining: msg`Draining`,
 };
 
-/** Says whether a node takes sessions. */
+/** Whether a node accepts sessions, as text. */
 export function useNodeState() {
   const { i18n } = useLingui();
   return useCallback(

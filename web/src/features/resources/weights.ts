@@ -5,7 +5,7 @@ export type WeightKind = "domains" | "projects" | "users";
 /** One row of the weights of a group. */
 export type Weight = { kind: WeightKind; id: string; label: string; weight: number };
 
-/** The weights that a group has. */
+/** The weights of a group. */
 export function weightsOf({ weights }: Group): Weight[] {
   if (!weights) return [];
   return [
@@ -22,7 +22,7 @@ export function weightsOf({ weights }: Group): Weight[] {
 
 const KINDS: Record<WeightKind, string> = { domains: "domain", projects: "project", users: "user" };
 
-/** The options of the command line for what is other than before: people and domains by name, projects by id. */
+/** The CLI options for the changed weights: users and domains by name, projects by id. */
 export function weightWords(before: readonly Weight[], now: readonly Weight[]): string[] {
   const format = ({ kind, id, label }: Weight) => `${KINDS[kind]}=${kind === "projects" ? id : label}`;
   const same = (one: Weight) => (other: Weight) => one.kind === other.kind && one.id === other.id;

@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import type { Queued } from "@/api/types";
 import { PriorityForm } from "@/features/sessions/why/PriorityForm";
 
-/** The priority, changed where it stands by those who may see whose it is. */
+/** The priority, editable in place by users who may see the owner. */
 export function PriorityCell({ queued }: { queued: Queued }) {
   const { t } = useLingui();
   const [opened, { toggle, close }] = useDisclosure(false);

@@ -19,7 +19,7 @@ import { useOrderText } from "./use-order-text";
 interface Props {
   group: string;
   search: SchedulerSearch;
-  /** What chooses the group and the view. */
+  /** The group and view selectors. */
   choices: ReactNode;
   onChange: (part: Partial<SchedulerSearch>) => void;
 }
@@ -27,7 +27,7 @@ interface Props {
 const idOf = (queued: Queued) => queued.session ?? `place-${queued.position}`;
 const look = (queued: Queued) => ({ name: queued.name ?? `${queued.position}` });
 
-/** Who waits in a group, in the order in which the scheduler looks at them. */
+/** The pending sessions of a group, in scheduling order. */
 export function QueueList({ group, search, choices, onChange }: Props) {
   const { t } = useLingui();
   const queue = useInfiniteQuery(schedulerQueueQuery(group));

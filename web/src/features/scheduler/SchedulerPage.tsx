@@ -14,7 +14,7 @@ import { usualGroup } from "./usual-group";
 
 const route = getRouteApi("/shell/scheduler");
 
-/** Who waits in a resource group, and who has had how much of it. */
+/** The queue and the fair shares of a resource group. */
 export function SchedulerPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import styles from "./Shares.module.css";
 import type { ShareLine } from "./shares";
 
-/** A bar for each domain, project and person: what they have had, and a mark at what they are entitled to. */
+/** Usage of each domain, project and user as a bar, with a mark at the fair share. */
 export function SharesPicture({ lines }: { lines: ShareLine[] }) {
   const { t } = useLingui();
   const percent = (part: number) => `${Math.round(part * 100)}%`;

@@ -11,7 +11,7 @@ interface Props {
   lines: ShareLine[];
 }
 
-/** The same in figures, with the weights, which those who administer the group change where they stand. */
+/** The same figures as a table, with the weights, which administrators of the group can edit in place. */
 export function SharesTable({ group, lines }: Props) {
   const { t, i18n } = useLingui();
   const kinds: Record<string, string> = { domain: t`domain`, project: t`project`, user: t`user` };

@@ -18,11 +18,11 @@ import { linesOf } from "./shares";
 
 interface Props {
   group: string;
-  /** What chooses the group and the view. */
+  /** The group and view selectors. */
   choices: ReactNode;
 }
 
-/** Who has, and has had, how much of a group, beside what they are entitled to: a picture, and the same as a table. */
+/** Current and past usage of a group against the fair shares: as a chart and as a table. */
 export function SharesView({ group, choices }: Props) {
   const { t } = useLingui();
   const shares = useQuery(schedulerSharesQuery(group));

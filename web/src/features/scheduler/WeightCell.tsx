@@ -12,7 +12,7 @@ import { withWeight } from "./shares";
 
 const MOST = 1000;
 
-/** The weight of somebody in a group, changed where it stands by those who administer the group. */
+/** A weight, editable in place by administrators of the group. */
 export function WeightCell({ group, node }: { group: GroupRef; node: Share }) {
   const { t } = useLingui();
   const [opened, { toggle, close }] = useDisclosure(false);
@@ -54,7 +54,7 @@ function WeightForm({ group, node, onDone }: { group: GroupRef; node: Share; onD
     event.preventDefault();
     if (wrong) return;
     try {
-      // The server takes all weights at once, so the others are asked for first.
+      // The API replaces all weights at once, so fetch the others first.
       const { weights } = await client.fetchQuery({ ...groupsShowQuery(group.id), staleTime: 0 });
       if (weights) await set.mutateAsync({ id: group.id, ...withWeight(weights, node, Number(weight)) });
       onDone();

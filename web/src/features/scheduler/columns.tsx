@@ -11,7 +11,7 @@ import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { PriorityCell } from "./PriorityCell";
 
-/** Somebody whom one may not see is in the queue all the same. */
+/** The queue also contains sessions whose owner the user may not see. */
 function Name({ queued }: { queued: Queued }) {
   if (!queued.session) {
     return (

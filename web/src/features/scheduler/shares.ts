@@ -1,21 +1,21 @@
 import type { Group, Share, Shares } from "@/api/types";
 
-/** One line of the picture of shares. */
+/** One line of the fair-share chart. */
 export interface ShareLine {
-  /** Ids from the domain down to it. */
+  /** Ids from the domain down. */
   path: string;
   node: Share;
   depth: number;
-  /** The part of what all of its place have had together, 0 to 1; null where the others are not shown. */
+  /** Fraction of the siblings' total usage, 0 to 1; null if the siblings are hidden. */
   portion: number | null;
-  /** Of those of its place who wait, it goes first: only where fair shares decide. */
+  /** Next among the pending siblings; only with the fair-share scheduler. */
   next: boolean;
 }
 
 /**
- * The tree as lines: each domain, under it its projects, under each its people; who goes next first.
+ * The tree as lines: domains, their projects, their users; the next claimant first.
  *
- * whole: all domains are there. Who sees only one cannot be told what part of the group is its.
+ * whole: all domains are visible. With only one visible, its fraction of the group is unknown.
  */
 export function linesOf(
   { items, scheduler }: Pick<Shares, "items" | "scheduler">,
@@ -43,7 +43,7 @@ const PLACES: Readonly<Record<string, HolderKind>> = {
   user: "users",
 };
 
-/** All weights of a group with one of them changed; 1 is what holds without any, and needs no keeping. */
+/** All weights of a group with one changed; the default 1 is not stored. */
 export function withWeight(
   weights: Weights,
   { kind, id }: Pick<Share, "kind" | "id">,

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useCallback } from "react";
 import type { Queue } from "@/api/types";
 
-/** How a group orders those of equal priority. */
+/** How a group orders sessions of equal priority. */
 export function useOrderText(): (order: Queue["scheduler"]) => string {
   const { t } = useLingui();
   return useCallback(

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { formatDuration, formatInstant } from "@/ui/format";
 import { useNow } from "@/ui/use-now";
 
-/** How long ago, counting. */
+/** The age, updated every second. */
 export function Age({ since, until }: { since: string; until?: string | null }) {
   const { i18n } = useLingui();
   const now = useNow();

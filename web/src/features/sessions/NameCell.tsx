@@ -5,7 +5,7 @@ import type { Session } from "@/api/types";
 import styles from "./cells.module.css";
 import { useWarningText } from "./warnings";
 
-/** The name, marked when a person ought to look. */
+/** The name, with a mark if the session needs attention. */
 export function NameCell({ session }: { session: Session }) {
   const { t } = useLingui();
   const warningText = useWarningText();

@@ -4,7 +4,7 @@ import { isUnderWay } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import { useSessionText } from "@/sentences/use-session-text";
 
-/** Why a session is not running yet, and how far it is. Nothing for one that has arrived. */
+/** Why a session is not running yet, and its progress. Empty for other states. */
 export function ProgressLine({ session, oneLine = false }: { session: Session; oneLine?: boolean }) {
   const { t } = useLingui();
   const sessionText = useSessionText();

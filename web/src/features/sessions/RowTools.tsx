@@ -7,7 +7,7 @@ import { isRequested } from "@/queries/sessions";
 import { RowTool } from "@/ui/table/RowTool";
 import type { SessionActions } from "./use-actions";
 
-/** What is done most with a session, one press away. */
+/** The most frequent actions on a session as buttons. */
 export function RowTools({ session, actions }: { session: Session; actions: SessionActions }) {
   const { t } = useLingui();
   const { id, name } = session;

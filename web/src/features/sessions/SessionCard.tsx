@@ -16,7 +16,7 @@ interface Props {
   onOpen: (session: Session) => void;
 }
 
-/** One session in a narrow window. */
+/** A session in a narrow window. */
 export function SessionCard({ session, actions, onOpen }: Props) {
   return (
     <>

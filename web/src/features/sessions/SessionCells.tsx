@@ -4,7 +4,7 @@ import { WhyCell } from "./WhyCell";
 
 const MEASURED = ["cpu", "mem"];
 
-/** The chosen cells of one row. Where there is nothing to measure, the columns of readings say why the session does not run. */
+/** The visible cells of a row. If the session is not running, the usage columns show the reason. */
 export function SessionCells({
   session,
   columns,

@@ -11,12 +11,12 @@ interface Props {
   q: string | undefined;
   filter: SessionFilter;
   mayseeAll: boolean;
-  /** Offered as a filter when there are several. */
+  /** Offered as a filter if there are several. */
   projects: Project[];
   onChange: (part: Partial<SessionsSearch>) => void;
 }
 
-/** Which sessions the list shows. */
+/** Filters of the session list. */
 export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }: Props) {
   const { t } = useLingui();
   return (
@@ -73,7 +73,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
   );
 }
 
-/** The person's projects, and the one that a link named. */
+/** The user's projects, and the one in the URL. */
 function projectNames(projects: Project[], named: string | undefined): string[] {
   const names = projects.map(({ name }) => name);
   return named && !names.includes(named) ? [...names, named] : names;

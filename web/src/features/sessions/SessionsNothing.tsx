@@ -8,7 +8,7 @@ interface Props {
   onClear: () => void;
 }
 
-/** In the place of the list: why there is none, and the next step. */
+/** Empty state of the list: the reason and the next step. */
 export function SessionsNothing({ filtered, onLaunch, onClear }: Props) {
   const { t } = useLingui();
   return filtered ? (

@@ -56,7 +56,7 @@ const cells = (session: Session, columns: readonly Column<Session>[]) => (
   <SessionCells session={session} columns={columns} />
 );
 
-/** The list of sessions with its drawers. What is shown is said by the address alone. */
+/** The list of sessions with its drawers. The URL alone holds the view state. */
 export function SessionsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -3,7 +3,7 @@ import type { SessionState } from "@/api/types";
 import styles from "@/ui/StateBadge.module.css";
 import { STATE_LOOKS } from "./state-names";
 
-/** A session's state in a word, a colour and a picture. */
+/** The state of a session as a badge. */
 export function StateBadge({ state }: { state: SessionState }) {
   const { i18n } = useLingui();
   const { label, tone, icon: Icon } = STATE_LOOKS[state];

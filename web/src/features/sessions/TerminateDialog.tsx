@@ -7,7 +7,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** Names what will end and what is lost with it, and asks. */
+/** Confirms terminating sessions, and says what is lost. */
 export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
   const { t } = useLingui();
   const [force, setForce] = useState(false);
@@ -25,7 +25,7 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
     const firstFailure = results.find((result) => result.status === "rejected");
     setBusy(false);
     if (!firstFailure) return onDone();
-    // Those that ended stay ended; only the others are left to try again.
+    // Terminated sessions stay terminated; keep only the failed ones to retry.
     setLeft(failed);
     setProblem(firstFailure.reason);
   };

@@ -5,7 +5,7 @@ import { formatCores, formatSize } from "@/ui/format";
 import { Sparkline } from "@/ui/Sparkline";
 import styles from "./cells.module.css";
 
-/** The last five minutes of one slot of a running session, against what it was given. */
+/** Usage of one slot over the last five minutes, against its allocation. */
 export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu" | "mem" }) {
   const { t } = useLingui();
   const readings = useReadings(session.id);

@@ -4,7 +4,7 @@ import type { Session } from "@/api/types";
 import { useSessionText } from "@/sentences/use-session-text";
 import { ProgressLine } from "./ProgressLine";
 
-/** Why a session does not run: what it waits for, how far it is, or how it ended. */
+/** Why a session is not running: what it waits for, its progress, or how it ended. */
 export function WhyCell({ session }: { session: Session }) {
   const { reason } = useSessionText();
   if (!hasEnded(session.state)) return <ProgressLine session={session} oneLine />;

@@ -9,7 +9,7 @@ import { SlotsText } from "./SlotsText";
 import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 
-/** The columns of the list, in the order they are shown. */
+/** The columns of the list, in display order. */
 export const SESSION_COLUMNS: readonly Column<Session>[] = [
   {
     key: "state",
@@ -109,7 +109,7 @@ export const SESSION_COLUMNS: readonly Column<Session>[] = [
   },
 ];
 
-/** What an export holds: more than is shown, in base units. */
+/** The columns of an export: more than the list shows, in base units. */
 export const SESSION_FIELDS: CsvFields<Session> = [
   ["id", (session) => session.id],
   ["name", (session) => session.name],

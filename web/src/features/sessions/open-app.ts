@@ -11,8 +11,8 @@ interface Texts {
 /**
  * Opens an app of a session in a new tab.
  *
- * The tab is opened within the click, for browsers block one that opens later; it says what it waits for until the
- * address is known.
+ * Opens the tab synchronously in the click handler, since browsers block later ones; it shows a progress
+ * message until the address is known.
  *
  * Raises: Problem when the browser blocked the tab or the app could not be started; the tab is closed again.
  */
@@ -29,7 +29,7 @@ export async function openApp(sessionId: string, app: string, texts: Texts): Pro
   writeWaiting(tab.document, texts);
   try {
     const address = await openAppAddress(sessionId, app);
-    // The app must not be able to reach back into this page.
+    // Prevents the app from accessing this page.
     tab.opener = null;
     tab.location.replace(address);
   } catch (problem) {

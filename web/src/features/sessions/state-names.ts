@@ -19,7 +19,7 @@ export interface StateLook {
   icon: typeof IconClock;
 }
 
-/** How each state is said and drawn; the type makes a new state on the server an error here. */
+/** The name and style of each state; the type makes a new server state a compile error. */
 export const STATE_LOOKS: Record<SessionState, StateLook> = {
   PENDING: { label: msg`Pending`, tone: "busy", icon: IconHourglass },
   SCHEDULED: { label: msg`Scheduled`, tone: "busy", icon: IconClock },

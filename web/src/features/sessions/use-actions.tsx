@@ -13,7 +13,7 @@ import { useProblemText } from "@/sentences/use-problem-text";
 import { openApp } from "./open-app";
 import { TerminateDialog } from "./TerminateDialog";
 
-/** What a person can do with sessions, wherever they are shown. */
+/** The actions on sessions. */
 export function useSessionActions() {
   const { t } = useLingui();
   const navigate = useNavigate();
@@ -23,7 +23,7 @@ export function useSessionActions() {
 
   return useMemo(
     () => ({
-      /** JupyterLab, if the session runs and the catalogue says that its image brings it. */
+      /** JupyterLab, if the session runs and its image provides it according to the catalogue. */
       jupyterIn: (session: Session) =>
         session.state === "RUNNING"
           ? images
@@ -31,7 +31,7 @@ export function useSessionActions() {
               ?.apps.find(({ name }) => name === "jupyter")
           : undefined,
 
-      /** Why this person may not go into the session, or null: nobody but its owner may, whatever their office. */
+      /** Why the user may not enter the session, or null: only the owner may, whatever the role of others. */
       ownerOnly: (session: Pick<Session, "owner">) =>
         session.owner.id === me ? null : t`Only the owner of the session can do this.`,
 

@@ -5,7 +5,7 @@ import type { KeyLine } from "@/ui/table/KeyHelp";
 import type { RowActs } from "@/ui/table/use-row-keys";
 import type { SessionActions } from "./use-actions";
 
-/** What keys do to a session in the list, and how the help says it. */
+/** Keyboard shortcuts of the session list, with their help texts. */
 export function useSessionKeys(actions: SessionActions): {
   acts: (session: Session) => RowActs;
   keyLines: KeyLine[];

@@ -8,7 +8,7 @@ const SENTENCES: Record<string, MessageDescriptor> = {
   folders_read_only: msg`Automatic folders are mounted read-only: the folder quota is exceeded.`,
 };
 
-/** The sentence for a session's warning; a word we do not know stays as it is. */
+/** The message for a session's warning; an unknown code is shown as it is. */
 export function useWarningText(): (warning: string) => string {
   const { i18n } = useLingui();
   return (warning) => {

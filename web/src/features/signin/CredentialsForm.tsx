@@ -11,18 +11,18 @@ import { FailedElsewhere } from "./FailedElsewhere";
 import { SignInProblem } from "./SignInProblem";
 
 interface Props {
-  /** The address to go to afterwards. */
+  /** The URL to open afterwards. */
   next: string | undefined;
-  /** The code of what went wrong at a provider, and its name. */
+  /** The error code of a provider sign-in, and the provider's name. */
   failed: string | undefined;
   provider: string | undefined;
-  /** Signed in already, and on the way. */
+  /** The sign-in has succeeded and the page is loading. */
   busy: boolean;
-  /** Hears the password that was right, for a step that asks for it again. */
+  /** Receives the accepted password, for a step that needs it again. */
   onPassword: (password: string) => void;
 }
 
-/** E-mail and password, and all the other ways in that this installation offers. */
+/** E-mail and password, and the other sign-in methods of this installation. */
 export function CredentialsForm({ next, failed, provider, busy, onPassword }: Props) {
   const { t } = useLingui();
   const greeting = useQuery(greetingQuery);

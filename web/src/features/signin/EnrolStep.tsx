@@ -12,13 +12,13 @@ import { TotpSetup } from "./TotpSetup";
 import { useStartOver } from "./use-start-over";
 
 interface Props {
-  /** Recovery codes that were just made, to be shown before going on. */
+  /** New recovery codes, shown before continuing. */
   codes: string[] | undefined;
   onCodes: (codes: string[]) => void;
   onDone: () => void;
 }
 
-/** Demands a second factor of somebody who has none: an authenticator app or a passkey. */
+/** Requires a user without a second factor to set one up: an authenticator app or a passkey. */
 export function EnrolStep({ codes, onCodes, onDone }: Props) {
   const { t } = useLingui();
   const client = useQueryClient();
@@ -29,7 +29,7 @@ export function EnrolStep({ codes, onCodes, onDone }: Props) {
 
   const added = (made: string[]) => {
     if (made.length > 0) onCodes(made);
-    // The sign-in is complete now; who is signed in says so.
+    // The sign-in is complete; refetch the current user.
     void client.fetchQuery({ ...authMeQuery, staleTime: 0 });
   };
   if (codes) return <RecoveryCodes codes={codes} onDone={onDone} />;

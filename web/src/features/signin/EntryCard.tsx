@@ -9,19 +9,19 @@ import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Entry.module.css";
 import { LanguageChoice } from "./LanguageChoice";
 
-// Most installations announce nothing.
+// Loaded lazily: most installations have no announcement.
 const Markdown = lazy(async () => ({ default: (await import("@/ui/Markdown")).Markdown }));
 
 interface Props {
   title: string;
-  /** What this page is for, below its title. */
+  /** Description below the title. */
   text?: ReactNode;
   children: ReactNode;
-  /** Leads back to signing in. */
+  /** Shows a link back to the sign-in page. */
   back?: boolean;
 }
 
-/** The frame around everything that is shown before somebody is signed in. */
+/** The frame of the pages before sign-in. */
 export function EntryCard({ title, text, children, back = false }: Props) {
   const { t } = useLingui();
   const { data: greeting } = useQuery(greetingQuery);

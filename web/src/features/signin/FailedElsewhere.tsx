@@ -8,7 +8,7 @@ interface Props {
   provider: string | undefined;
 }
 
-/** Why signing in at a provider failed. The provider's answer brings only a code, never words of its own. */
+/** Why signing in through a provider failed. The provider returns only a code, no text of its own. */
 export function FailedElsewhere({ code, provider }: Props) {
   const { t, i18n } = useLingui();
   const known = PROBLEMS[code];

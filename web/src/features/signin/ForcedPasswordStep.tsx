@@ -9,11 +9,11 @@ import { useStartOver } from "./use-start-over";
 
 interface Props {
   user: Me["user"] | undefined;
-  /** The password that was typed a moment ago; absent after a reload. */
+  /** The password typed a moment ago; absent after a reload. */
   current: string | undefined;
 }
 
-/** Demands a new password before anything else. */
+/** Requires a new password before anything else. */
 export function ForcedPasswordStep({ user, current }: Props) {
   const { t } = useLingui();
   const change = useChangePassword();

@@ -6,7 +6,7 @@ import { EmailForm } from "./EmailForm";
 import { EntryCard } from "./EntryCard";
 import { MailSent } from "./MailSent";
 
-/** Asks for a link with which a new password is set. */
+/** Requests a password reset link. */
 export function ForgotPasswordPage() {
   const { t } = useLingui();
   const { data: greeting } = useQuery(greetingQuery);

@@ -10,11 +10,11 @@ import { useStrength } from "./use-strength";
 
 interface Props extends Omit<PasswordInputProps, "value"> {
   value?: string;
-  /** Words that are easy to guess for this person: their e-mail and name. */
+  /** Words that are easy to guess for this user: e-mail and name. */
   personal: readonly string[];
 }
 
-/** A new password, with the site's rules and how strong it is while it is typed. */
+/** A new password, with the password rules and a live strength indicator. */
 export function NewPasswordInput({ value = "", personal, ...input }: Props) {
   const { t } = useLingui();
   const { data: greeting } = useQuery(greetingQuery);

@@ -4,7 +4,7 @@ import { part } from "@/routing/part";
 
 const ProofDialog = part(() => import("./ProofDialog").then((it) => it.ProofDialog));
 
-/** The place of the dialog that asks once more who this is, wherever on the page it is needed. */
+/** Renders the identity confirmation dialog when any request needs it. */
 export function ProofDesk() {
   const asking = useSyncExternalStore(proofDesk.subscribe, proofDesk.isAsking);
   return asking ? (

@@ -8,7 +8,7 @@ import { greetingQuery, useConfirmItIsYou } from "@/queries/auth";
 import { factorsShowQuery } from "@/queries/factors";
 import { type Mean, ProofFields } from "./ProofFields";
 
-/** Asks once more who this is, for a request that waits for it; see `send` in api/client. */
+/** Asks the user to confirm their identity for a waiting request; see `send` in api/client. */
 export function ProofDialog() {
   const { t } = useLingui();
   const { data: factors, isPending } = useQuery(factorsShowQuery);
@@ -25,8 +25,8 @@ export function ProofDialog() {
       size="26rem"
       zIndex={400}
     >
-      {/* Escape in a field is kept from what is open behind, so it is heard here. */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: closes what the dialog's own key would close */}
+      {/* Stops Escape from reaching what is open behind the dialog. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: closes the dialog as its own Escape handler would */}
       <div onKeyDown={(event) => event.key === "Escape" && giveUp()}>
         <Stack>
           <Text size="sm">{t`This action needs a recent sign-in. You are asked once every 15 minutes.`}</Text>
@@ -55,7 +55,7 @@ export function ProofDialog() {
   );
 }
 
-/** By what somebody with these factors can prove it; the password first, which everybody knows best. */
+/** The proof methods for these factors; the password first, as the most familiar. */
 function methodsOf(factors: Factors | undefined): Mean[] {
   const methods: Mean[] = ["password"];
   if (factors?.totp_since) methods.push("code");

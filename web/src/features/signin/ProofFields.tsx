@@ -11,15 +11,15 @@ export const MEANS = ["password", "code", "passkey", "recovery_code"] as const;
 export type Mean = (typeof MEANS)[number];
 
 interface Props {
-  /** The ways to prove it, the usual one first. */
+  /** The proof methods, the default first. */
   methods: readonly Mean[];
   onProve: (evidence: Evidence) => Promise<unknown>;
   submit: string;
-  /** What else can be done: cancel, use another account. */
+  /** Another action: cancel, or use another account. */
   other: { label: string; onClick: () => void };
 }
 
-/** Proves that it is this person, in one of several ways. */
+/** Confirms the user's identity by one of several methods. */
 export function ProofFields({ methods, onProve, submit, other }: Props) {
   const { t } = useLingui();
   const [mean, setMean] = useState<Mean>(methods[0] ?? "code");
@@ -27,7 +27,7 @@ export function ProofFields({ methods, onProve, submit, other }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const field = useRef<HTMLInputElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another way has another field
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another method has another field
   useEffect(() => field.current?.focus(), [mean]);
 
   const prove = async (gather: () => Promise<Evidence>) => {
@@ -65,7 +65,7 @@ export function ProofFields({ methods, onProve, submit, other }: Props) {
     onChange: (event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value),
     size: "md",
     error: problem instanceof Problem && problem.field !== null ? true : undefined,
-    // Escape here closes only the dialog that asks, not what is open behind it.
+    // Escape closes only this dialog, not what is open behind it.
     "data-mantine-stop-propagation": true,
     "data-autofocus": true,
   } as const;

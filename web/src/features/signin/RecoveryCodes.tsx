@@ -11,7 +11,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** Recovery codes, the only time that they are shown. They go when the person says that they have them. */
+/** Recovery codes, shown once, until the user confirms that they are saved. */
 export function RecoveryCodes({ codes, onDone }: Props) {
   const { t } = useLingui();
   const [kept, setKept] = useState(false);

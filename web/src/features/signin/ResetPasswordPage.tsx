@@ -12,7 +12,7 @@ import { SignInProblem } from "./SignInProblem";
 
 const NOBODY: readonly string[] = [];
 
-/** Sets a new password by the one-time link that was mailed or handed over. */
+/** Sets a new password with a one-time link. */
 export function ResetPasswordPage() {
   const { t } = useLingui();
   const hash = useLocation({ select: (here) => here.hash });

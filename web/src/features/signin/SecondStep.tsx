@@ -5,7 +5,7 @@ import { greetingQuery, useSecondStep } from "@/queries/auth";
 import { ProofFields } from "./ProofFields";
 import { useStartOver } from "./use-start-over";
 
-/** What is asked for after a right password, of somebody who has a second factor. */
+/** The second factor, after the password was accepted. */
 export function SecondStep() {
   const { t } = useLingui();
   const { data: greeting } = useQuery(greetingQuery);

@@ -13,9 +13,9 @@ import { SecondStep } from "./SecondStep";
 const route = getRouteApi("/signin");
 
 /**
- * Signing in, step by step: whatever the server says is still missing is asked for.
+ * Sign-in, step by step, as the server requires.
  *
- * Which step it is comes from the server alone, so it is the same after a reload.
+ * The server alone decides the step, so a reload shows the same one.
  */
 export function SignInPage() {
   const { t } = useLingui();
@@ -23,7 +23,7 @@ export function SignInPage() {
   const navigate = useNavigate();
   const router = useRouter();
   const client = useQueryClient();
-  // The route asked who is signed in; each step puts its answer here.
+  // The route has fetched the current user; each step stores its response here.
   const { data: me } = useQuery({ ...authMeQuery, enabled: false });
   const [password, setPassword] = useState<string>();
   const [codes, setCodes] = useState<string[]>();

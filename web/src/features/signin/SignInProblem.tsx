@@ -5,7 +5,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useNow } from "@/ui/use-now";
 import { minutesAndSeconds } from "./waiting";
 
-/** Why signing in was refused; a lock says how long it still lasts. */
+/** Why signing in was refused; for a lockout, with the remaining time. */
 export function SignInProblem({ problem: thrown }: { problem: unknown }) {
   const problem = toProblem(thrown);
   const wait = problem.details.retry_after_s;

@@ -9,7 +9,7 @@ import { MailSent } from "./MailSent";
 import { NewPasswordInput } from "./NewPasswordInput";
 import { SignInProblem } from "./SignInProblem";
 
-/** Makes an account of one's own, where the site allows it. */
+/** Creates an account, if the site allows it. */
 export function SignUpPage() {
   const { t } = useLingui();
   const { data: greeting } = useQuery(greetingQuery);

@@ -7,12 +7,12 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./Entry.module.css";
 
 interface Props {
-  /** Gets the recovery codes; none when there were some already. */
+  /** Receives the recovery codes; none if some exist already. */
   onDone: (codes: string[]) => void;
   onCancel: () => void;
 }
 
-/** Sets an authenticator app up: its picture and secret, then a first code. */
+/** Sets up an authenticator app: QR code and secret, then a first code. */
 export function TotpSetup({ onDone, onCancel }: Props) {
   const { t } = useLingui();
   const { mutate: ask, data: offer, error: refused } = useOfferTotp();
@@ -20,7 +20,7 @@ export function TotpSetup({ onDone, onCancel }: Props) {
   const [code, setCode] = useState("");
   const requested = useRef(false);
   useEffect(() => {
-    // Asking twice would end the first secret.
+    // A second request would invalidate the first secret.
     if (!requested.current) ask();
     requested.current = true;
   }, [ask]);

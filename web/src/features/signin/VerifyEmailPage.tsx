@@ -9,7 +9,7 @@ import { linkToken } from "./link-token";
 import { MailSent } from "./MailSent";
 import { SignInProblem } from "./SignInProblem";
 
-/** Proves an e-mail address by the link that was mailed to it. */
+/** Verifies an e-mail address with the link that was sent to it. */
 export function VerifyEmailPage() {
   const { t } = useLingui();
   const token = linkToken(useLocation({ select: (here) => here.hash }));

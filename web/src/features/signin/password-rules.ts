@@ -2,13 +2,13 @@ import type { Greeting } from "@/api/types";
 
 export type PasswordRules = Greeting["password"];
 
-/** Whether a password keeps each rule that can be told by looking at it. */
+/** The password rules that can be checked locally, and whether each is met. */
 export function rulesKept(password: string, rules: PasswordRules): { length: boolean; classes: boolean } {
-  // Code points, as the server counts them.
+  // Code points, as on the server.
   return { length: [...password].length >= rules.min_length, classes: classesOf(password) >= rules.classes };
 }
 
-/** How many of small letters, capital letters, digits and other characters there are in it. */
+/** The number of character classes: lower case, upper case, digits and others. */
 export function classesOf(password: string): number {
   const small = /\p{Lowercase}/u;
   const capital = /\p{Uppercase}/u;
@@ -22,5 +22,5 @@ export function classesOf(password: string): number {
   ].filter(Boolean).length;
 }
 
-/** The judge's scores are from 0 to 4; what is below this is easy to guess, as the server says too. */
+/** Scores are 0 to 4; lower ones are easy to guess, as on the server. */
 export const GUESSABLE_BELOW = 2;

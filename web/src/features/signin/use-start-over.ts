@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { authMeQuery, useLogout } from "@/queries/auth";
 
-/** Gives a sign-in up that is not complete, and shows the form again. */
+/** Cancels an incomplete sign-in, and shows the form again. */
 export function useStartOver(): () => void {
   const client = useQueryClient();
   const logout = useLogout();

@@ -4,7 +4,7 @@ type Judge = typeof import("./strength").strengthOf;
 
 let coming: Promise<Judge> | null = null;
 
-/** How hard the password is to guess, from 0 to 4; null until the judge, which is large, has been downloaded. */
+/** Password strength, 0 to 4; null until the estimator, a large chunk, is downloaded. */
 export function useStrength(password: string, personal: readonly string[]): number | null {
   const [judge, setJudge] = useState<{ strengthOf: Judge } | null>(null);
   const enabled = password !== "";
@@ -15,7 +15,7 @@ export function useStrength(password: string, personal: readonly string[]): numb
     coming.then(
       (strengthOf) => here && setJudge({ strengthOf }),
       () => {
-        // The server judges in any case; the next field asks for the download again.
+        // The server checks in any case; the next field retries the download.
         coming = null;
       },
     );

@@ -4,7 +4,7 @@ import { IconSpeakerphone, IconX } from "@tabler/icons-react";
 import Markdown from "react-markdown";
 import styles from "./Announced.module.css";
 
-/** An announcement as everybody sees it. Raw HTML in it stays text. */
+/** An announcement as users see it. Raw HTML is shown as text. */
 export function Announced({ text, onDismiss }: { text: string; onDismiss?: () => void }) {
   const { t } = useLingui();
   return (
@@ -18,7 +18,7 @@ export function Announced({ text, onDismiss }: { text: string; onDismiss?: () =>
                 {children}
               </a>
             ),
-            // A picture of another site would tell it who reads this.
+            // An image of another site would disclose the reader to that site.
             img: ({ alt }) => <span>{alt}</span>,
             h1: ({ children }) => <p className={styles.heading}>{children}</p>,
             h2: ({ children }) => <p className={styles.heading}>{children}</p>,

@@ -5,10 +5,10 @@ import { lazy, Suspense } from "react";
 import { greetingQuery } from "@/queries/auth";
 import { loadAgain } from "@/routing/part";
 
-// Few installations announce anything, and Markdown is large.
+// Loaded lazily: few installations have announcements, and Markdown is large.
 const Announced = lazy(() => loadAgain(() => import("./Announced")).then((m) => ({ default: m.Announced })));
 
-/** What the administrators announce, until this person dismisses it on this browser; another text comes back. */
+/** The site announcement, until the user dismisses it in this browser; a new text is shown again. */
 export function Announcement() {
   const { t } = useLingui();
   const text = useQuery(greetingQuery).data?.announcement ?? "";

@@ -9,7 +9,7 @@ import { Section } from "./Section";
 
 const Announced = part(() => import("./Announced").then((m) => m.Announced));
 
-/** What everybody sees on top of the page. */
+/** The announcement at the top of every page. */
 export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValues> }) {
   const { t } = useLingui();
   const text = form.values.announcement;

@@ -7,11 +7,11 @@ import { type Setting, SITE_DEFAULTS, type SiteValues, sameSetting } from "./def
 interface Props {
   form: UseFormReturnType<SiteValues>;
   name: Setting;
-  /** The default in words. */
+  /** The default as text. */
   text: ReactNode;
 }
 
-/** What the default of a setting is, and a way back to it. */
+/** The default of a setting, with a reset button. */
 export function DefaultHint({ form, name, text: said }: Props) {
   if (sameSetting(form.values[name], SITE_DEFAULTS[name])) return <Trans>Default: {said}</Trans>;
   return (

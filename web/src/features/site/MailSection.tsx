@@ -24,14 +24,14 @@ import { Section } from "./Section";
 interface Props {
   form: UseFormReturnType<SiteValues>;
   site: Site;
-  /** undefined: as it is; null: none any more. */
+  /** undefined: unchanged; null: remove. */
   password: string | null | undefined;
   onPassword: (password: string | null | undefined) => void;
 }
 
 const BELOW = ["label", "input", "description", "error"] as ("label" | "input" | "description" | "error")[];
 
-/** The server that mail goes through, and whether it does. */
+/** The mail server, with a test. */
 export function MailSection({ form, site, password, onPassword }: Props) {
   const { t } = useLingui();
   const encryption = [
@@ -126,7 +126,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
   );
 }
 
-/** Sends a letter by the settings that are saved. */
+/** Sends a test e-mail with the saved settings. */
 function TestMail() {
   const { t } = useLingui();
   const me = useMe();

@@ -5,7 +5,7 @@ import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
 import { Section } from "./Section";
 
-/** Who sees the machines. */
+/** Who may see the nodes. */
 export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) {
   const { t } = useLingui();
   return (

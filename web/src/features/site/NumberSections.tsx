@@ -22,7 +22,7 @@ interface NumberProps extends Given {
   max: number;
 }
 
-/** A number with its default. */
+/** A number field with its default. */
 export function NumberField({ form, name, label, min, max }: NumberProps) {
   return (
     <NumberInput
@@ -40,7 +40,7 @@ export function NumberField({ form, name, label, min, max }: NumberProps) {
 
 const GRID = { base: 1, sm: 2 };
 
-/** What a password must be. */
+/** The password rules. */
 export function PasswordSection({ form }: Given) {
   const { t } = useLingui();
   return (
@@ -71,7 +71,7 @@ export function PasswordSection({ form }: Given) {
   );
 }
 
-/** When too many failures lock. */
+/** The sign-in lockout. */
 export function LockSection({ form }: Given) {
   const { t } = useLingui();
   return (
@@ -103,7 +103,7 @@ export function LockSection({ form }: Given) {
   );
 }
 
-/** How long a browser stays signed in, and who needs a second factor. */
+/** Sign-in duration, and who needs a second factor. */
 export function SessionsSection({ form }: Given) {
   const { t } = useLingui();
   const whom = [
@@ -157,7 +157,7 @@ export function SessionsSection({ form }: Given) {
   );
 }
 
-/** A number in a unit that people think in. */
+/** A number in a readable unit. */
 function About({ shown, children }: { shown: boolean; children: ReactNode }) {
   return (
     shown && (
@@ -168,7 +168,7 @@ function About({ shown, children }: { shown: boolean; children: ReactNode }) {
   );
 }
 
-/** How much may be asked, and how long is kept who did what. */
+/** Rate limit, and retention of audit entries and trash. */
 export function LimitsSection({ form }: Given) {
   const { t } = useLingui();
   return (

@@ -1,7 +1,7 @@
 import { Paper, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** Settings that belong together. */
+/** A group of settings. */
 export function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
   return (
     <Paper withBorder p="md" component="section">

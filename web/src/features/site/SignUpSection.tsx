@@ -9,7 +9,7 @@ import type { SiteValues } from "./defaults";
 import { NumberField } from "./NumberSections";
 import { Section } from "./Section";
 
-/** Whether people may make accounts of their own, and where they come into. */
+/** Whether users may sign up, and their default domain and project. */
 export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> }) {
   const { t } = useLingui();
   const domains = useQuery(domainsChoiceQuery).data ?? [];

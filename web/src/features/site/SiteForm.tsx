@@ -15,7 +15,7 @@ import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./
 import { SignUpSection } from "./SignUpSection";
 import styles from "./SiteForm.module.css";
 
-/** All settings in sections; what is changed is saved together, and nothing else is sent. */
+/** All settings in sections; saves only what changed. */
 export function SiteForm({ site }: { site: Site }) {
   const update = useUpdateSite();
   const [password, setPassword] = useState<string | null | undefined>(undefined);

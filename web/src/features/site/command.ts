@@ -1,7 +1,7 @@
 import type { SiteUpdate } from "@/api/types";
 import { commandLine } from "@/ui/command";
 
-/** The line that makes the same changes; a password is asked for and never on the line. */
+/** The equivalent CLI command; a password is prompted for and never on the command line. */
 export function siteCommand({ mail_password, ...changed }: SiteUpdate): string {
   const words = Object.entries(changed).map(([name, value]) => `${name}=${written(value)}`);
 

@@ -1,12 +1,12 @@
 import type { Site } from "@/api/types";
 
-/** A setting that this page shows. */
+/** A setting on this page. */
 export type Setting = Exclude<
   keyof Site,
   "mail_password_set" | "mail_error" | "mail_error_at" | "mail_waiting"
 >;
 
-/** What holds while nobody has chosen otherwise: the server's own, which a test compares. */
+/** The server's defaults; a test compares them. */
 export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   password_min_length: 10,
   password_classes: 2,
@@ -39,14 +39,14 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
 
 export type SiteValues = Required<Pick<Site, Setting>>;
 
-/** The settings out of an answer. */
+/** The settings in a response. */
 export function settingsOf(site: Site): SiteValues {
   return Object.fromEntries(
     (Object.keys(SITE_DEFAULTS) as Setting[]).map((name) => [name, site[name] ?? SITE_DEFAULTS[name]]),
   ) as SiteValues;
 }
 
-/** The settings that are other than they were. */
+/** The settings that changed. */
 export function changedSettings(before: SiteValues, now: SiteValues): Partial<SiteValues> {
   return Object.fromEntries(
     (Object.keys(SITE_DEFAULTS) as Setting[])

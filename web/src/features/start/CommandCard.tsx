@@ -6,11 +6,11 @@ import styles from "./StartPage.module.css";
 
 interface Props {
   email: string;
-  /** The name of a session that runs, to work in. */
+  /** Name of a running session. */
   running: string | undefined;
 }
 
-/** The same from a terminal of one's own. */
+/** The same from the command line. */
 export function CommandCard({ email, running }: Props) {
   const { t } = useLingui();
   const name = running ?? "NAME";

@@ -13,7 +13,7 @@ import styles from "./StartPage.module.css";
 const GIB = 2 ** 30;
 
 interface Props {
-  /** The newest session of this person, whose settings one press uses again. */
+  /** The user's newest session, whose settings can be reused. */
   last: Session | undefined;
   images: Image[] | undefined;
 }

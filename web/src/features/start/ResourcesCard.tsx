@@ -5,7 +5,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import styles from "./StartPage.module.css";
 
-/** How much of the machines is free. */
+/** Free capacity. */
 export function ResourcesCard({
   resources,
   problem,

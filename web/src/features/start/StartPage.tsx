@@ -12,7 +12,7 @@ import { RecentCard } from "./RecentCard";
 import { ResourcesCard } from "./ResourcesCard";
 import styles from "./StartPage.module.css";
 
-/** The shortest ways to work. */
+/** The start page. */
 export function StartPage() {
   const { t } = useLingui();
   const me = useMe();

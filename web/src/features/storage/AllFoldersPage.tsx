@@ -9,7 +9,7 @@ import { StorageTabs } from "./StorageTabs";
 
 const route = getRouteApi("/shell/storage/folders");
 
-/** The folders of everybody that this person administers. */
+/** The folders of all owners that the user administers. */
 export function AllFoldersPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -13,7 +13,7 @@ import { useProblemForm } from "@/ui/form/use-problem-form";
 
 type Values = { domains: string[]; projects: string[] };
 
-/** Who may use a host while it is not public. */
+/** Access list of a storage host that is not public. */
 export function HostAccess({ host }: { host: StorageHost }) {
   const { t } = useLingui();
   const set = useSetHostAccess();

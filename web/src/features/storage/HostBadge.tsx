@@ -3,7 +3,7 @@ import type { StorageHost } from "@/api/types";
 import { ToneBadge } from "@/ui/ToneBadge";
 import { HOST_STATES } from "./words";
 
-/** Whether a storage host answers and takes new folders. */
+/** Whether a storage host is available and accepts new folders. */
 export function HostBadge({ host }: { host: StorageHost }) {
   const { t, i18n } = useLingui();
   const { title, tone } = HOST_STATES[host.state];

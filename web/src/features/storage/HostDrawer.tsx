@@ -24,7 +24,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** One storage host: how it is, and who may use it. */
+/** A storage host: its state and its access list. */
 export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(hostsShowQuery(id));

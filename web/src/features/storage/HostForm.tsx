@@ -13,12 +13,12 @@ import { BACKENDS } from "./words";
 
 interface Props {
   opened: boolean;
-  /** Id of the host to change; without it a new one is added. */
+  /** Id of the host to edit; absent for a new one. */
   id?: string;
   onClose: () => void;
 }
 
-/** Adds a storage host, or changes one. */
+/** Adds or edits a storage host. */
 export function HostFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...hostsShowQuery(id ?? ""), enabled: id !== undefined });
@@ -163,7 +163,7 @@ function HostForm({ host, onDone }: { host: StorageHost | undefined; onDone: () 
   );
 }
 
-/** The line that adds the same host, or makes the same change. */
+/** The CLI command that adds or changes the host. */
 function hostCommand(
   host: StorageHost | undefined,
   values: Values,

@@ -25,7 +25,7 @@ const idOf = (host: StorageHost) => host.id;
 const look = (host: StorageHost) => ({ name: host.name, ended: !host.active });
 const NEW = "new";
 
-/** The storage hosts: where folders are kept, how they are, and who may use them. */
+/** The storage hosts with their states and access. */
 export function HostsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

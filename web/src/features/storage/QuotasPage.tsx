@@ -16,7 +16,7 @@ const route = getRouteApi("/shell/storage/quotas");
 const idOf = (quota: Quota) => `${quota.kind}:${quota.id}`;
 const look = (quota: Quota) => ({ name: quota.label });
 
-/** How much of the space for folders people and projects take, and how much they may. */
+/** Quota usage of users and projects. */
 export function QuotasPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -3,7 +3,7 @@ import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { PageTabs } from "@/ui/PageTabs";
 
-/** The pages about storage that the person may see. */
+/** Tabs of the storage pages that the user may see. */
 export function StorageTabs() {
   const { t } = useLingui();
   const me = useMe();

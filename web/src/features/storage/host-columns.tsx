@@ -17,7 +17,7 @@ function BackendText({ backend }: { backend: StorageHost["backend"] }) {
   return words ? i18n._(words.title) : backend;
 }
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const HOST_COLUMNS: readonly Column<StorageHost>[] = [
   {
     key: "name",

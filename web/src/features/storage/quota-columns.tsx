@@ -18,7 +18,7 @@ function FoldersText({ quota: { folders, most_folders: most } }: { quota: Quota 
   );
 }
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const QUOTA_COLUMNS: readonly Column<Quota>[] = [
   { key: "label", title: msg`Owner`, shown: "always", sortable: true, value: (quota) => quota.label },
   {

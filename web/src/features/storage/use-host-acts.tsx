@@ -6,7 +6,7 @@ import { useRemoveHost } from "@/queries/hosts";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 
-/** What can be done with storage hosts, and why not. */
+/** The actions on storage hosts, with the reason for a refusal. */
 export function useHostActs() {
   const { t } = useLingui();
   const refusal = useRefusal();

@@ -2,7 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { StorageHost } from "@/api/types";
 
-/** What the kinds of storage that Carrel brings are called; others have the words of their plug-ins. */
+/** Texts of the built-in storage kinds; plug-ins bring their own. */
 export const BACKENDS: Readonly<Record<string, { title: MessageDescriptor; text: MessageDescriptor }>> = {
   posix: {
     title: msg`Directory`,

@@ -4,7 +4,7 @@ import styles from "./Terminal.module.css";
 
 const ESC = "\u001b";
 
-/** The keys that the keyboard of a phone lacks. Ctrl holds for the next letter pressed here. */
+/** The keys that a phone's keyboard lacks. Ctrl applies to the next letter pressed here. */
 export function PhoneKeys({ onKey, onFocus }: { onKey: (input: string) => void; onFocus: () => void }) {
   const { t } = useLingui();
   const [ctrl, setCtrl] = useState(false);
@@ -37,7 +37,7 @@ export function PhoneKeys({ onKey, onFocus }: { onKey: (input: string) => void; 
           type="button"
           className={styles.key}
           aria-label={label}
-          // Without this the press would take the focus, and the phone would fold its keyboard away.
+          // Otherwise the button would take the focus, and the phone would hide its keyboard.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => {
             onKey(input);

@@ -11,7 +11,7 @@ import { TerminalBanner } from "./TerminalBanner";
 import { TerminalBar } from "./TerminalBar";
 import { useTerminal } from "./use-terminal";
 
-/** The screen with its bar above, and on a touch screen the keys a phone lacks below. */
+/** The terminal with its toolbar, and on a touch screen extra keys below. */
 export function Terminal({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const box = useRef<HTMLDivElement>(null);

@@ -17,14 +17,14 @@ interface Props {
   onDrop: () => void;
 }
 
-/** Less than this is sent before anybody could read about it. */
+/** Smaller pastes are sent before a message could be read. */
 const WORTH_SAYING = 32 * 1024;
 
-/** How the line is, when there is something to say. */
+/** The connection state, if it is worth showing. */
 export function TerminalBanner({ state, pending, ended, reason, onReopen, onDrop }: Props) {
   const sessionText = useSessionText();
   const refused = useProblemText();
-  // Whatever became of its shell: that ended with it.
+  // When the session has ended, the state of the shell no longer matters.
   if (ended) {
     return (
       <div className={styles.banner} data-tone="bad" role="status">

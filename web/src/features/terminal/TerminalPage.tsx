@@ -10,7 +10,7 @@ import { TerminalWaiting } from "./TerminalWaiting";
 
 const route = getRouteApi("/shell/terminal/$id");
 
-/** A shell in a session, over the whole page. */
+/** A terminal in a session, full page. */
 export function TerminalPage() {
   const { t } = useLingui();
   const { id } = route.useParams();
@@ -26,7 +26,7 @@ export function TerminalPage() {
       </Box>
     );
   }
-  // A shell that was reached stays on the page after its session ended: what it printed may matter.
+  // A terminal that was open stays visible after its session ended: its output may matter.
   return session.data.started_at ? (
     <Terminal key={session.data.id} session={session.data} />
   ) : (

@@ -7,7 +7,7 @@ import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { StateBadge } from "@/features/sessions/StateBadge";
 import { useSessionText } from "@/sentences/use-session-text";
 
-/** Shown until the session runs; the terminal then opens by itself. */
+/** Shown until the session runs; the terminal then opens automatically. */
 export function TerminalWaiting({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const sessionText = useSessionText();

@@ -1,18 +1,18 @@
-/** Small enough that a keystroke after a paste is not stuck behind it for long. */
+/** Small, so that a keystroke after a paste is sent soon. */
 const CHUNK = 16 * 1024;
-/** Stop adding when so much waits in the browser; the far end reads at its own speed. */
+/** Stop sending above this many buffered bytes; the server reads at its own speed. */
 const HIGH_WATER = 64 * 1024;
 const PAUSE_MS = 10;
 
 interface QueueOptions {
   send: (chunk: Uint8Array<ArrayBuffer>) => void;
-  /** Bytes given to the browser and not yet on the wire; infinite while the line is down. */
+  /** Bytes in the browser's send buffer; infinite while disconnected. */
   inFlight: () => number;
   later: (callback: () => void, delayMs: number) => unknown;
   onPending?: (bytes: number) => void;
 }
 
-/** Input on its way to a shell: sent in order, in chunks, and only as fast as the line takes it. */
+/** Terminal input: sent in order, in chunks, with back-pressure. */
 export class InputQueue {
   private chunks: Uint8Array<ArrayBuffer>[] = [];
   private waiting = false;
@@ -29,7 +29,7 @@ export class InputQueue {
     this.tell();
   }
 
-  /** Sends what the line has room for, and comes back for the rest. */
+  /** Sends as much as the buffer allows, and schedules the rest. */
   pump(): void {
     while (this.chunks.length > 0 && this.options.inFlight() < HIGH_WATER) {
       this.options.send(this.chunks.shift() as Uint8Array<ArrayBuffer>);

@@ -7,7 +7,7 @@ export type LinkState =
   | { kind: "exited"; code: number | null }
   | { kind: "refused"; code: string; detail: string };
 
-/** The part of WebSocket that we use; tests bring their own. */
+/** The subset of WebSocket that is used; tests provide their own. */
 export interface Wire {
   binaryType: BinaryType;
   readyState: number;
@@ -19,19 +19,19 @@ export interface Wire {
 }
 
 export interface LinkOptions {
-  /** The terminal's address, without a query. */
+  /** URL of the terminal, without a query. */
   address: string;
   size: () => { cols: number; rows: number };
   onOutput: (bytes: Uint8Array) => void;
   onState: (state: LinkState) => void;
-  /** Output is missing: so many bytes scrolled out of the server's memory while the line was down. */
+  /** Output is missing: this many bytes left the server's buffer while disconnected. */
   onGap: (bytes: number) => void;
-  /** The shell we had is gone; what follows comes from a fresh one. */
+  /** The previous shell is gone; output now comes from a new one. */
   onFresh: () => void;
   onPending?: (bytes: number) => void;
-  /** The terminal to go on with, from the oldest output that the server remembers. */
+  /** The terminal to resume, from the oldest buffered output. */
   resume?: string | null;
-  /** The terminal to go on with later; null when there is none any more. */
+  /** The terminal to resume later; null if it is gone. */
   onTerminal?: (terminal: string | null) => void;
   open?: (url: string) => Wire;
   later?: (callback: () => void, delayMs: number) => unknown;
@@ -41,19 +41,19 @@ const OPEN = 1;
 const LONGEST_WAIT_MS = 8_000;
 
 /**
- * One shell at the other end of a line that may break.
+ * A connection to a shell that resumes after interruptions.
  *
- * Every output byte has a position. We count what we have shown; after a break we say how far we came, and the server
- * sends the rest, so that nothing is shown twice and nothing is lost while the server still remembers it.
+ * Every output byte has an offset. The client counts the bytes that it has shown and sends the count on
+ * reconnect; the server sends the rest, so that no output is repeated or lost while it is still buffered.
  */
 export class TerminalLink {
   private wire: Wire | null = null;
   private terminal: string | null;
-  /** Where the next byte is in the output; null for as long as we have shown nothing of it. */
+  /** Offset of the next output byte; null before any output. */
   private offset: number | null = null;
   private toSkip = 0;
   private attempt = 0;
-  /** The server has said which terminal this line is for. */
+  /** The server has confirmed the terminal of this connection. */
   private attached = false;
   private over = false;
   private readonly input: InputQueue;
@@ -63,7 +63,7 @@ export class TerminalLink {
     this.input = new InputQueue({
       send: (chunk) => this.wire?.send(chunk),
       inFlight: () => (this.ready ? (this.wire?.bufferedAmount ?? 0) : Number.POSITIVE_INFINITY),
-      // Called as a method of another object, the browser's own function would throw.
+      // The browser's setTimeout throws if it is called as a method of another object.
       later: options.later ?? ((callback, delayMs) => setTimeout(callback, delayMs)),
       onPending: options.onPending,
     });
@@ -75,14 +75,14 @@ export class TerminalLink {
     return this.attached && this.wire?.readyState === OPEN;
   }
 
-  /** Sends what was typed or pasted; false when the line is down and it was not taken. */
+  /** Sends typed or pasted input; false when disconnected, and the input is dropped. */
   send(input: string | Uint8Array<ArrayBuffer>): boolean {
     if (!this.ready || this.over) return false;
     this.input.add(typeof input === "string" ? new TextEncoder().encode(input) : input);
     return true;
   }
 
-  /** Drops what of a long paste has not been sent yet. */
+  /** Drops the unsent rest of a paste. */
   dropPending(): void {
     this.input.clear();
   }
@@ -91,7 +91,7 @@ export class TerminalLink {
     if (this.ready) this.wire?.send(JSON.stringify({ type: "resize", cols, rows }));
   }
 
-  /** The network said that it went away or came back: do not wait for a time-out to notice. */
+  /** The network state changed: act now instead of waiting for a time-out. */
   networkChanged(online: boolean): void {
     if (this.over) return;
     if (!online) this.abandon();
@@ -149,7 +149,7 @@ export class TerminalLink {
     this.attempt = 0;
     this.attached = true;
     this.options.onState({ kind: "open" });
-    // The window may have changed its size while the line was down.
+    // The window may have been resized while disconnected.
     const { cols, rows } = this.options.size();
     this.resize(cols, rows);
     this.input.pump();
@@ -168,7 +168,7 @@ export class TerminalLink {
     this.options.onState({ kind: "exited", code });
   }
 
-  /** Gives the line up without waiting for its end, which may take long to be told when the network is away. */
+  /** Abandons the connection without waiting for its close event, which may come late without a network. */
   private abandon(): void {
     if (this.wire === null || this.wire.readyState > OPEN) return;
     this.wire.onmessage = null;
@@ -185,7 +185,7 @@ export class TerminalLink {
       this.options.onState({ kind: "refused", ...refusal(event) });
       return;
     }
-    // A close in good order without an exit code still means that the shell has ended.
+    // A normal close without an exit code still means that the shell has ended.
     if (event.code === 1000) {
       this.exited(null);
       return;

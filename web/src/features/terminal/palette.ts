@@ -1,6 +1,6 @@
 import type { ITheme } from "@xterm/xterm";
 
-/** The terminal's sixteen colours, chosen to be readable on the page's own grounds. */
+/** The 16 terminal colours, readable on the page's backgrounds. */
 export function terminalTheme(scheme: "light" | "dark"): ITheme {
   if (scheme === "dark") {
     return {

@@ -1,6 +1,6 @@
 const KEY = "carrel.terminal.";
 
-/** The terminal that this tab had open in the session before it was reloaded. */
+/** The terminal that this tab had open in the session before a reload. */
 export function rememberedTerminal(sessionId: string): string | null {
   try {
     return sessionStorage.getItem(KEY + sessionId);
@@ -9,12 +9,12 @@ export function rememberedTerminal(sessionId: string): string | null {
   }
 }
 
-/** Keeps the terminal for as long as the tab lives; null forgets it. */
+/** Remembers the terminal for the lifetime of the tab; null forgets it. */
 export function rememberTerminal(sessionId: string, terminal: string | null): void {
   try {
     if (terminal === null) sessionStorage.removeItem(KEY + sessionId);
     else sessionStorage.setItem(KEY + sessionId, terminal);
   } catch {
-    // Without storage a reload opens a new shell.
+    // Without storage, a reload opens a new shell.
   }
 }

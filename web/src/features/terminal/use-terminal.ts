@@ -19,7 +19,7 @@ interface Options {
 
 export interface TerminalHandle {
   state: LinkState;
-  /** Bytes of a paste that are still waiting to be sent. */
+  /** Bytes of a paste still to be sent. */
   pending: number;
   send: (input: string) => void;
   focus: () => void;
@@ -28,7 +28,7 @@ export interface TerminalHandle {
   copy: () => void;
 }
 
-/** A screen in `box`, linked to a shell in the session. */
+/** A terminal in `box`, connected to a shell in the session. */
 export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options): TerminalHandle {
   const [state, setState] = useState<LinkState>({ kind: "connecting" });
   const [pending, setPending] = useState(0);
@@ -39,7 +39,7 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
   const latestTexts = useRef(texts);
   latestTexts.current = texts;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: size and colours change the screen in place, below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: size and colours are updated in place, below
   useEffect(() => {
     const root = box.current;
     if (!root) return;
@@ -122,7 +122,7 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
   return { screen, fit };
 }
 
-/** False for the keys that are not for the shell: copy, paste, and the way out of the terminal. */
+/** False for keys that the shell must not get: copy, paste, and leaving the terminal. */
 function onKey(screen: Screen, event: KeyboardEvent): boolean {
   const ours = event.ctrlKey && event.shiftKey && !event.altKey && !event.metaKey;
   if (!ours)
@@ -132,7 +132,7 @@ function onKey(screen: Screen, event: KeyboardEvent): boolean {
     event.preventDefault();
     return false;
   }
-  // The browser's own paste follows when the shell is not given the key.
+  // The browser's own paste follows when the shell does not get the key.
   if (event.code === "KeyV") return false;
   if (event.code === "KeyX") {
     event.preventDefault();

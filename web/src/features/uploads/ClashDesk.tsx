@@ -5,7 +5,7 @@ import { useLast } from "@/ui/use-last";
 import { uploads } from "./queue";
 import { useUploadItems } from "./use-uploads";
 
-/** Asks what becomes of an upload where there is a file of its name already, one after another. */
+/** Asks how to resolve the name conflicts of uploads, one after another. */
 export function ClashDesk() {
   const { t } = useLingui();
   const items = useUploadItems();

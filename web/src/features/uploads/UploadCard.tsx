@@ -9,10 +9,10 @@ import type { Batch } from "./batches";
 import { uploads } from "./queue";
 import type { UploadItem } from "./tasks";
 
-/** More would bury the rest; the folder shows what has arrived. */
+/** More would hide the rest; the folder shows what is complete. */
 const MOST = 20;
 
-/** What was asked for together: how far it is, and pausing, going on or giving up. */
+/** One upload batch: progress, pause, resume and cancel. */
 export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: string) => void }) {
   const { t } = useLingui();
   const { key, folder, items, done, state } = batch;

@@ -1,20 +1,20 @@
 import { isOpen, type UploadItem } from "./tasks";
 
-/** The uploads that were asked for together. */
+/** The uploads that were added together. */
 export interface Batch {
   key: number;
   folder: UploadItem["folder"];
   items: UploadItem[];
-  /** How many have arrived, and how many there are. */
+  /** Number of completed uploads. */
   done: number;
   sentBytes: number;
   totalBytes: number;
   state: "open" | "paused" | "lost" | "failed" | "over";
-  /** Those that a person has to look at. */
+  /** Uploads that need the user's attention. */
   troubles: UploadItem[];
 }
 
-/** The uploads by what they were asked for together, the newest first. */
+/** The uploads by batch, newest first. */
 export function batchesOf(items: readonly UploadItem[]): Batch[] {
   return [...grouped(items)].map(([key, members]) => batchOf(key, members)).reverse();
 }

@@ -1,6 +1,6 @@
 import type { UploadSource } from "./tasks";
 
-/** What was dropped or chosen: files with their paths, directories that hold nothing, and what could not be read. */
+/** Dropped or selected items: files with their paths, empty directories, and unreadable items. */
 export interface Dropped {
   files: UploadSource[];
   empty: string[];
@@ -8,9 +8,9 @@ export interface Dropped {
 }
 
 /**
- * The files and whole trees that were dropped from the desktop.
+ * The files and directory trees that were dropped from the desktop.
  *
- * Must be called while the event is handled: a browser forgets what was dropped right after.
+ * Call synchronously in the event handler: the browser clears the drop data afterwards.
  */
 export function readDropped(transfer: DataTransfer): Promise<Dropped> {
   const entries = [...transfer.items]
@@ -32,7 +32,7 @@ async function walked(entries: readonly (FileSystemEntry | File)[]): Promise<Dro
   );
 }
 
-/** A browser takes its time for each file: all of a directory are asked for at once. */
+/** Each file needs an asynchronous call: request all of a directory at once. */
 async function walk(entry: FileSystemEntry, path: string): Promise<Dropped> {
   try {
     if (entry.isFile)
@@ -56,7 +56,7 @@ const together = (parts: readonly Dropped[]): Dropped => ({
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
 
-/** Everything in a directory: a browser gives a hundred at a time. */
+/** All entries of a directory: the browser returns a hundred at a time. */
 async function childrenOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = directory.createReader();
   const all: FileSystemEntry[] = [];
@@ -69,7 +69,7 @@ async function childrenOf(directory: FileSystemDirectoryEntry): Promise<FileSyst
   }
 }
 
-/** The files of an input; those of a chosen directory with their paths in it. */
+/** The files of an input; those of a selected directory with their relative paths. */
 export const readChosen = (files: Iterable<File>): Dropped => ({
   files: [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })),
   empty: [],

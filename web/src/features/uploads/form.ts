@@ -5,8 +5,8 @@ import type { PackedFile } from "./packs";
 import type { Clash } from "./transfer";
 
 /**
- * Sends files as one form. The files are not read here, and no blob is made of them: a browser takes those of a form
- * from the disk itself, but only when an XMLHttpRequest sends it. Throws a Problem, or an AbortError.
+ * Sends files as one multipart form. The page does not read them into memory: a browser streams the files of
+ * a form from disk, but only with XMLHttpRequest. Throws a Problem, or an AbortError.
  */
 export async function sendForm(
   folder: string,
@@ -19,14 +19,14 @@ export async function sendForm(
   const answer = await posted(url, form, signal);
   if (answer.ok) return answer.json();
   const problem = toProblem(await answer.json().catch(() => ({})), answer);
-  // Another tab has got a new token: this one fetches it, and goes on once.
+  // Another tab has renewed the CSRF token: fetch it, and retry once.
   if (problem.code !== "auth.csrf" || !(await renewCsrfToken())) throw problem;
   const second = await posted(url, form, signal);
   if (second.ok) return second.json();
   throw toProblem(await second.json().catch(() => ({})), second);
 }
 
-/** What and when, then the files in the same order. */
+/** The metadata, then the files in the same order. */
 export function formOf(files: readonly PackedFile[]): FormData {
   const form = new FormData();
   const about = files.map(({ path, file }) => ({ path, modified: Math.max(file.lastModified, 0) / 1000 }));

@@ -3,24 +3,24 @@ import { Problem, toProblem } from "@/api/problem";
 import { sendForm } from "./form";
 import type { Clash } from "./transfer";
 
-/** Files up to this travel together. */
+/** Files up to this size are sent in packs. */
 export const PACKED = 256 * 2 ** 10;
 const MOST_FILES = 200;
-/** With what stands before each file: the server takes no larger form. */
+/** Including the part headers: the server accepts no larger form. */
 const MOST_BYTES = 2 ** 20;
 const OVERHEAD_BYTES = 512;
-/** A path stands in the list of all, its last name before the file as well; in UTF-8. */
+/** A path is in the metadata, and its file name again in the part header; in UTF-8. */
 const BYTES_OF_A_LETTER = 6;
-/** How far two spellings of the same time may differ. */
+/** Maximum rounding difference between two representations of the same time. */
 const SAME_TIME_MS = 1;
 
-/** A file and where it goes, relative to the folder. */
+/** A file and its target path, relative to the folder. */
 export interface PackedFile {
   path: string;
   file: File;
 }
 
-/** Takes files as long as they fit into one request; says whether one did. */
+/** Collects files while they fit into one request; returns whether a file fits. */
 export function packing(): (file: { path: string; size: number }) => boolean {
   let count = 0;
   let bytes = 0;
@@ -34,8 +34,8 @@ export function packing(): (file: { path: string; size: number }) => boolean {
 }
 
 /**
- * Sends files in one request. What became of each: null when it is there, or why it is not; of what has no outcome
- * nothing is known. Throws the problem that all of them have.
+ * Sends files in one request. The result of each: null if it was stored, or its problem; a file without a
+ * result is unknown. Throws a problem that concerns all of them.
  */
 export async function sendPack(
   folder: string,
@@ -46,7 +46,7 @@ export async function sendPack(
   try {
     return await sent(folder, clash, files, signal);
   } catch (thrown) {
-    // A browser says of a file that it could not read, and of a line that broke, the same.
+    // The browser reports the same error for an unreadable file and for a lost connection.
     const problem = toProblem(thrown);
     const readable = problem.status === 0 && !signal.aborted ? await readableOf(files) : files;
     if (readable.length === files.length) throw problem;
@@ -62,14 +62,14 @@ async function sent(
 ): Promise<Map<string, Problem | null>> {
   const done = await sendForm(folder, clash, files, signal);
   const refused = new Map(done.refused.map((one) => [one.path, problemOf(one)]));
-  // By their number, because what clashed may have got another name.
+  // By index, since a conflict may have changed the name.
   const complete = done.paths.length + done.refused.length >= files.length;
   const there = new Set(done.paths);
   const reported = files.filter(({ path }) => complete || refused.has(path) || there.has(path));
   return new Map(reported.map(({ path }) => [path, refused.get(path) ?? null]));
 }
 
-/** Those of which a browser gives the first byte. */
+/** The files whose first byte can be read. */
 async function readableOf(files: readonly PackedFile[]): Promise<PackedFile[]> {
   const could = await Promise.all(
     files.map(({ file }) =>
@@ -85,7 +85,7 @@ async function readableOf(files: readonly PackedFile[]): Promise<PackedFile[]> {
   return files.filter((_, index) => could[index]);
 }
 
-/** Whether this very file is there, as far as size and time tell. */
+/** Whether the same file exists already, judged by size and time. */
 export async function isThere(folder: string, { path, file }: PackedFile): Promise<boolean> {
   try {
     const { data } = await filesShow({ path: { ref: folder }, query: { path } });

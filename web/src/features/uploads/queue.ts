@@ -20,23 +20,23 @@ import {
   type UploadState,
 } from "./tasks";
 
-/** What speaks the protocol comes with the first upload. */
+/** The tus client is downloaded with the first upload. */
 const protocol = () => loadAgain(() => import("./transfer"));
 
 const AT_ONCE = 3;
-/** What fills a request at each of those places. */
+/** Files added per step: enough to fill a request for each of the parallel transfers. */
 const ADDED_AT_ONCE = 600;
 const TELL_MS = 200;
 const TELL_MS_EACH = 0.05;
-/** Until a server that restarts, or a line that broke, is tried again. */
+/** Pause before a retry after a server restart or a lost connection. */
 const LINE_REST_S = 3;
 const GONE: readonly number[] = [404, 410];
 
 /**
- * Every upload of this page, whichever page of ours is shown.
+ * All uploads of this browser tab, across pages.
  *
- * A few files are sent at once, in the order in which they were added. What is asked about one is asked of the person
- * while the others go on.
+ * Sends a few files at once, in the order in which they were added. The user is asked about conflicts while
+ * other uploads continue.
  */
 export class UploadQueue {
   private tasks: Task[] = [];
@@ -44,16 +44,16 @@ export class UploadQueue {
   private next = 1;
   private snapshot: readonly UploadItem[] = [];
   private readonly listeners = new Set<() => void>();
-  /** What was answered for all of a batch. */
+  /** The conflict choice of a batch. */
   private readonly choices = new Map<number, Choice>();
-  /** Batches of which not all files are in the list yet, and in which state the next ones get there. */
+  /** Batches that are still being added, and the initial state of their next files. */
   private readonly adding = new Map<number, "waiting" | "paused">();
   private telling: ReturnType<typeof setTimeout> | null = null;
   private resting: ReturnType<typeof setTimeout> | null = null;
-  /** Said for each folder whose files have changed. */
+  /** Called for each folder whose files changed. */
   onArrived: (folder: string) => void = () => undefined;
 
-  /** Takes up what this person began before the page was loaded; what somebody else began is let go of. */
+  /** Restores this user's unfinished uploads from before the page load; drops those of other users. */
   begin(user: string): void {
     if (this.user === user) return;
     for (const task of this.tasks) {
@@ -78,14 +78,14 @@ export class UploadQueue {
     this.tell();
   }
 
-  /** Sends files into a folder; of very many the first are on their way while the others are still looked at. */
+  /** Uploads files to a folder; large sets start before all of their files are processed. */
   add(folder: UploadItem["folder"], files: readonly UploadSource[]): void {
     const batch = this.next++;
     this.adding.set(batch, "waiting");
     this.addSome(batch, folder, files, 0);
   }
 
-  /** Takes up the files from `start` on. A browser asks the disk for the size of each, and the page waits for that. */
+  /** Adds the files from `start` on. The browser reads the size of each from disk, which blocks the page. */
   private addSome(
     batch: number,
     folder: UploadItem["folder"],
@@ -97,7 +97,7 @@ export class UploadQueue {
     const end = start + ADDED_AT_ONCE;
     const lost = this.tasks.filter((task) => task.state === "lost" && task.folder.id === folder.id);
     for (const { path, file } of files.slice(start, end)) {
-      // Chromium asks the disk for the size with each look at it, unless it was asked for the time before.
+      // Chromium reads the size from disk on every access, unless the time was read before.
       void file.lastModified;
       const begun = lost.find((task) => task.path === path);
       if (begun && this.takeUp(begun.key, file)) continue;
@@ -121,7 +121,7 @@ export class UploadQueue {
     this.pump();
   }
 
-  /** Goes on with an upload that was begun before the page was loaded; false when this is another file. */
+  /** Resumes an upload from before the page load; false if it is another file. */
   takeUp(key: number, file: File): boolean {
     const task = this.tasks.find((one) => one.key === key);
     const begun = task?.url ? begunUploads(this.user)[task.url] : undefined;
@@ -146,13 +146,13 @@ export class UploadQueue {
     this.pump();
   }
 
-  /** Tries again what failed. */
+  /** Retries the failed uploads. */
   retry(batch: number): void {
     for (const task of this.of(batch, ["failed"])) Object.assign(task, { state: "waiting", problem: null });
     this.pump();
   }
 
-  /** Gives up what has not arrived; what has, stays. */
+  /** Cancels the unfinished uploads; completed ones stay. */
   cancel(batch: number): void {
     this.adding.delete(batch);
     for (const task of this.of(batch, [...OPEN, "lost", "failed"])) this.drop(task, "skipped");
@@ -160,14 +160,14 @@ export class UploadQueue {
     this.pump();
   }
 
-  /** Takes what is over out of the list. */
+  /** Removes finished uploads from the list. */
   clear(): void {
     for (const task of this.tasks) if (task.state === "failed") this.drop(task, "skipped");
     this.tasks = this.tasks.filter((task) => isOpen(task) || task.state === "lost");
     this.tell();
   }
 
-  /** Says what becomes of a file where there is one of its name; of all such in its batch with `forAll`. */
+  /** Resolves a name conflict; with `forAll`, all such conflicts of its batch. */
   answer(key: number, choice: Choice, forAll: boolean): void {
     const match = this.tasks.find((task) => task.key === key);
     if (!match) return;
@@ -198,7 +198,7 @@ export class UploadQueue {
     Object.assign(task, { state, transfer: null, url: null });
   }
 
-  /** Sends nothing more of it; a transfer of its own can be gone on with. */
+  /** Stops sending; a separate transfer can be resumed. */
   private stop(task: Task): void {
     void task.transfer?.abort();
     if (!task.pack) return;
@@ -208,7 +208,7 @@ export class UploadQueue {
 
   private async giveUp(url: string, lost: boolean): Promise<void> {
     const { user } = this;
-    // Another tab may have gone on with it meanwhile.
+    // Another tab may have resumed it meanwhile.
     if (lost && !(url in (await lostUploads(user)))) return;
     forgetUpload(user, url);
     const { giveUp } = await protocol();
@@ -234,7 +234,7 @@ export class UploadQueue {
     this.tell();
   }
 
-  /** What can travel with a file, from its place on; itself first. */
+  /** The uploads that fit into one request with this one, from its index on; itself first. */
   private fellowsOf(first: Task, index: number): (Task & { file: File })[] {
     const ready: (Task & { file: File })[] = [];
     if (!canTravel(first)) return ready;
@@ -250,7 +250,7 @@ export class UploadQueue {
     return ready;
   }
 
-  /** What was answered for all of a batch holds for this one of it. */
+  /** Applies the conflict choice of its batch. */
   private applyChoice(task: Task): void {
     const choice = this.choices.get(task.batch);
     if (task.clash === "refuse" && choice && choice !== "skip") task.clash = choice;
@@ -266,7 +266,7 @@ export class UploadQueue {
     } catch (thrown) {
       outcome = toProblem(thrown);
     }
-    // Those that were paused or given up meanwhile are left as they are.
+    // Skip those that were paused or cancelled meanwhile.
     const those = tasks.filter((task) => task.pack === pack);
     for (const task of those) task.pack = null;
     if (outcome instanceof Problem) {
@@ -276,8 +276,8 @@ export class UploadQueue {
   }
 
   /**
-   * Sends files later, or by themselves, after a request with all of them failed. A line that broke and a server that
-   * restarts are no reason to send thousands one by one: they go together once more.
+   * Requeues files after their pack failed. After a lost connection or a server restart they are sent as a
+   * pack once more, instead of thousands one by one.
    */
   private putBack(tasks: Task[], problem: Problem): void {
     const unheard = problem.status === 0 || problem.status >= 500;
@@ -310,20 +310,20 @@ export class UploadQueue {
     if (first && arrived) this.onArrived(first.folder.id);
   }
 
-  /** Whether a name is taken by this very file, which an earlier request brought. */
+  /** Whether the existing file is this very one, stored by an earlier request. */
   private async hasArrived(task: Task & { file: File }, problem: Problem): Promise<boolean> {
     return problem.code === TAKEN && task.unheard && isThere(task.folder.id, task);
   }
 
-  /** Asks what becomes of a file whose name is taken, unless that was answered. */
+  /** Asks how to resolve a name conflict, unless the batch has a choice. */
   private ask(task: Task, problem: Problem): void {
     Object.assign(task, { state: "asking", problem });
     const answered = this.choices.get(task.batch);
-    // What was tried in vain is asked about: no file takes the place of a directory.
+    // A choice that failed is asked again: a file cannot replace a directory.
     if (answered && answered !== task.clash) this.decide(task, answered);
   }
 
-  /** Begins nothing for so long. */
+  /** Starts no transfers for this long. */
   private rest(seconds: number): void {
     this.resting ??= setTimeout(() => {
       this.resting = null;
@@ -345,12 +345,12 @@ export class UploadQueue {
       this.pump();
     };
     const library = await protocol().catch((thrown: unknown) => settle("failed", toProblem(thrown)));
-    // It may have been paused or given up meanwhile.
+    // It may have been paused or cancelled meanwhile.
     if (!library || task.state !== "sending" || task.turn !== turn) return;
     const { SMALL, transferOf } = library;
     const resumed = task.url !== null;
     this.applyChoice(task);
-    // A pause keeps the transfer, and the same one goes on.
+    // A pause keeps the transfer for resuming.
     task.transfer ??= transferOf(file, {
       folder: task.folder.id,
       path: task.path,
@@ -382,7 +382,7 @@ export class UploadQueue {
           this.rest(restOf(problem));
           return settle("waiting", problem);
         }
-        // The server keeps what has arrived for a day only.
+        // The server keeps partial uploads for only a day.
         if (resumed && GONE.includes(problem.status)) return settle("waiting");
         settle("failed", problem);
       },
@@ -390,7 +390,7 @@ export class UploadQueue {
     task.transfer.start();
   }
 
-  /** Tells those who look, a few times a second at most, and of thousands of files less often. */
+  /** Notifies subscribers, a few times a second at most, and less often with thousands of files. */
   private tell(): void {
     this.telling ??= setTimeout(
       () => {

@@ -1,21 +1,21 @@
-/** An upload that was begun, by which it can be gone on with after a reload. */
+/** An unfinished upload that can be resumed after a reload. */
 export interface Begun {
   folder: { id: string; name: string };
-  /** Where the file goes, relative to the folder. */
+  /** Target path, relative to the folder. */
   path: string;
-  /** What the file on this machine is known by. */
+  /** Identifies the local file. */
   name: string;
   size: number;
   modified: number;
 }
 
-/** How to let go of the uploads that this tab is at, by their addresses. */
+/** Functions that release the locks of this tab's uploads, by upload URL. */
 const ours = new Map<string, () => void>();
 
 const lockOf = (url: string) => `carrel.upload ${url}`;
 const keyOf = (user: string) => `carrel.uploads.${user}`;
 
-/** What this person began on this browser, by the address of the upload. */
+/** This user's unfinished uploads in this browser, by upload URL. */
 export function begunUploads(user: string): Record<string, Begun> {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(keyOf(user)) ?? "{}");
@@ -29,13 +29,13 @@ function keep(user: string, begun: Record<string, Begun>): void {
   try {
     localStorage.setItem(keyOf(user), JSON.stringify(begun));
   } catch {
-    // Without storage an upload is over with the page.
+    // Without storage, uploads end with the page.
   }
 }
 
-/** What this person began on this browser that no other tab is at. */
+/** This user's unfinished uploads in this browser that no other tab is sending. */
 export async function lostUploads(user: string): Promise<Record<string, Begun>> {
-  // A page that came without TLS, from another machine, has no locks.
+  // A page from another machine without TLS has no Web Locks.
   const locks = (await navigator.locks?.query())?.held ?? [];
   const elsewhere = new Set(locks.map(({ name }) => name));
   for (const url of ours.keys()) elsewhere.delete(lockOf(url));
@@ -44,7 +44,7 @@ export async function lostUploads(user: string): Promise<Record<string, Begun>> 
   );
 }
 
-/** Remembers an upload, and says to the other tabs that this one is at it. */
+/** Stores an upload, and locks it against other tabs. */
 export function rememberUpload(user: string, url: string, begun: Begun): void {
   keep(user, { ...begunUploads(user), [url]: begun });
   if (ours.has(url)) return;
@@ -52,7 +52,7 @@ export function rememberUpload(user: string, url: string, begun: Begun): void {
   void navigator.locks?.request(lockOf(url), () => over);
 }
 
-/** Says to the other tabs that this one is no longer at it; a page that is closed does so by itself. */
+/** Releases the lock of an upload; closing the page does so as well. */
 export function letGoOf(url: string): void {
   ours.get(url)?.();
   ours.delete(url);
@@ -64,6 +64,6 @@ export function forgetUpload(user: string, url: string): void {
   if (gone) keep(user, rest);
 }
 
-/** Whether this is the file that the upload was begun with, as far as a browser can tell. */
+/** Whether this is the file of the unfinished upload, as far as the browser can tell. */
 export const isSameFile = (begun: Begun, file: Pick<File, "name" | "size" | "lastModified">): boolean =>
   begun.name === file.name && begun.size === file.size && begun.modified === file.lastModified;

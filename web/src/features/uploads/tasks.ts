@@ -1,4 +1,4 @@
-/** One file on its way into a folder: what is known of it, and what can be done with it next. */
+/** The state of a file upload, and which actions it allows. */
 import type { Upload } from "tus-js-client";
 import type { Problem } from "@/api/problem";
 import { PACKED } from "./packs";
@@ -6,8 +6,8 @@ import type { Begun } from "./remembered";
 import type { Clash } from "./transfer";
 
 /**
- * waiting: for its turn; with a problem, until the server takes more. asking: there is a file of that name. lost: begun before the page was loaded; the file must be
- * chosen again.
+ * waiting: in the queue; with a problem, until the server accepts more. asking: the name exists already.
+ * lost: from before the page load; the file must be selected again.
  */
 export type UploadState =
   | "waiting"
@@ -23,7 +23,7 @@ export interface UploadItem {
   key: number;
   batch: number;
   folder: { id: string; name: string };
-  /** Where the file goes, relative to the folder. */
+  /** Target path, relative to the folder. */
   path: string;
   size: number;
   sent: number;
@@ -31,45 +31,45 @@ export interface UploadItem {
   problem: Problem | null;
 }
 
-/** A file to send; path: where it goes, relative to the folder. */
+/** A file to upload; path: target path, relative to the folder. */
 export interface UploadSource {
   path: string;
   file: File;
 }
 
-/** What to do with a file when one of its name exists. */
+/** How to resolve a name conflict. */
 export type Choice = Exclude<Clash, "refuse"> | "skip";
 
 export interface Task extends UploadItem {
   file: File | null;
   clash: Clash;
-  /** The address of the upload, once it is begun. */
+  /** URL of the upload, once it is created. */
   url: string | null;
   transfer: Upload | null;
-  /** Ends the request in which it travels with others. */
+  /** Aborts the pack request that contains it. */
   pack: AbortController | null;
-  /** It goes by itself, since a request with others failed. */
+  /** Send it separately, since a pack with it failed. */
   alone: boolean;
-  /** Nobody heard what became of a request that had it: it may have arrived. */
+  /** The response of its pack was lost: it may have been stored. */
   unheard: boolean;
-  /** How often it was its turn. */
+  /** Number of attempts. */
   turn: number;
 }
 
 export const TOO_MANY = 429;
 export const TAKEN = "file.exists";
 const USUAL_REST_S = 10;
-/** Nobody is signed in any more; another request is at it; too many requests. */
+/** Signed out; in use by another request; rate-limited. */
 const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
 export const NOT_BEGUN = { transfer: null, pack: null, alone: false, unheard: false, turn: 0 };
 export const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
 
 export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
 
-/** How many seconds after too many requests the server wants none. */
+/** Seconds to wait after a rate limit. */
 export const restOf = ({ details }: Problem): number => Number(details.retry_after_s) || USUAL_REST_S;
 
-/** Whether it can go with others: it is small, and nothing of it was begun. */
+/** Whether it can be part of a pack: it is small and not started. */
 export const canTravel = (task: Task): task is Task & { file: File } =>
   task.state === "waiting" &&
   !!task.file &&
@@ -79,8 +79,8 @@ export const canTravel = (task: Task): task is Task & { file: File } =>
   task.size <= PACKED;
 
 /**
- * Whether what has arrived is still there to be gone on with: this was no "no" to the upload itself, or one to its name,
- * about which its person is asked.
+ * Whether the stored part can be resumed: the error concerns neither the upload itself nor its name, about
+ * which the user is asked.
  */
 export const canGoOn = ({ status, code }: Problem): boolean =>
   status === 0 || status >= 500 || NOT_NOW.includes(status) || code === TAKEN;

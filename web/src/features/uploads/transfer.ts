@@ -3,9 +3,12 @@ import { csrfHeader, renewCsrfToken } from "@/api/client";
 import { type Problem, toProblem } from "@/api/problem";
 
 const MIB = 2 ** 20;
-/** One request each: a proxy may not let more pass at once, and a pause loses nothing of what arrived. */
+/** Maximum body size: a proxy may limit it, and a pause loses nothing that was stored. */
 const CHUNK = 64 * MIB;
-/** A file up to here goes with the request that begins its upload; of more, a cut line would lose too much. */
+/**
+ * Files up to this size are sent with the creation request; with larger ones, a lost connection would cost
+ * too much.
+ */
 export const SMALL = 4 * MIB;
 const PAUSES_MS = [200, 1000, 3000, 5000, 10_000, 20_000];
 
@@ -13,10 +16,10 @@ export type Clash = "refuse" | "replace" | "rename";
 
 export interface Wish {
   folder: string;
-  /** Where the file goes, relative to the folder. */
+  /** Target path, relative to the folder. */
   path: string;
   clash: Clash;
-  /** The address of the upload, when it was begun already. */
+  /** URL of the upload, if it exists already. */
   url: string | null;
   onUrl: (url: string) => void;
   onProgress: (sent: number) => void;
@@ -25,29 +28,29 @@ export interface Wish {
 }
 
 /**
- * Sends a file by tus; it goes on by itself when the line breaks. Begins when `start` is called.
+ * Uploads a file by tus, resuming after interruptions. Begins when `start` is called.
  *
- * One that was begun is only gone on with: the problem is 404 when nothing of it is there any more.
+ * An existing upload is only resumed: the problem is 404 if it is gone.
  */
 export function transferOf(file: File, wish: Wish): Upload {
   const upload = new Upload(file, {
-    // Whole, since the server's answer is relative to it. None for one that is begun: whatever the server said when it
-    // was asked how much has arrived, the tus client would begin it anew.
+    // Absolute, since the server's response is relative to it. Absent for an existing upload: otherwise the
+    // tus client would create a new one on any error of the offset request.
     endpoint: wish.url
       ? null
       : `${location.origin}/api/v1/vfolders/${encodeURIComponent(wish.folder)}/uploads`,
     uploadUrl: wish.url,
-    // By its time the server knows the file again that was done when it was killed.
+    // The time lets the server recognize a file that was complete when the server was killed.
     metadata: { path: wish.path, clash: wish.clash, modified: secondsOf(file) },
     chunkSize: CHUNK,
     uploadDataDuringCreation: file.size <= SMALL,
     retryDelays: PAUSES_MS,
-    // What a reload needs is remembered by `remembered.ts`, with the folder that it belongs to.
+    // `remembered.ts` stores what a reload needs, with the folder.
     storeFingerprintForResuming: false,
     onBeforeRequest: (request) => {
       const header = csrfHeader();
       if (header) request.setHeader(...header);
-      // What was answered after all of it had arrived, to an upload that began with another wish.
+      // The conflict choice for a complete upload that was created with another one.
       if (wish.url && wish.clash !== "refuse") request.setHeader("Carrel-Clash", wish.clash);
     },
     onShouldRetry: mayTryAgain,
@@ -59,7 +62,7 @@ export function transferOf(file: File, wish: Wish): Upload {
     onSuccess: wish.onDone,
     onError: (error) => {
       const problem = problemOf(error);
-      // Another tab has got a new token: this one fetches it, and goes on once.
+      // Another tab has renewed the CSRF token: fetch it, and retry once.
       if (problem.code !== "auth.csrf") return wish.onProblem(problem);
       void renewCsrfToken().then((renewed) => (renewed ? upload.start() : wish.onProblem(problem)));
     },
@@ -67,12 +70,12 @@ export function transferOf(file: File, wish: Wish): Upload {
   return upload;
 }
 
-/** When the file was last changed, in seconds since 1970. */
+/** Modification time in Unix seconds. */
 function secondsOf(file: File): string {
   return (Math.max(file.lastModified, 0) / 1000).toFixed(3);
 }
 
-/** Gives an upload up at the server. One that is gone already is as good. */
+/** Deletes an upload on the server. A missing one is success. */
 export async function giveUp(url: string): Promise<void> {
   const header = csrfHeader();
   const headers = { "Tus-Resumable": "1.0.0", ...(header ? Object.fromEntries([header]) : {}) };
@@ -81,7 +84,7 @@ export async function giveUp(url: string): Promise<void> {
 
 const LOCKED = 423;
 
-/** A line that broke, and a server that is busy or restarts, are tried again; an answer of "no" is not. */
+/** Lost connections and busy or restarting servers are retried; other errors are not. */
 function mayTryAgain(error: Error): boolean {
   const { status, code } = problemOf(error);
   return (
@@ -92,11 +95,11 @@ function mayTryAgain(error: Error): boolean {
   );
 }
 
-/** What the server said, out of the error of the tus client. */
+/** The server's problem in an error of the tus client. */
 export function problemOf(error: Error): Problem {
   const answer = error instanceof DetailedError ? error.originalResponse : null;
   const status = answer?.getStatus() ?? 0;
-  // An answer that is no "no" and makes no sense is like none: a proxy may have given it.
+  // A response that is neither an error nor valid counts as none: a proxy may have sent it.
   if (!answer || status < 400) return toProblem(error);
   const pause = Number(answer.getHeader("Retry-After")) || undefined;
   const body = { details: { retry_after_s: pause }, ...parsed(answer.getBody()) };

@@ -9,13 +9,13 @@ import { isOpen, type UploadItem } from "./tasks";
 export const useUploadItems = (): readonly UploadItem[] =>
   useSyncExternalStore(uploads.subscribe, uploads.read);
 
-/** What is being uploaded, by what was asked for together. */
+/** The uploads by batch. */
 export function useBatches(): Batch[] {
   const items = useUploadItems();
   return useMemo(() => batchesOf(items), [items]);
 }
 
-/** Keeps uploads going for as long as the caller is shown, and asks before the page is left while some go on. */
+/** Keeps uploads running while the caller is mounted, and asks before the page is closed during an upload. */
 export function useUploading(me: Me): void {
   const client = useQueryClient();
   useEffect(() => {

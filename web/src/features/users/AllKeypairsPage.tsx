@@ -15,7 +15,7 @@ const keyOf = (keypair: Keypair) => keypair.access_key;
 const look = (keypair: Keypair) => ({ name: keypair.access_key, ended: !keypair.active });
 const tools = (keypair: Keypair) => <KeypairTools keypair={keypair} domain={undefined} />;
 
-/** The keypairs of everybody whom the person administers. */
+/** The keypairs of all users that the current user administers. */
 export function AllKeypairsPage() {
   const { t } = useLingui();
   const search = route.useSearch();

@@ -14,7 +14,7 @@ import { ROLES, USER_STATE_NAMES } from "./words";
 type Role = "user" | "domain_admin" | "superadmin";
 type State = "active" | "inactive";
 
-/** Changes several users in the same way; what is not chosen stays as each has it. */
+/** Applies the same changes to several users; unset fields stay. */
 export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
   const { t, i18n } = useLingui();
   const update = useUpdateUser();

@@ -10,13 +10,13 @@ interface Props {
   onClose: () => void;
 }
 
-/** What was asked for, and what became of each. */
+/** The requested users and the result for each. */
 export interface Outcome {
   rows: DraftUser[];
   made: UserMade[];
 }
 
-/** Makes many users, out of a file or by a pattern. */
+/** Creates many users, from a file or a pattern. */
 export function CreateManyDrawer({ opened, onClose }: Props) {
   const { t } = useLingui();
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -31,7 +31,7 @@ export function CreateManyDrawer({ opened, onClose }: Props) {
       size="80rem"
       title={t`Create several users`}
       closeButtonProps={{ "aria-label": t`Close` }}
-      // What is shown once must not go by a slip of the mouse.
+      // Secrets shown once must not vanish by an accidental click.
       closeOnClickOutside={outcome === null}
       closeOnEscape={outcome === null}
     >

@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Makes one user; a password or link that comes back is shown once. */
+/** Creates a user; a returned password or link is shown once. */
 export function CreateUserDrawer({ opened, onClose }: Props) {
   const { t } = useLingui();
   const create = useCreateUser();
@@ -34,7 +34,7 @@ export function CreateUserDrawer({ opened, onClose }: Props) {
       size="lg"
       title={t`New user`}
       closeButtonProps={{ "aria-label": t`Close` }}
-      // What is shown once must not go by a slip of the mouse.
+      // Secrets shown once must not vanish by an accidental click.
       closeOnClickOutside={!secret}
     >
       {secret && made ? <Made user={made} onDone={close} /> : <CreateForm create={create} onDone={close} />}

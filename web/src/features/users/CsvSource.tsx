@@ -10,7 +10,7 @@ interface Props {
   parsed: Parsed;
 }
 
-/** A file of users, chosen or pasted. */
+/** A CSV of users, selected or pasted. */
 export function CsvSource({ text, onText, parsed }: Props) {
   const { t } = useLingui();
   const columns = CSV_COLUMNS.join(", ");

@@ -32,7 +32,7 @@ export const freshDefaults: Defaults = {
   description: "",
 };
 
-/** The defaults as the server takes them. */
+/** The defaults as the API takes them. */
 export function toDefaults({ way, password, domain, ...rest }: Defaults): DraftUser {
   return {
     ...rest,
@@ -43,7 +43,7 @@ export function toDefaults({ way, password, domain, ...rest }: Defaults): DraftU
   };
 }
 
-/** What holds for every row that does not say otherwise. */
+/** Defaults for the rows. */
 export function DefaultsPanel({ value, onChange }: { value: Defaults; onChange: (next: Defaults) => void }) {
   const { t, i18n } = useLingui();
   const me = useMe();

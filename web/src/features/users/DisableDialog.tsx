@@ -7,7 +7,7 @@ import { ManyDialog } from "@/ui/form/ManyDialog";
 import { disableUsersCommand } from "./command";
 import { SessionsChoice } from "./SessionsChoice";
 
-/** Asks what becomes of the live sessions of those who are deactivated. */
+/** Asks what happens to the live sessions of deactivated users. */
 export function DisableDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
   const { t } = useLingui();
   const update = useUpdateUser();

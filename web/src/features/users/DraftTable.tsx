@@ -6,11 +6,11 @@ import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {
   rows: DraftUser[];
-  /** What the server says of each row; absent while it looks. */
+  /** The server's validation of each row; absent while it is running. */
   checked: UserMade[] | undefined;
 }
 
-/** Users as they were written, each with what is wrong with it. Those with a problem come first. */
+/** The drafted users, with their errors. Invalid rows come first. */
 export function DraftTable({ rows, checked }: Props) {
   const { t } = useLingui();
   const order = rows.map((row, at) => ({ row, at, says: checked?.[at] }));

@@ -19,7 +19,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Changes one user; only what is other than before is sent. */
+/** Edits a user; sends only what changed. */
 export function EditUserDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const user = useQuery(usersShowQuery(id));

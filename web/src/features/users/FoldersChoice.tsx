@@ -5,13 +5,13 @@ export type FoldersFate = "keep" | "give" | "delete";
 
 interface Props {
   value: FoldersFate;
-  /** E-mail of who gets them. */
+  /** E-mail of the new owner. */
   recipient: string;
   onChange: (value: FoldersFate) => void;
   onRecipient: (email: string) => void;
 }
 
-/** Asks what becomes of the folders of those who are deleted for good. */
+/** Asks what happens to the folders of deleted users. */
 export function FoldersChoice({ value, recipient, onChange, onRecipient }: Props) {
   const { t } = useLingui();
   return (

@@ -11,7 +11,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { RowTool } from "@/ui/table/RowTool";
 import { RateLimitForm } from "./RateLimitForm";
 
-/** What an administrator can do with somebody's keypair. `domain`: id of the owner's. */
+/** Administrative actions on a user's keypair. `domain`: id of the owner's domain. */
 export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: string | undefined }) {
   const { t } = useLingui();
   const refusal = useRefusal();
@@ -19,7 +19,7 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
   const update = useUpdateKeypair();
   const remove = useDeleteKeypair();
   const key = keypair.access_key;
-  // What is listed is within reach; whose domain it is, is not said of each.
+  // The list contains only permitted keypairs, but not their domains.
   const whose = domain === undefined ? undefined : { owner: keypair.owner.id, domain };
   const askLimit = () => {
     const id = modals.open({

@@ -4,7 +4,7 @@ import type { RecoveryLink } from "@/api/types";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 import { Instant } from "@/ui/Instant";
 
-/** A one-time link to hand over, the only time that it is shown. */
+/** Shows a one-time link, once. */
 export function LinkPanel({
   email,
   link,

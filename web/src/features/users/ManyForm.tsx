@@ -13,9 +13,9 @@ import { DraftTable } from "./DraftTable";
 import { parseUsers, patternUsers, pieces } from "./drafts";
 import { PatternSource } from "./PatternSource";
 
-/** The most that the server takes at once. */
+/** Maximum users per request of the API. */
 const MOST = 500;
-/** Few enough to show how far it is: a password takes a while. */
+/** Small batches, to show progress: hashing a password takes a while. */
 const AT_ONCE = 20;
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   onCancel: () => void;
 }
 
-/** Where the users come from, what is the same for all, and what the server says of each before any is made. */
+/** The source of the users, their common settings, and the server's validation before any is created. */
 export function ManyForm({ onMade, onCancel }: Props) {
   const { t } = useLingui();
   const client = useQueryClient();
@@ -60,7 +60,7 @@ export function ManyForm({ onMade, onCancel }: Props) {
       }
       onMade({ rows, made });
     } catch (thrown) {
-      // Those that are made have passwords that nobody would see again.
+      // Show the created users: their passwords cannot be shown again.
       if (made.length > 0) onMade({ rows: rows.slice(0, made.length), made });
       setProblem(thrown);
     } finally {

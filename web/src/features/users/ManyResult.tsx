@@ -15,7 +15,7 @@ const SECRETS: CsvFields<UserMade> = [
   ["link_expires_at", (one) => one.link?.expires_at],
 ];
 
-/** What became of each; the passwords, the only time that they can be had. */
+/** The result for each user, with the passwords, shown once. */
 export function ManyResult({ outcome, onDone }: { outcome: Outcome; onDone: () => void }) {
   const { t } = useLingui();
   const [saved, setSaved] = useState(false);

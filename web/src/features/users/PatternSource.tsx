@@ -8,7 +8,7 @@ interface Pattern {
   count: number;
 }
 
-/** Users with numbers in their e-mail. */
+/** Users with numbered e-mails. */
 export function PatternSource({
   pattern,
   onChange,

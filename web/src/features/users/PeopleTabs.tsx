@@ -3,7 +3,7 @@ import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { PageTabs } from "@/ui/PageTabs";
 
-/** The pages about people and where they belong, as far as the person may see them. */
+/** Tabs of the user pages that the current user may see. */
 export function UsersTabs() {
   const { t } = useLingui();
   const me = useMe();

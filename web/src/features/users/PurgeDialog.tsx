@@ -7,7 +7,7 @@ import { ManyDialog } from "@/ui/form/ManyDialog";
 import { purgeUsersCommand } from "./command";
 import { FoldersChoice, type FoldersFate } from "./FoldersChoice";
 
-/** Deletes inactive users for good, after saying what is lost and having it typed. */
+/** Deletes inactive users permanently, after a typed confirmation. */
 export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => void }) {
   const { t } = useLingui();
   const purge = usePurgeUser();

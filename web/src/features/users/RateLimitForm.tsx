@@ -6,7 +6,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 
-/** How many requests a keypair may make. */
+/** The request rate limit of a keypair. */
 export function RateLimitForm({ keypair, onDone }: { keypair: Keypair; onDone: () => void }) {
   const { t } = useLingui();
   const update = useUpdateKeypair();

@@ -8,7 +8,7 @@ interface Props {
   onChange: (value: "keep" | "end") => void;
 }
 
-/** Asks what becomes of live sessions. */
+/** Asks what happens to live sessions. */
 export function SessionsChoice({ label, value, onChange }: Props) {
   const { t } = useLingui();
   return (

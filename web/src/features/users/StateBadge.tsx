@@ -10,7 +10,7 @@ const COLORS: Record<User["state"], string> = {
   purged: "red",
 };
 
-/** Whether somebody can sign in, in a word. */
+/** The state of an account as a badge. */
 export function StateBadge({ state }: { state: User["state"] }) {
   const { i18n } = useLingui();
   return (

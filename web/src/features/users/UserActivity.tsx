@@ -9,7 +9,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
-/** What somebody did lately. */
+/** The recent activity of a user. */
 export function UserActivity({ user }: { user: UserDetail }) {
   const { t } = useLingui();
   const actionText = useActionText();

@@ -23,7 +23,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Everything about one user. */
+/** Details of a user. */
 export function UserDrawer({ opened, id, onClose, ...rest }: Props) {
   const { t } = useLingui();
   const user = useQuery(usersShowQuery(id));

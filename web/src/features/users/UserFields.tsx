@@ -21,11 +21,11 @@ import { ROLES, USER_STATE_NAMES } from "./words";
 
 interface Props {
   form: UseFormReturnType<UserValues>;
-  /** Somebody who is there already: the e-mail stays. */
+  /** An existing user: the e-mail cannot change. */
   existing: boolean;
 }
 
-/** The fields about a user. */
+/** The fields of a user. */
 export function UserFields({ form, existing }: Props) {
   const { t, i18n } = useLingui();
   const refusal = useRefusal();
@@ -107,7 +107,7 @@ export function UserFields({ form, existing }: Props) {
   );
 }
 
-/** How somebody new signs in for the first time. */
+/** The initial credentials of a new user. */
 function FirstWay({ form }: Pick<Props, "form">) {
   const { t } = useLingui();
   return (

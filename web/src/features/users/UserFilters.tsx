@@ -16,7 +16,7 @@ interface Props {
   onChange: (part: Partial<UsersSearch>) => void;
 }
 
-/** Which users the list shows. */
+/** Filters of the user list. */
 export function UserFilters({ ref, search, onChange }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();

@@ -8,7 +8,7 @@ import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { KeypairTools } from "./KeypairTools";
 
-/** The keypairs of one user. */
+/** The keypairs of a user. */
 export function UserKeypairs({ user }: { user: UserDetail }) {
   const { t } = useLingui();
   const keypairs = useQuery(keypairsOfQuery(user.id));

@@ -11,7 +11,7 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { RowTool } from "@/ui/table/RowTool";
 import type { UserActs } from "./use-user-acts";
 
-/** Where somebody is signed in, and their second factor. */
+/** The sign-ins and second factors of a user. */
 export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs }) {
   const { t } = useLingui();
   const logins = useQuery(loginsOfQuery(user.id));

@@ -23,7 +23,7 @@ interface Props {
   onEdit: (user: User) => void;
 }
 
-/** The facts about a user, and what can be done with them. */
+/** Details of a user, with the available actions. */
 export function UserOverview({ user, acts, onEdit }: Props) {
   const { t } = useLingui();
   const recover = useRecoverUser();

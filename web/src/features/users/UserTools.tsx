@@ -11,7 +11,7 @@ interface Props {
   onEdit: (user: User) => void;
 }
 
-/** The buttons at the end of a user's row. */
+/** The row buttons of a user. */
 export function UserTools({ user, acts, onEdit }: Props) {
   const { t } = useLingui();
   const change = acts.why("user.update", user);

@@ -41,7 +41,7 @@ const route = getRouteApi("/shell/users");
 const idOf = (user: User) => user.id;
 const look = (user: User) => ({ name: user.email, ended: user.state !== "active" });
 
-/** The people whom somebody administers. What is shown is said by the address alone. */
+/** The users that the current user administers. The URL alone holds the view state. */
 export function UsersPage() {
   const { t } = useLingui();
   const search = route.useSearch();
@@ -224,7 +224,7 @@ export function UsersPage() {
   );
 }
 
-/** What can be done with those that are selected. */
+/** The actions on the selected users. */
 function Chosen({
   users,
   acts,

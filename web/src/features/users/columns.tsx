@@ -11,7 +11,7 @@ import { StateBadge } from "./StateBadge";
 const projectNames = (user: User) =>
   user.projects.map(({ name, admin }) => (admin ? `${name}*` : name)).join(", ");
 
-/** The keys of those that can be sorted by are the server's. */
+/** The keys of sortable columns are the server's sort keys. */
 export const USER_COLUMNS: readonly Column<User>[] = [
   {
     key: "email",

@@ -5,7 +5,7 @@ const option = (name: string, value: string | null | undefined): string[] => (va
 const each = (name: string, values: readonly string[] | undefined): string[] =>
   (values ?? []).flatMap((value) => [name, value]);
 
-/** The line that makes the same user; a password is asked for and never on the line. */
+/** The CLI command that creates the same user; a password is prompted for and never on the command line. */
 export function createUserCommand(request: UserCreate): string {
   return commandLine(
     "carrel",
@@ -26,7 +26,7 @@ export function createUserCommand(request: UserCreate): string {
   );
 }
 
-/** The line that makes the same change. */
+/** The CLI command for the same change. */
 export function updateUserCommand(email: string, changes: UserUpdate): string {
   return commandLine(
     "carrel",
@@ -51,11 +51,11 @@ export function updateUserCommand(email: string, changes: UserUpdate): string {
 type Named = Pick<User, "email">[];
 const emails = (users: Named): string[] => users.map(({ email }) => email);
 
-/** The line that deactivates them. */
+/** The CLI command that deactivates these users. */
 export const disableUsersCommand = (users: Named, sessions: "keep" | "end"): string =>
   commandLine("carrel", "user", "disable", ...emails(users), "--sessions", sessions);
 
-/** The line that deletes them for good. folders: null: whoever has folders stays. */
+/** The CLI command that deletes these users permanently. folders: null: users with folders stay. */
 export const purgeUsersCommand = (
   users: Named,
   endSessions: boolean,
@@ -73,15 +73,15 @@ export const purgeUsersCommand = (
 
 interface Edits {
   state: "active" | "inactive" | null;
-  /** What becomes of the sessions of those who become inactive. */
+  /** What happens to the sessions of deactivated users. */
   sessions: "keep" | "end";
   role: NonNullable<UserUpdate["role"]> | null;
-  /** Names of the projects that they come into, that they leave. */
+  /** Names of the projects to join and to leave. */
   added: readonly string[];
   taken: readonly string[];
 }
 
-/** The lines that make the same changes to all of them; undefined while there are none. */
+/** The CLI commands for these changes; undefined without changes. */
 export function editUsersCommand(users: Named, edits: Edits): string | undefined {
   const all = emails(users);
   const { role } = edits;

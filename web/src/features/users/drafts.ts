@@ -1,7 +1,7 @@
 import Papa from "papaparse";
 import type { DraftUser } from "@/api/types";
 
-/** The columns of a file of users, in the order of the template. */
+/** The columns of a CSV of users, in template order. */
 export const CSV_COLUMNS = [
   "email",
   "name",
@@ -32,13 +32,13 @@ export const CSV_TEMPLATE = `${CSV_COLUMNS.join(",")}\r\nada@example.org,Ada Lov
 
 export interface Parsed {
   rows: DraftUser[];
-  /** Titles that name no column of ours; what is below them is left out. */
+  /** Unknown column titles; their values are ignored. */
   unknown: string[];
-  /** Nothing says which column holds the e-mails. */
+  /** No column has the e-mails. */
   noEmail: boolean;
 }
 
-/** The users in a file of comma-separated values with a header, whatever the case of its titles. */
+/** The users in a CSV with a header; titles are case-insensitive. */
 export function parseUsers(text: string): Parsed {
   const { data, meta } = Papa.parse<Record<string, string>>(text.trim(), {
     header: true,
@@ -79,7 +79,7 @@ function draft(row: Record<string, string>, columns: Map<string, CsvColumn>): Dr
 
 export const MOST_BY_PATTERN = 100;
 
-/** So many users, numbered with as many digits as the last one needs: "lab01@example.org". */
+/** Numbered users, zero-padded to the length of the last number: "lab01@example.org". */
 export function patternUsers({
   prefix,
   suffix,
@@ -98,7 +98,7 @@ export function patternUsers({
   });
 }
 
-/** The list in pieces of at most so many. */
+/** Splits a list into chunks of at most this size. */
 export function pieces<T>(list: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
     list.slice(at * size, (at + 1) * size),

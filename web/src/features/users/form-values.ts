@@ -1,9 +1,9 @@
 import type { User, UserCreate, UserUpdate } from "@/api/types";
 
-/** How somebody who is made gets in for the first time. */
+/** How a new user gets the first password. */
 export type Way = "password" | "generate" | "link" | "none";
 
-/** What the form about a user holds. */
+/** Form values of a user. */
 export type UserValues = {
   email: string;
   name: string;
@@ -46,7 +46,7 @@ export const valuesOf = (user: User): UserValues => ({
   description: user.description,
 });
 
-/** The request for a new user. */
+/** The request that creates a user. */
 export function toCreate({ way, password, ...values }: UserValues): UserCreate {
   return {
     ...values,
@@ -56,7 +56,7 @@ export function toCreate({ way, password, ...values }: UserValues): UserCreate {
   };
 }
 
-/** What of a user is other than it was; nothing else is sent. */
+/** The fields that changed; nothing else is sent. */
 export function toUpdate(before: UserValues, now: UserValues): UserUpdate {
   const changed: Record<string, unknown> = {};
   for (const key of [

@@ -15,7 +15,7 @@ import { DisableDialog } from "./DisableDialog";
 import { PurgeDialog } from "./PurgeDialog";
 import { ranksAbove } from "./words";
 
-/** What can be done with users, wherever they are shown, and why not. */
+/** The actions on users, with the reason for a refusal. */
 export function useUserActs() {
   const { t } = useLingui();
   const me = useMe();
@@ -27,7 +27,7 @@ export function useUserActs() {
   return useMemo(() => {
     const closable = { closeButtonProps: { "aria-label": t`Close` } };
 
-    /** Why this person may not do that to the user, or null. */
+    /** Why the current user may not act on the user, or null. */
     const why = (action: ActionName, user: User): string | null => {
       if (ranksAbove(user.role, me.user.role)) return t`This user has a higher role than you.`;
       return refusal(action, { owner: user.id, domain: user.domain.id });

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { UserValues } from "./form-values";
 
-/** What can be said of the fields of a user without asking the server. */
+/** Client-side validation of a user's fields. */
 export function useUserRules() {
   const { t } = useLingui();
   return useMemo(

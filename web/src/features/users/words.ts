@@ -2,7 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { User } from "@/api/types";
 
-/** What somebody's role is called. */
+/** Names of the roles. */
 export const ROLES: Record<User["role"], MessageDescriptor> = {
   user: msg`User`,
   project_admin: msg`Project administrator`,
@@ -10,7 +10,7 @@ export const ROLES: Record<User["role"], MessageDescriptor> = {
   superadmin: msg`Superadmin`,
 };
 
-/** What the state of an account is called. */
+/** Names of the account states. */
 export const USER_STATE_NAMES: Record<User["state"], MessageDescriptor> = {
   active: msg`Active`,
   inactive: msg`Inactive`,
@@ -20,7 +20,7 @@ export const USER_STATE_NAMES: Record<User["state"], MessageDescriptor> = {
 
 const RANKS = ["user", "project_admin", "domain_admin", "superadmin"] as const;
 
-/** Whether one ranks above the other; administering a project is no rank. */
+/** Whether one role ranks above the other; project administration is no rank. */
 export function ranksAbove(one: User["role"], other: User["role"]): boolean {
   const rank = (role: User["role"]) => Math.max(1, RANKS.indexOf(role));
   return rank(one) > rank(other);

@@ -7,23 +7,23 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 
 interface Question {
   title: string;
-  /** The close button's name. */
+  /** Accessible name of the close button. */
   closeLabel: string;
   /** What will be lost, and that it cannot be undone. */
   children: ReactNode;
-  /** What the button that does it says. */
+  /** Label of the confirm button. */
   confirm: string;
-  /** The line that does the same. */
+  /** The equivalent CLI command. */
   command?: string;
-  /** What must be typed before it can be done: for what is gone for good and matters to others too. */
+  /** Text to type before confirming: for permanent deletions that affect others too. */
   typedName?: string;
-  /** Does it; a "no" of the server is shown and the question stays. */
+  /** The action; on an error the dialog stays open and shows it. */
   onConfirm: () => Promise<unknown>;
-  /** The question is gone, whatever the answer was. */
+  /** Called when the dialog closes, for any reason. */
   onClose?: () => void;
 }
 
-/** Asks before something that cannot be undone. */
+/** Confirms an action that cannot be undone. */
 export function askToConfirm({ title, closeLabel, onClose, ...question }: Question): void {
   const id = modals.open({
     title,

@@ -7,22 +7,21 @@ type Unit = keyof typeof SIZES;
 
 interface Props {
   label: string;
-  /** What it means. */
   description?: ReactNode;
-  /** The label is shown elsewhere: it is only for a screen reader here. */
+  /** The label is visible elsewhere: use it only for screen readers. */
   labelled?: boolean;
   /** In seconds; null: the field is empty. */
   value: number | null;
   onChange: (seconds: number) => void;
-  /** The field is emptied; without it, that counts as nothing of the unit. */
+  /** Called when the field is cleared; without it, empty counts as zero. */
   onClear?: () => void;
   disabled?: boolean;
-  /** In the field while it is disabled. */
+  /** Shown while the field is disabled. */
   placeholder?: string;
   error?: ReactNode;
 }
 
-/** A length of time as a number and its unit. */
+/** A duration as a number and its unit. */
 export function DurationInput(props: Props) {
   const { label, labelled, description, error, value, onChange, onClear, ...rest } = props;
   const { t } = useLingui();
@@ -61,7 +60,7 @@ export function DurationInput(props: Props) {
           value={unit}
           onChange={(next) => {
             if (!next) return;
-            // The number that is written stays, and means as many of the new unit.
+            // Keep the number and reinterpret it in the new unit.
             if (value !== null) onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
             setUnit(next as Unit);
           }}
@@ -71,7 +70,7 @@ export function DurationInput(props: Props) {
   );
 }
 
-/** The largest unit of which it is a whole number. */
+/** The largest unit that divides the duration. */
 function unitOf(seconds: number | null): Unit {
   if (seconds === null) return "h";
   const divisor = (["d", "h", "m"] as const).find((unit) => seconds > 0 && seconds % SIZES[unit] === 0);

@@ -5,27 +5,26 @@ import { CommandLine } from "@/ui/CommandLine";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 interface Props {
-  /** The fields. */
   children: ReactNode;
-  /** What `form.onSubmit(...)` of the form gave. */
+  /** The result of `form.onSubmit(...)`. */
   onSubmit: (event?: FormEvent<HTMLFormElement>) => void;
-  /** What the main button says. */
+  /** Label of the submit button. */
   submit: ReactNode;
   onCancel?: () => void;
   busy: boolean;
-  /** Something must be done first, which the fields say. */
+  /** Disables the submit button; the fields show why. */
   blocked?: boolean;
-  /** The server's last "no". */
+  /** The last error response. */
   problem: unknown;
-  /** The line that does the same on the command line. */
+  /** The equivalent CLI command. */
   command?: string;
-  /** Said right above the buttons. */
+  /** Shown above the buttons. */
   notice?: ReactNode;
-  /** Why it cannot be sent; null or absent when it can. */
+  /** Why submitting is refused; null or absent if it is allowed. */
   refusal?: string | null;
 }
 
-/** A form: its fields, its command line, the server's "no", and its buttons. Ctrl+Enter sends it from any field. */
+/** A form: fields, CLI command, error and buttons. Ctrl+Enter submits it. */
 export function Form({
   children,
   onSubmit,

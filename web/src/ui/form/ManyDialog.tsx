@@ -16,19 +16,19 @@ interface Failure {
 
 interface Props {
   items: Item[];
-  /** What happens to them, and the choices. */
+  /** The consequences and options. */
   children: ReactNode;
   confirm: string;
-  /** The line that does the same to all of them. */
+  /** The equivalent CLI command. */
   command?: string;
   dangerous?: boolean;
-  /** The choices are made. */
+  /** The required options are set. */
   ready?: boolean;
   act: (item: Item) => Promise<unknown>;
   onDone: () => void;
 }
 
-/** Does one thing to several, one after another, shows how far it is, and names those that it could not be done to. */
+/** Applies an action to several items, one after another, with progress, and lists the failed ones. */
 export function ManyDialog({
   items,
   children,
@@ -58,7 +58,7 @@ export function ManyDialog({
     }
     setDone(null);
     if (failed.length === 0) return onDone();
-    // What was done stays done; only the others are left to try again.
+    // Completed items stay done; keep only the failed ones to retry.
     setLeft(failed.map(({ item }) => item));
     setFailures(failed);
   };

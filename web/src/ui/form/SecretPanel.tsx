@@ -7,14 +7,14 @@ import { CopyButton } from "@/ui/CopyButton";
 interface Props {
   title: string;
   secret: string;
-  /** What the copy button copies, in words. */
+  /** Label of the copy button. */
   copyLabel: string;
-  /** How to use it. */
+  /** Usage instructions. */
   children?: ReactNode;
   onDone: () => void;
 }
 
-/** A secret, the only time that it is shown. It goes when the person says that they have it. */
+/** A secret, shown once, until the user confirms that it is saved. */
 export function SecretPanel({ title, secret, copyLabel, children, onDone }: Props) {
   return (
     <Alert color="brass" variant="light" icon={<IconKey size={18} aria-hidden />} title={title}>

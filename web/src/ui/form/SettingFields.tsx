@@ -6,15 +6,15 @@ import type { Setting, SettingValues } from "./settings";
 interface Props {
   settings: readonly Setting[];
   values: SettingValues;
-  /** Names of the secrets that are set already. */
+  /** Names of the secrets that are already set. */
   secrets?: readonly string[];
-  /** What is wrong with a setting. */
+  /** The error of a setting. */
   errorOf: (name: string) => ReactNode;
   disabled?: boolean;
   onChange: (name: string, value: unknown) => void;
 }
 
-/** The fields of the settings that a plug-in describes, whatever they are. */
+/** Form fields for the settings schema of a plug-in. */
 export function SettingFields({ settings, ...rest }: Props) {
   return settings.map((setting) => <SettingField key={setting.name} setting={setting} {...rest} />);
 }

@@ -4,11 +4,11 @@ import { slotDecimals, slotUnit } from "@/ui/slots";
 
 interface Props {
   slot: string;
-  /** Names it to a screen reader where nothing else does. */
+  /** Accessible name, where there is no label. */
   "aria-label"?: string;
   label?: string;
   description?: string;
-  /** In the base unit; null: nothing is written, as the placeholder says. */
+  /** In the base unit; null: empty, so the placeholder applies. */
   amount: number | null;
   max?: number;
   disabled?: boolean;
@@ -17,7 +17,7 @@ interface Props {
   onChange: (amount: number) => void;
 }
 
-/** An amount of a slot, written as people do: cores, GiB, parts of a device. */
+/** An amount of a slot in display units: cores, GiB, parts of a device. */
 export function SlotAmountInput({ slot, amount, max, onChange, ...rest }: Props) {
   const unit = slotUnit(slot);
   return (
@@ -26,7 +26,7 @@ export function SlotAmountInput({ slot, amount, max, onChange, ...rest }: Props)
       style={{ flex: 1, minWidth: 0 }}
       min={0}
       allowNegative={false}
-      // What somebody has written is refused or sent, never changed in silence when they leave the field.
+      // Never change the typed value on blur; invalid values are refused.
       clampBehavior="none"
       max={max === undefined ? undefined : max / unit}
       suffix={slot === "mem" ? " GiB" : ""}

@@ -6,7 +6,7 @@ import { slotUnit } from "@/ui/slots";
 import { SlotAmountInput } from "./SlotAmountInput";
 import { SlotNameInput } from "./SlotNameInput";
 
-/** One row of a table of limits. amount: in base units; null: not limited. */
+/** One row of slot limits. amount: in base units; null: unlimited. */
 export type SlotLimit = { slot: string; amount: number | null };
 
 interface Props {
@@ -15,13 +15,13 @@ interface Props {
   rows: SlotLimit[];
   onChange: (rows: SlotLimit[]) => void;
   error?: ReactNode;
-  /** Below the rows: what holds for the slots that have none. */
+  /** Below the rows: the default for the other slots. */
   others?: ReactNode;
 }
 
 const AT_FIRST: Record<string, number> = { cpu: 16_000, mem: 64 * 2 ** 30 };
 
-/** The most of each slot, or that it is not limited. */
+/** The limit of each slot, or unlimited. */
 export function SlotLimitsInput({ label, description, rows, onChange, error, others }: Props) {
   const { t } = useLingui();
   const set = (at: number, part: Partial<SlotLimit>) =>
@@ -33,7 +33,7 @@ export function SlotLimitsInput({ label, description, rows, onChange, error, oth
         {rows.map(({ slot, amount }, at) => {
           const name = names[slot] ?? slot;
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place while its slot is written
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no id while their slot is edited
             <Group key={at} gap="sm" wrap="nowrap" align="center">
               {names[slot] ? (
                 <span style={{ flex: "0 0 8.5rem", fontSize: "var(--mantine-font-size-sm)" }}>{name}</span>

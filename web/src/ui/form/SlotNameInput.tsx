@@ -7,11 +7,11 @@ import { inSlotOrder } from "@/ui/slots";
 interface Props {
   value: string;
   onChange: (slot: string) => void;
-  /** Slots that have a row already. */
+  /** Slots that already have a row. */
   taken: readonly string[];
 }
 
-/** The name of an accelerator's slot: one that some node has, or any other. */
+/** The name of an accelerator slot: an existing one, or any other. */
 export function SlotNameInput({ value, onChange, taken }: Props) {
   const { t } = useLingui();
   const groups = useQuery(groupsChoiceQuery).data ?? [];

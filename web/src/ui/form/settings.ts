@@ -1,11 +1,11 @@
-/** One setting of a back end, as the JSON schema of its plug-in describes it. */
+/** One setting of a back end, from the JSON schema of its plug-in. */
 export interface Setting {
   name: string;
   kind: "text" | "lines" | "secret" | "number" | "switch" | "choice" | "list";
   title: string;
   description: string;
   required: boolean;
-  /** What holds where nothing is given. */
+  /** The default. */
   usual: unknown;
   example: unknown;
   choices: string[];
@@ -21,7 +21,7 @@ const isSchema = (value: unknown): value is Schema => typeof value === "object" 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 
-/** The settings of a schema as the server gives them (`settings` of a kind), in its order. */
+/** The settings in a kind's JSON schema, in schema order. */
 export function settingsOf(schema: unknown): Setting[] {
   if (!isSchema(schema) || !isSchema(schema.properties)) return [];
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -54,7 +54,7 @@ function kindOf(schema: Schema): Setting["kind"] {
   return schema.format === "textarea" ? "lines" : "text";
 }
 
-/** What is sent: what was given of these settings, without what was left empty. */
+/** The settings to send, without empty ones. */
 export const givenSettings = (settings: readonly Setting[], values: SettingValues): Record<string, unknown> =>
   Object.fromEntries(
     settings
@@ -62,7 +62,7 @@ export const givenSettings = (settings: readonly Setting[], values: SettingValue
       .filter(([, value]) => value !== undefined && value !== ""),
   );
 
-/** What is sent of a back end that there is: the settings that are others now; null for one that is as usual again. */
+/** The changed settings of an existing back end; null resets one to its default. */
 export const changedSettings = (
   settings: readonly Setting[],
   before: SettingValues,
@@ -77,7 +77,7 @@ export const changedSettings = (
 
 const sent = (value: unknown): unknown => (value === undefined || value === "" ? null : value);
 
-/** The options of the command line that give these settings. Secrets and long texts are read, and not in it. */
+/** The CLI options for these settings. Secrets and long texts are prompted for, and omitted. */
 export const settingWords = (settings: readonly Setting[], given: SettingValues): string[] =>
   settings
     .filter(({ name }) => given[name] !== undefined)

@@ -3,10 +3,10 @@ import { useEffect } from "react";
 import { Problem } from "@/api/problem";
 
 /**
- * Mantine's form that also marks the field which the server found fault with.
+ * Mantine's form that also marks the field of a server error.
  *
- * The sentence itself belongs into the form's alert, with the next step; the field is only marked. A problem's `field`
- * may be a path ("slots.cpu"): each part is tried as a field of the form.
+ * The form's alert shows the message with the next step; the field is only marked. A problem's `field` may be
+ * a path ("slots.cpu"): each part is tried as a field of the form.
  */
 export function useProblemForm<Values extends Record<string, unknown>>(
   input: UseFormInput<Values>,
@@ -22,13 +22,13 @@ export function useProblemForm<Values extends Record<string, unknown>>(
   return form;
 }
 
-/** The field of the form that the server means, if it has it. */
+/** The form field that a server error names, if the form has it. */
 export function fieldOf(named: string, fields: string[]): string | undefined {
   const parts = named.split(".");
   return fields.find((field) => parts.includes(field));
 }
 
-/** For `form.onSubmit`: goes to the first field that is wrong. */
+/** For `form.onSubmit`: focuses the first invalid field. */
 export function focusFirst(form: { getInputNode: (path: string) => HTMLElement | null }) {
   return (errors: FormErrors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus();
 }

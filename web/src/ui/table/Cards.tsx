@@ -7,11 +7,11 @@ import { sorted } from "./sorted";
 import styles from "./table.module.css";
 
 interface Props<T> extends GridProps<T> {
-  /** What one card shows; without it, each column by its name. */
+  /** Content of a card; by default, all columns with their names. */
   card?: (row: T) => ReactNode;
 }
 
-/** A list for a narrow window: one card for each row. */
+/** A list in a narrow window: one card per row. */
 export function Cards<T>(props: Props<T>) {
   const { i18n } = useLingui();
   if (props.loading) {
@@ -39,7 +39,7 @@ export function Cards<T>(props: Props<T>) {
   );
 }
 
-/** The column that is always there as its heading, and the others below by name. */
+/** The column that cannot be hidden as the title, and the others below with their names. */
 function UsualCard<T>({ row, columns, visible, onOpen, tools, look }: GridProps<T> & { row: T }) {
   const { i18n } = useLingui();
   const head = columns.find(({ shown }) => shown === "always") ?? columns[0];

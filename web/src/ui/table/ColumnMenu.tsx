@@ -9,7 +9,7 @@ interface Props {
   onChange: (keys: string[]) => void;
 }
 
-/** Lets a person choose the columns of a list. */
+/** Selects the visible columns of a list. */
 export function ColumnMenu({ columns, chosen, onChange }: Props) {
   const { t, i18n } = useLingui();
   const keys = columns.map((column) => column.key);

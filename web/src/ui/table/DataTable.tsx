@@ -6,16 +6,16 @@ import { Cards } from "./Cards";
 import { Grid, type GridProps } from "./Grid";
 
 interface Props<T> extends GridProps<T> {
-  /** Why there is no list. */
+  /** The error that prevents the list. */
   problem: unknown;
   onRetry: () => void;
-  /** In the place of the list when it has no rows: an EmptyState with the next step. */
+  /** Shown if there are no rows: an EmptyState with the next step. */
   empty: ReactNode;
-  /** What a card shows in a narrow window; without it, each column by its name. */
+  /** Content of a card in a narrow window; by default, all columns with their names. */
   card?: (row: T) => ReactNode;
 }
 
-/** A list in all its states: loading, refused, empty, a table, and cards in a narrow window. */
+/** A list in all its states: loading, error, empty, table, and cards in a narrow window. */
 export function DataTable<T>({ problem, onRetry, empty, card, ...grid }: Props<T>) {
   const phone = useMediaQuery("(max-width: 47.99em)", undefined, { getInitialValueInEffect: false });
   if (problem != null) {

@@ -8,14 +8,14 @@ import { downloadText } from "@/ui/download";
 import { type CsvFields, toCsv } from "./csv";
 
 interface Props<T> {
-  /** Begins the file's name. */
+  /** Prefix of the file name. */
   name: string;
   fields: CsvFields<T>;
-  /** Every row that the filter finds, not only those loaded. */
+  /** All rows that match the filter, not only the loaded ones. */
   all: () => T[] | Promise<T[]>;
 }
 
-/** Saves a list as CSV. */
+/** Exports a list as CSV. */
 export function ExportButton<T>({ name, fields, all }: Props<T>) {
   const { t } = useLingui();
   const problemText = useProblemText();

@@ -11,7 +11,7 @@ import styles from "./table.module.css";
 import { type RowActs, useRowKeys } from "./use-row-keys";
 import type { Selection } from "./use-selection";
 
-/** What a row is called, and whether it is drawn as over or as still on its way to the server. */
+/** The name of a row, and whether it is ended or still pending at the server. */
 export interface RowLook {
   name: string;
   ended?: boolean;
@@ -19,31 +19,31 @@ export interface RowLook {
 }
 
 export interface GridProps<T> {
-  /** Names the table to a screen reader. */
+  /** Accessible name of the table. */
   label: string;
   rows: T[];
   rowId: (row: T) => string;
   columns: readonly Column<T>[];
-  /** The keys of the columns to show; all without it. */
+  /** Keys of the visible columns; all by default. */
   visible?: string[];
   loading: boolean;
   sorting?: Sorting;
   onSort?: (sorting: Sorting) => void;
-  /** The rows come in the order asked for; nothing is sorted here. */
+  /** The server has sorted the rows; the grid does not. */
   presorted?: boolean;
   look: (row: T) => RowLook;
   selection?: Selection<T>;
-  /** The id of the row that is shown in the drawer. */
+  /** Id of the row in the open drawer. */
   opened?: string;
   onOpen?: (row: T) => void;
-  /** What further keys do to the row in focus: arrows, Enter and X are taken. */
+  /** Further shortcuts of the focused row; arrows, Enter and X are reserved. */
   acts?: (row: T) => RowActs;
-  /** All cells of a row, for lists that join some of them; undefined for the usual ones. */
+  /** All cells of a row, for lists that merge some; undefined for the default cells. */
   cells?: (row: T, columns: readonly Column<T>[]) => ReactNode;
-  /** The buttons at the end of each row. Must be the same function as long as it draws the same. */
+  /** The row buttons. Keep the function stable while its output is the same. */
   tools?: (row: T) => ReactNode;
   toolsWidth?: string;
-  /** The person is near the end of what is loaded. */
+  /** Called when the user scrolls near the end of the loaded rows. */
   onNearEnd?: () => void;
   minWidth?: string;
 }
@@ -51,7 +51,7 @@ export interface GridProps<T> {
 const ROW_HEIGHT = 41;
 const NO_ACTS = () => ({});
 
-/** A list as a table; only the rows near the window are in the document. */
+/** A list as a virtualized table. */
 export function Grid<T>(props: GridProps<T>) {
   const { t, i18n } = useLingui();
   const { columns, visible, rows: given, sorting, selection, onNearEnd, onOpen } = props;
@@ -162,7 +162,7 @@ export function Grid<T>(props: GridProps<T>) {
   );
 }
 
-/** Stands for the rows that are not in the document. */
+/** Placeholder for the rows that are not rendered. */
 function Spacer({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (

@@ -4,7 +4,7 @@ import { IconKeyboard } from "@tabler/icons-react";
 
 export type KeyLine = readonly [keys: string[], what: string];
 
-/** The keys that work on a page; `lines` are those of the page itself. */
+/** The keyboard shortcuts of a page; `lines` are the page's own. */
 export function KeyHelp({
   lines,
   opened,
@@ -51,7 +51,7 @@ export function KeyHelp({
   );
 }
 
-/** Opens the list of keys. */
+/** Opens the list of keyboard shortcuts. */
 export function KeyHelpButton({ onClick }: { onClick: () => void }) {
   const { t } = useLingui();
   return (

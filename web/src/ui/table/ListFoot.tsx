@@ -4,19 +4,19 @@ import type { ReactNode } from "react";
 import styles from "./list.module.css";
 
 interface Props {
-  /** How many there are, in words: "3 users". */
+  /** The number of rows as text: "3 users". */
   counted: ReactNode;
   count: number;
-  /** The server has more; absent for lists that come whole. */
+  /** The server has more rows; absent for lists without pages. */
   more?: boolean;
   loading?: boolean;
   sorted?: boolean;
-  /** The server gives the order asked for: what is loaded is the beginning of that, not the newest. */
+  /** The server sorts: the loaded rows are the first in that order, not the newest. */
   presorted?: boolean;
   onMore?: () => void;
 }
 
-/** Below a list: how many there are, and more of them. */
+/** The footer of a list: the row count, and loading more. */
 export function ListFoot({
   counted,
   count,

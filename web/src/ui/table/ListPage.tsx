@@ -18,7 +18,7 @@ import { SearchBox } from "./SearchBox";
 import { useColumnChoice } from "./use-column-choice";
 import { usePageKeys } from "./use-page-keys";
 
-/** What a link to such a page carries: the list, and what is open over it. */
+/** Search parameters of a list page: the list, and the open drawer or form. */
 interface Address extends ListSearch {
   open?: string;
   form?: string;
@@ -33,11 +33,11 @@ type Table<T> = Pick<
 
 interface Props<T> extends Table<T> {
   title: string;
-  /** Names the choice of columns on this browser. */
+  /** Storage key of the column selection in this browser. */
   name: string;
   search: Address;
   onChange: (part: ListSearch, replace?: boolean) => void;
-  /** The question that brings the rows: useQuery's, or useInfiniteQuery's together with `onMore`. */
+  /** The query of the rows: useQuery, or useInfiniteQuery together with `onMore`. */
   list: {
     data: unknown;
     error: unknown;
@@ -46,27 +46,26 @@ interface Props<T> extends Table<T> {
     hasNextPage?: boolean;
     isFetchingNextPage?: boolean;
   };
-  /** The rows come page by page, in the order asked for. */
+  /** Loads the next page; the server sorts the rows. */
   onMore?: () => void;
-  /** How many rows there are, in words: "3 domains". */
+  /** The number of rows as text: "3 domains". */
   counted: ReactNode;
-  /** What is said when there are none. */
+  /** Texts of the empty state. */
   empty: { title: string; text?: string };
-  /** What the search looks at; the name without it. */
+  /** What the search covers; the name by default. */
   searched?: { label: string; placeholder: string };
-  /** Beside the search: what else narrows the list. */
+  /** Further filters beside the search. */
   filters?: ReactNode;
-  /** The file of the export, what it holds of a row, and every row that the filter finds. */
+  /** The export: file name, columns, and all rows that match the filter. */
   file: { name: string; fields: CsvFields<T>; all: () => T[] | Promise<T[]> };
-  /** The button that makes a new one, and why it cannot be pressed. */
+  /** The button that creates an item, and why it is disabled. */
   make?: { label: string; refusal: string | null; onClick: () => void };
-  /** Above the title: the tabs of the pages that belong together. */
+  /** Tabs of related pages, above the title. */
   tabs?: ReactNode;
-  /** The drawers. */
   children?: ReactNode;
 }
 
-/** A page that is a list: tabs, filters, search, table, foot and drawers. What is shown is said by the address alone. */
+/** A list page: tabs, filters, search, table, footer and drawers. The URL alone holds the view state. */
 export function ListPage<T>({ title, name, search, onChange, list, onMore, make, file, ...props }: Props<T>) {
   const { t } = useLingui();
   const { columns, rows, searched } = props;

@@ -5,17 +5,16 @@ import styles from "./list.module.css";
 
 interface Props {
   title: string;
-  /** The filters and the search box. */
   children?: ReactNode;
-  /** How many rows are selected, what can be done with them, and how to let go of them. */
+  /** The number of selected rows, their actions, and clearing the selection. */
   selected?: { count: number; actions: ReactNode; onClear: () => void };
-  /** Column menu, export and the like; hidden on a phone and while rows are selected. */
+  /** Column menu, export and similar; hidden on a phone and while rows are selected. */
   tools?: ReactNode;
-  /** The button that makes a new one. */
+  /** The button that creates an item. */
   action?: ReactNode;
 }
 
-/** Above a list: its name, filters, tools and main button. */
+/** The header of a list: title, filters, tools and main button. */
 export function ListToolbar({ title, children, selected, tools, action }: Props) {
   return (
     <div className={styles.bar}>

@@ -10,12 +10,12 @@ interface Props<T> {
   row: T;
   index: number;
   columns: readonly Column<T>[];
-  /** It is the one row in the tab order. */
+  /** Whether this row is in the tab order. */
   current: boolean;
-  /** It is shown in the drawer. */
+  /** Whether the drawer shows this row. */
   opened: boolean;
   look: RowLook;
-  /** Absent when rows of this list cannot be selected. */
+  /** Absent if rows are not selectable. */
   selected: boolean | undefined;
   selectable: boolean;
   onToggle: () => void;
@@ -47,7 +47,7 @@ function RowPlain<T>(props: Props<T>) {
       onClick={openable ? () => onOpen(row) : undefined}
     >
       {selected !== undefined && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row
+        // biome-ignore lint/a11y/useKeyWithClickEvents: clicks here must not open the row
         <td className={styles.check} onClick={(event) => event.stopPropagation()}>
           <Checkbox
             size="xs"
@@ -66,7 +66,7 @@ function RowPlain<T>(props: Props<T>) {
           </td>
         ))}
       {tools && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: a click here only must not open the row
+        // biome-ignore lint/a11y/useKeyWithClickEvents: clicks here must not open the row
         <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
           {tools(row)}
         </td>
@@ -76,9 +76,9 @@ function RowPlain<T>(props: Props<T>) {
 }
 
 /**
- * One row of a list, drawn again only when something about it changed.
+ * One row of a list, memoized.
  *
- * A live list is made anew whenever one of its rows changes; the other rows are the very same objects as before.
+ * A live list is rebuilt on every change; unchanged rows keep their identity.
  */
 export const Row = memo(
   RowPlain,

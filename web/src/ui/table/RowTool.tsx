@@ -3,16 +3,16 @@ import type { IconTrash } from "@tabler/icons-react";
 
 interface Props {
   label: string;
-  /** What the row is called, so that a screen reader can tell the buttons of two rows apart. */
+  /** Name of the row, so that screen readers can tell the buttons of two rows apart. */
   row: string;
   icon: typeof IconTrash;
   color?: string;
-  /** Why it cannot be pressed; null or absent when it can. */
+  /** Why the button is disabled; null or absent if it is enabled. */
   refusal?: string | null;
   onClick: () => void;
 }
 
-/** A button at the end of a row. One that is refused stays within reach of the keyboard, to say why. */
+/** A row button that stays focusable when disabled, to show the reason. */
 export function RowTool({ label, row, icon: Icon, color = "gray", refusal, onClick }: Props) {
   return (
     <Tooltip label={refusal ? `${label}: ${refusal}` : label} multiline maw={280}>

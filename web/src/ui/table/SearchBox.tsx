@@ -6,14 +6,14 @@ import styles from "./list.module.css";
 
 interface Props {
   ref?: Ref<HTMLInputElement>;
-  /** What is searched, for a screen reader. */
+  /** Accessible name. */
   label: string;
   placeholder: string;
   value: string | undefined;
   onChange: (value: string | undefined) => void;
 }
 
-/** The field that narrows a list; its value lives in the address. */
+/** The search field of a list; the URL holds its value. */
 export function SearchBox({ ref, label, placeholder, value, onChange }: Props) {
   const { t } = useLingui();
   return (

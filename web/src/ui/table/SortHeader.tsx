@@ -16,7 +16,7 @@ interface Props {
   onSort: (sorting: Sorting) => void;
 }
 
-/** A column's title; a press sorts up, then down, then not at all. */
+/** A column title; clicks cycle through ascending, descending and unsorted. */
 export function SortHeader({ id, title, width, sortable, direction, onSort }: Props) {
   if (!sortable) {
     return (

@@ -1,24 +1,24 @@
 import { useLingui } from "@lingui/react/macro";
 import { SegmentedControl } from "@mantine/core";
 
-/** Which rows a list shows by their state; left out: those in use. */
+/** State filter of a list; absent: active ones. */
 export type StateChoice = "off" | "all" | undefined;
 
-/** What the server is asked for: those in use, those that are not, or undefined for both. */
+/** The filter value for the server: active, inactive, or undefined for both. */
 export function inUse(state: StateChoice): boolean | undefined {
   return state === "all" ? undefined : state !== "off";
 }
 
 interface Props {
   label: string;
-  /** What the two states are called. */
+  /** Labels of the two states. */
   on: string;
   off: string;
   value: StateChoice;
   onChange: (state: StateChoice) => void;
 }
 
-/** Chooses between those in use, those that are not, and all. */
+/** Filters by active, inactive or all. */
 export function StateSwitch({ label, on, off, value, onChange }: Props) {
   const { t } = useLingui();
   return (

@@ -1,4 +1,4 @@
-/** The columns of an export: a stable name for programs, and the plain value in base units. */
+/** The columns of an export: a stable name for programs, and the raw value in base units. */
 export type CsvFields<T> = readonly (readonly [
   name: string,
   read: (row: T) => string | number | boolean | null | undefined,
@@ -12,7 +12,7 @@ export function toCsv<T>(rows: T[], fields: CsvFields<T>): string {
 
 function cell(value: string | number | boolean | null | undefined): string {
   let text = value == null ? "" : String(value);
-  // A spreadsheet would run these as a formula; the apostrophe makes it text.
+  // Prefix formulas with an apostrophe, so that spreadsheets treat them as text.
   if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

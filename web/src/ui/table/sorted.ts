@@ -1,7 +1,7 @@
 import type { Column } from "./column";
 import type { Sorting } from "./SortHeader";
 
-/** The rows in the order asked for, or as they came. Rows without a value stand last either way. */
+/** The rows in the requested order, or unsorted. Rows without a value come last in both directions. */
 export function sorted<T>(
   rows: T[],
   columns: readonly Column<T>[],
@@ -20,7 +20,7 @@ export function sorted<T>(
   });
 }
 
-/** What the server is asked to sort by: the column of the address, or nothing when the list has no such column. */
+/** The sort key for the server: the column in the URL, or nothing if the list has no such column. */
 export function serverSort<T>(columns: readonly Column<T>[], { sort, order }: Sorting): string | undefined {
   if (!columns.some(({ key, sortable }) => sortable && key === sort)) return undefined;
   return order === "desc" ? `-${sort}` : sort;

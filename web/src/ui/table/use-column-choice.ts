@@ -2,7 +2,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useMemo } from "react";
 import { type Column, usualColumns } from "./column";
 
-/** The columns this person wants to see on this browser, and how to change them. `list` names the list they are of. */
+/** The user's selected columns in this browser, and a setter. `list` is the storage key. */
 export function useColumnChoice(
   list: string,
   columns: readonly Column<never>[],

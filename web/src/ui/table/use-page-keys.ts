@@ -6,10 +6,10 @@ interface Keys {
   onHelp?: () => void;
 }
 
-/** The keys that work anywhere on the page, except while typing in a field. */
+/** Page-wide keyboard shortcuts, disabled while typing in a field. */
 export function usePageKeys({ onNew, onSearch, onHelp }: Keys): void {
   const quiet = (act: (() => void) | undefined) => (event: KeyboardEvent) => {
-    // A dialog or drawer in front keeps its keys to itself.
+    // An open dialog or drawer handles its own keys.
     if (!act || document.querySelector("[aria-modal='true']")) return;
     event.preventDefault();
     act();

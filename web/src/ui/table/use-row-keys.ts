@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type RefObject, useMemo, useRef, useState } from "react";
 
-/** What keys do to a row, by `event.key`; a key without an act is left to the browser. */
+/** Row shortcuts by `event.key`; the browser handles other keys. */
 export type RowActs = Readonly<Record<string, (() => void) | undefined>>;
 
 interface Options<T> {
@@ -18,13 +18,13 @@ export interface RowKeys {
 }
 
 /**
- * Lets a person walk through the rows with the arrow keys and act on the one in focus.
+ * Keyboard navigation of rows, and shortcuts on the focused one.
  *
- * Returns the row that is in the tab order, and handlers that stay the same for as long as the table is shown.
+ * Returns the row in the tab order, and handlers that are stable while the table is mounted.
  */
 export function useRowKeys<T>(options: Options<T>): { current: number; keys: RowKeys } {
   const [current, setCurrent] = useState(0);
-  // Where the person is, also while the focus is still on its way there.
+  // The current row, also while the focus is still moving there.
   const here = useRef(0);
   const latest = useRef(options);
   latest.current = options;
@@ -36,7 +36,7 @@ export function useRowKeys<T>(options: Options<T>): { current: number; keys: Row
       here.current = next;
       setCurrent(next);
       scrollTo(next);
-      // The row may enter the document only after the scroll; by then another key may have gone further.
+      // The row may be rendered only after the scroll; by then another key may have moved further.
       requestAnimationFrame(() => {
         if (here.current !== next) return;
         container.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus();
@@ -59,7 +59,7 @@ export function useRowKeys<T>(options: Options<T>): { current: number; keys: Row
   return { current: Math.min(current, Math.max(0, options.rows.length - 1)), keys };
 }
 
-/** What a key does to the row it is pressed on; nothing when it cannot be done now. */
+/** The action of a shortcut on its row; undefined if it is not available. */
 function actOf<T>(
   key: string,
   index: number,

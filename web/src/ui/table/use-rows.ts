@@ -1,7 +1,7 @@
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 
-/** The rows of a list that comes page by page, and how to ask for more of them. */
+/** The rows of a paginated list, and loading more. */
 export function useRows<T>({
   data,
   hasNextPage,

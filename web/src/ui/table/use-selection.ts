@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 
-/** Which rows a person has chosen, to do one thing with all of them. */
+/** The selected rows, for batch actions. */
 export interface Selection<T> {
   has: (row: T) => boolean;
   selectable: (row: T) => boolean;
@@ -11,7 +11,7 @@ export interface Selection<T> {
   clear: () => void;
 }
 
-/** `selectable`: what the action of this list can be done with. Both functions must stay the same between renders. */
+/** `selectable`: which rows can be selected. Both functions must be stable between renders. */
 export function useSelection<T>(
   rowId: (row: T) => string,
   selectable: (row: T) => boolean = () => true,

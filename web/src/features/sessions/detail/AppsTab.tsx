@@ -11,7 +11,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { OwnButton } from "./OwnButton";
 
-/** The apps a session offers, with a button to open each. */
+/** The apps of a session, each with a button to open it. */
 export function AppsTab({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
   const { t } = useLingui();
   const apps = useQuery(appsListQuery(session.id));

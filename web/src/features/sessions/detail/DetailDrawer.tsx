@@ -32,7 +32,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Everything about one session. */
+/** Details of a session. */
 export function DetailDrawer({ opened, id, tab, onTab, onClose }: Props) {
   const { t } = useLingui();
   const session = useQuery(sessionsShowQuery(id));

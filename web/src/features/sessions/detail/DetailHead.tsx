@@ -11,7 +11,7 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 
-/** The state with its reason, and what can be done now. */
+/** The state with its reason, and the available actions. */
 export function DetailHead({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);

@@ -3,7 +3,7 @@ import { Table } from "@mantine/core";
 import { EmptyState } from "@/ui/EmptyState";
 import styles from "./DetailDrawer.module.css";
 
-/** The variables the session was asked with. */
+/** The environment variables of the session's spec. */
 export function EnvironmentTab({ env }: { env: Record<string, string> }) {
   const { t } = useLingui();
   const rows = Object.entries(env);

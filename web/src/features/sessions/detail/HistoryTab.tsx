@@ -10,7 +10,7 @@ import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./DetailDrawer.module.css";
 
-/** Every state a session was in, when, why, and through whom. */
+/** Every state transition of a session with time, cause and actor. */
 export function HistoryTab({ id }: { id: string }) {
   const history = useQuery(sessionsHistoryQuery(id));
   if (history.isPending) return <Skeleton height={160} />;

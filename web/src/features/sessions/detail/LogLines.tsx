@@ -12,7 +12,7 @@ interface Props {
   empty: string;
 }
 
-/** Lines of a log; only those near the window are in the document. Scrolling up stops following. */
+/** Log lines, virtualized. Scrolling up stops following. */
 export function LogLines({ lines, wrap, follow, onFollow, empty }: Props) {
   const { t } = useLingui();
   const scroller = useRef<HTMLDivElement>(null);
@@ -65,7 +65,7 @@ function Line({ text }: { text: string }) {
   if (spans.length === 0) return "\u00a0";
   return spans.map((span, index) => (
     <span
-      // biome-ignore lint/suspicious/noArrayIndexKey: the runs of a line never change places
+      // biome-ignore lint/suspicious/noArrayIndexKey: the spans of a line never change their order
       key={index}
       data-color={span.color ?? undefined}
       data-bold={span.bold || undefined}

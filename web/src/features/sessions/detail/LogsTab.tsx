@@ -9,7 +9,7 @@ import { plainLine } from "./ansi";
 import { LogLines } from "./LogLines";
 import { useLogs } from "./use-logs";
 
-/** What the session wrote, as it writes it. */
+/** The log of a session, live. */
 export function LogsTab({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const live = !hasEnded(session.state);

@@ -3,7 +3,7 @@ import { Anchor, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Mount } from "@/api/types";
 
-/** The folders of a session, with where each is. */
+/** The folders of a session with their mount paths. */
 export function MountList({ mounts }: { mounts: Mount[] }) {
   return (
     <Stack gap={4}>

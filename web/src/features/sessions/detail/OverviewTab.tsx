@@ -13,7 +13,7 @@ import { formatDuration, formatInstant } from "@/ui/format";
 import styles from "./DetailDrawer.module.css";
 import { MountList } from "./MountList";
 
-/** The facts about a session. */
+/** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
   const { t, i18n } = useLingui();
   const at = (instant: string | null | undefined) => (instant ? formatInstant(instant, i18n.locale) : "–");

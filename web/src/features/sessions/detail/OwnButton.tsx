@@ -2,13 +2,13 @@ import { Button, type ButtonProps, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 
 interface Props extends ButtonProps {
-  /** Why it cannot be pressed; null when it can. */
+  /** Why the button is disabled; null if it is enabled. */
   refusal: string | null;
   children: ReactNode;
   onClick: () => void;
 }
 
-/** A button that says why it is refused, and stays within reach of the keyboard for that. */
+/** A button that stays focusable when disabled, to show the reason. */
 export function OwnButton({ refusal, onClick, children, ...looks }: Props) {
   return (
     <Tooltip label={refusal} disabled={refusal === null}>

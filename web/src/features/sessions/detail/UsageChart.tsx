@@ -7,13 +7,13 @@ import { writing } from "@/ui/format";
 import styles from "./UsageChart.module.css";
 
 interface Props {
-  /** Seconds since 1970, ascending. */
+  /** Unix seconds, ascending. */
   times: number[];
   values: number[];
-  /** What the session was given: the top of the picture. */
+  /** The allocation: the top of the chart. */
   given: number;
   format: (value: number) => string;
-  /** The name of a colour token. */
+  /** Name of a colour token. */
   color: string;
   label: string;
 }
@@ -21,7 +21,7 @@ interface Props {
 const HEIGHT = 150;
 const QUARTERS = [0, 0.25, 0.5, 0.75, 1];
 
-/** One reading over time. */
+/** A chart of one measurement over time. */
 export function UsageChart({ times, values, given, format, color, label }: Props) {
   const { i18n } = useLingui();
   const scheme = useComputedColorScheme("light");
@@ -30,7 +30,7 @@ export function UsageChart({ times, values, given, format, color, label }: Props
   const latest = useRef({ times, values });
   latest.current = { times, values };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another colour scheme or language draws anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new colour scheme or language redraws the chart
   useEffect(() => {
     const root = box.current;
     if (!root) return;

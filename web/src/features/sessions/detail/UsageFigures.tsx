@@ -6,7 +6,7 @@ import type { Sample } from "./use-live-samples";
 
 const ROWS = 60;
 
-/** The charts' numbers as a table, for those who cannot see a picture. */
+/** The values of the charts as a table, for screen readers. */
 export function UsageFigures({ samples }: { samples: Sample[] }) {
   const { i18n } = useLingui();
   const clock = new Intl.DateTimeFormat(writing(i18n.locale), { dateStyle: "short", timeStyle: "medium" });

@@ -14,7 +14,7 @@ import { useLiveSamples } from "./use-live-samples";
 
 const SPANS = [15, 60, 360, 1440];
 
-/** What the session used over time, against what it was given. */
+/** Usage of a session over time, against its allocation. */
 export function UsageTab({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const [minutes, setMinutes] = useState(60);

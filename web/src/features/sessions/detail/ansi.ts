@@ -1,4 +1,4 @@
-/** A run of text in one look. */
+/** A run of text with one style. */
 export interface Span {
   text: string;
   color: number | null;
@@ -6,15 +6,15 @@ export interface Span {
 }
 
 const ESCAPE = "\u001b";
-// Colours end with "m"; every other control sequence is left out.
+// Colour sequences end with "m"; all other control sequences are dropped.
 const SEQUENCE = new RegExp(
   `${ESCAPE}(?:\\[([0-9;?]*)([A-Za-z])|\\][^\u0007${ESCAPE}]*(?:\u0007|${ESCAPE}\\\\)|.)`,
   "g",
 );
 
-/** The text of a line without its control sequences, cut into runs of one colour (0 to 15) and weight. */
+/** The text of a line without control sequences, split into spans of one colour (0 to 15) and weight. */
 export function parseLine(line: string): Span[] {
-  // A program that redraws its line (a progress bar) means the last drawing.
+  // A program that redraws its line (a progress bar): show only the last version.
   const shown = line.replace(/\r+$/, "");
   const text = shown.slice(shown.lastIndexOf("\r") + 1);
   const spans: Span[] = [];
@@ -41,7 +41,7 @@ function withCodes(look: Omit<Span, "text">, codes: string): Omit<Span, "text"> 
     else if (code === 39) color = null;
     else if (code >= 30 && code <= 37) color = code - 30;
     else if (code >= 90 && code <= 97) color = code - 82;
-    // What follows 38 and 48 is a palette index or three numbers, not codes.
+    // The values after 38 and 48 are a palette index or RGB values, not codes.
     else if (code === 38 || code === 48) break;
   }
   return { color, bold };

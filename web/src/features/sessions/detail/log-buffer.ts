@@ -1,13 +1,15 @@
-/** Lines of a log as they arrive, the newest so many of them. */
+/** Ring buffer of log lines. */
 export class LogBuffer {
   private lines: string[] = [];
   private rest = "";
-  /** How many lines at the front were let go. */
+  /** Number of lines dropped at the start. */
   dropped = 0;
 
   constructor(private readonly kept: number) {}
 
-  /** Adds text that may end anywhere; what is after the last line break is the line being written. */
+  /**
+   * Adds a chunk of text, which may end anywhere; the text after the last line break is an incomplete line.
+   */
   add(text: string): void {
     const parts = (this.rest + text).split("\n");
     this.rest = parts.pop() ?? "";
@@ -18,7 +20,7 @@ export class LogBuffer {
     this.dropped += over;
   }
 
-  /** The lines so far, the one being written last. */
+  /** The lines so far, including an incomplete last one. */
   read(): string[] {
     return this.rest === "" ? [...this.lines] : [...this.lines, this.rest];
   }

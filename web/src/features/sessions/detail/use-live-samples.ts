@@ -9,7 +9,7 @@ export interface Sample {
 
 const NONE: Sample[] = [];
 
-/** What was measured before, and each new reading as it comes, within the last so many minutes. */
+/** The fetched samples and each live one, within the last minutes. */
 export function useLiveSamples(past: Sample[] | undefined, readings: Readings, minutes: number): Sample[] {
   const [samples, setSamples] = useState(past ?? NONE);
   const seen = useRef(readings);

@@ -10,20 +10,20 @@ interface Logs {
   lines: string[];
   dropped: number;
   problem: unknown;
-  /** The stream is open and new lines will come by themselves. */
+  /** The stream is open and new lines arrive. */
   live: boolean;
 }
 
 const NOTHING: Logs = { lines: [], dropped: 0, problem: null, live: false };
 
-/** A session's log, line by line as it is written while `follow` holds; read again from the start after a break. */
+/** The log of a session, streamed while `follow` is true; read again from the start after an interruption. */
 export function useLogs(id: string, follow: boolean): Logs & { again: () => void } {
   const [logs, setLogs] = useState(NOTHING);
   const [round, setRound] = useState(0);
   const visible = useDocumentVisibility() === "visible";
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
   useEffect(() => {
-    // A tab that nobody looks at keeps its lines and gives its connection back.
+    // A hidden tab keeps its lines and closes its connection.
     if (!visible) return;
     const stop = new AbortController();
     void read(id, follow, stop.signal, setLogs);
@@ -42,7 +42,7 @@ async function read(
   let frame = 0;
   const paint = (live: boolean) => {
     cancelAnimationFrame(frame);
-    // Many chunks may come between two pictures; one state change for each picture is enough.
+    // Many chunks may arrive per frame; one state update per frame is enough.
     frame = requestAnimationFrame(() => {
       if (!signal.aborted) show({ lines: buffer.read(), dropped: buffer.dropped, problem: null, live });
     });

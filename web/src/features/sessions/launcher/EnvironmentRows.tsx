@@ -10,7 +10,7 @@ interface Props {
   onChange: (rows: EnvironmentRow[]) => void;
 }
 
-/** Environment variables, a row each. */
+/** Environment variables, one row each. */
 export function EnvironmentRows({ rows, error, onChange }: Props) {
   const { t } = useLingui();
   const fault = (index: number) => {
@@ -79,7 +79,7 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
   );
 }
 
-/** Rows out of pasted lines such as an .env file has: NAME=value. */
+/** Rows from pasted lines of an .env file: NAME=value. */
 function fromText(text: string): EnvironmentRow[] {
   return text
     .split(/\r?\n/)

@@ -10,7 +10,7 @@ interface Props {
   onChange: (name: string) => void;
 }
 
-/** In which resource group, with what would happen in each. */
+/** Selects a resource group, showing the estimate for each. */
 export function GroupChoice({ groups, value, onChange }: Props) {
   const { t } = useLingui();
   const word = useVerdictWord();

@@ -7,12 +7,12 @@ interface Props extends Pick<AutocompleteProps, "value" | "onChange" | "onBlur" 
   images: Image[];
 }
 
-/** An image of the catalogue, or any other by its reference. */
+/** An image of the catalogue, or any image reference. */
 export function ImagePicker({ images, value, error, ...input }: Props) {
   const { t } = useLingui();
   const byName = new Map(images.map((image) => [image.name, image]));
   const chosen = byName.get(value ?? "") ?? images.find((image) => image.reference === value);
-  // The whole list is offered while the text is a choice already made; typing narrows it.
+  // Show all images while the text is a selected one; typing filters.
   const narrow: AutocompleteProps["filter"] = ({ options, search }) => {
     const needle = search.trim().toLowerCase();
     if (byName.has(search)) return options;

@@ -11,12 +11,12 @@ import { formLike, freshForm } from "./request";
 
 interface Props {
   opened: boolean;
-  /** "new", or the id of the session whose settings to start with. */
+  /** "new", or the id of the session to copy the settings from. */
   from: string;
   onClose: () => void;
 }
 
-/** Asks for a session. */
+/** The session launcher. */
 export function LauncherDrawer({ opened, from, onClose }: Props) {
   const { t } = useLingui();
   const me = useMe();

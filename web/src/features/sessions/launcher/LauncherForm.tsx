@@ -25,7 +25,7 @@ import { VerdictLine } from "./VerdictLine";
 interface Props {
   initial: LaunchForm;
   images: Image[];
-  /** Named only when the person is in several. */
+  /** Set only if the user has several projects. */
   project: string | undefined;
   problem: Problem | null;
   busy: boolean;
@@ -41,7 +41,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
   const { data: check, error, refetch, settled } = useCheck(toCheck(form.values, project));
   const folders = useQuery(foldersChoiceQuery).data ?? [];
   const nameField = useRef<HTMLInputElement>(null);
-  // On a touch screen this would throw up the keyboard over the form.
+  // On a touch screen, focus would open the keyboard over the form.
   const [typesAtOnce] = useState(() => matchMedia("(pointer: fine)").matches);
   useEffect(() => {
     if (typesAtOnce) nameField.current?.focus();
@@ -83,7 +83,8 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
         autoComplete="off"
         spellCheck={false}
         ref={nameField}
-        // The drawer looks for its first field a moment after it opened, and would take its close button.
+        // The drawer focuses its first field shortly after it opens; without this, it would focus its close
+        // button.
         data-autofocus={typesAtOnce || undefined}
         {...form.getInputProps("name")}
       />
@@ -129,7 +130,7 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
   );
 }
 
-/** What the server finds wrong with the amount of a slot, if it is this one. */
+/** The server's error about the amount of this slot, if any. */
 function slotFault(check: Check, slot: string, reason: (sentence: string, code?: string) => string) {
   const mine = check.field === `slots.${slot}` || check.limits.some((limit) => limit.slot === slot);
   return mine ? reason(check.reason, check.code) : undefined;

@@ -14,14 +14,14 @@ type Fields = Pick<LaunchForm, (typeof FIELDS)[number]>;
 
 interface Props {
   values: Fields;
-  /** The id of the resource group whose nodes are offered. */
+  /** Id of the resource group whose nodes are offered. */
   group: string;
-  /** What is wrong with each. */
+  /** The error of each field. */
   errors: { [Field in keyof Fields]?: React.ReactNode };
   onChange: (part: Partial<Fields>) => void;
 }
 
-/** What few people need: priority, time limit, and the node for those who may choose it. */
+/** Advanced options: priority, time limit, and the node for users who may choose it. */
 export function MoreFields({ values, group, errors, onChange }: Props) {
   const { t } = useLingui();
   const given = FIELDS.some((field) => values[field] !== BLANK[field]);

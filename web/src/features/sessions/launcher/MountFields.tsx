@@ -14,7 +14,7 @@ interface Props {
   onRemove: () => void;
 }
 
-/** One folder of the session: which, where, what part of it, and whether it can be written. */
+/** One folder mount: folder, path, subpath and read-only flag. */
 export function MountFields({ row, number, folders, fault, onChange, onRemove }: Props) {
   const { t } = useLingui();
   const chosen = folders.find(({ id }) => id === row.folder);

@@ -10,13 +10,13 @@ import { freshMount, type MountRow, mountFault } from "./mounts";
 
 interface Props {
   rows: MountRow[];
-  /** Those that can be mounted. */
+  /** The folders that can be mounted. */
   folders: Folder[];
   error?: ReactNode;
   onChange: (rows: MountRow[]) => void;
 }
 
-/** Which folders the session has, a row each; those that come by themselves are named. */
+/** The folder mounts of the session, one row each; automatic mounts are listed. */
 export function MountRows({ rows, folders, error, onChange }: Props) {
   const { t } = useLingui();
   const me = useMe();

@@ -12,13 +12,13 @@ interface Props {
   onChange: (slots: Record<string, number>) => void;
 }
 
-/** Amounts that somebody has put together, each with what would happen to it now. */
+/** The presets, each with its estimate. */
 export function PresetChoice({ presets, slots, onChange }: Props) {
   const { t } = useLingui();
   const word = useVerdictWord();
   const reason = useReason();
   if (presets.length === 0) return null;
-  // A preset says nothing about what it does not name; of CPU and memory there must be some.
+  // A preset sets only its own slots; CPU and memory always need a value.
   const slotsOf = (preset: PresetRoom) => ({ cpu: slots.cpu ?? 0, mem: slots.mem ?? 0, ...preset.slots });
   const chosen = presets.find((preset) => sameSlots(slotsOf(preset), slots));
   return (

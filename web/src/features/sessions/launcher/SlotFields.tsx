@@ -11,16 +11,16 @@ import { SlotInput } from "./SlotInput";
 interface Props {
   slots: Slots;
   check: Check;
-  /** What is wrong with the amount of a slot. */
+  /** The error of a slot's amount. */
   errorOf: (slot: string) => ReactNode;
   onChange: (slots: Record<string, number>) => void;
 }
 
-/** How much of each slot that the nodes of the group have. */
+/** The amount of each slot that the nodes of the group have. */
 export function SlotFields({ slots, check, errorOf, onChange }: Props) {
   const { data: kinds = [] } = useQuery(slotKindsQuery());
   const nameOf = useFieldName();
-  // One that is asked for and that this group does not have is shown too: it must be possible to take it away.
+  // Also list requested slots that this group lacks, so that they can be removed.
   const requested = Object.keys(slots).filter((slot) => slots[slot]);
   return (
     <Stack gap="md">
@@ -40,7 +40,7 @@ export function SlotFields({ slots, check, errorOf, onChange }: Props) {
   );
 }
 
-/** What the field of a slot is called. */
+/** Label of a slot's field. */
 function useFieldName(): (slot: string, kinds: readonly SlotKind[]) => string {
   const { t } = useLingui();
   return (slot, kinds) => {

@@ -11,7 +11,7 @@ interface Props {
   slot: string;
   label: string;
   room: SlotRoom;
-  /** What was declared of it; none of CPU and memory, and while it is not known. */
+  /** The slot's definition; absent for CPU and memory, and while it loads. */
   kind?: SlotKind;
   value: number;
   error?: ReactNode;
@@ -20,7 +20,7 @@ interface Props {
 
 const STEP: Readonly<Record<number, number>> = { 1: 1, 1000: 0.1 };
 
-/** How much of one slot: a slider for the round numbers, a field for the exact one, and what there is of it. */
+/** The amount of one slot: a slider for round values, a field for exact ones, and the available capacity. */
 export function SlotInput({ slot, label, room, kind, value, error, onChange }: Props) {
   const { t } = useLingui();
   const id = useId();

@@ -10,7 +10,7 @@ import styles from "./VerdictLine.module.css";
 
 interface Props {
   check: Check;
-  /** What the page itself finds wrong; it comes before what the server says. */
+  /** An error found by the page itself; it precedes the server's. */
   fault: string | null;
   onApply: (change: Change) => void;
 }
@@ -21,7 +21,7 @@ const LOOKS = {
   never: { icon: IconBan, className: styles.never },
 } as const;
 
-/** What would happen to the request as it stands, and the cheapest change that would start it. */
+/** The estimate for the current request, and the cheapest change that would start it. */
 export function VerdictLine({ check, fault, onApply }: Props) {
   const { i18n } = useLingui();
   const reason = useReason();

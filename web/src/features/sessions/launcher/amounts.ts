@@ -5,7 +5,9 @@ const CPU_START = [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
 const MEM_START = [0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8].map((gib) => gib * GIB);
 const SHARES_STEP = 100;
 
-/** What a slider stops at, in base units, always ending with the most: finer at the low end, for devices every one. */
+/**
+ * The stops of a slider in base units, ending with the maximum: finer at the low end, every unit for devices.
+ */
 export function stopsOf(
   slot: string,
   most: number,
@@ -28,7 +30,7 @@ function ladder(start: number[], next: (last: number) => number, most: number): 
   return [...stops, most];
 }
 
-/** The position of the stop nearest to an amount. */
+/** The index of the stop nearest to an amount. */
 export function nearestStop(stops: number[], amount: number): number {
   let best = 0;
   for (const [index, stop] of stops.entries()) {
@@ -37,7 +39,7 @@ export function nearestStop(stops: number[], amount: number): number {
   return best;
 }
 
-/** The position of the last stop that is not above an amount. */
+/** The index of the last stop that does not exceed an amount. */
 export function lastStopWithin(stops: number[], amount: number): number {
   return Math.max(
     0,
@@ -47,7 +49,7 @@ export function lastStopWithin(stops: number[], amount: number): number {
 
 export type Fit = "starts" | "waits" | "never";
 
-/** Whether so much of one slot could start now, would have to wait, or can never be given. */
+/** Whether this amount of a slot could start now, would wait, or can never start. */
 export function fitOf(amount: number, room: SlotRoom): Fit {
   if (amount > room.most) return "never";
   return amount > room.now ? "waits" : "starts";

@@ -16,7 +16,7 @@ export function cliTime(seconds: number): string {
   return `${seconds / size}${unit}`;
 }
 
-/** What the command line spells in a way of its own; any other field is --FIELD VALUE. */
+/** CLI spellings that differ from --FIELD VALUE. */
 const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] } = {
   slots: ({ cpu = 0, mem = 0, ...others }: Slots) => [
     ...["--cpu", formatCores(cpu), "--mem", cliSize(mem)],
@@ -27,7 +27,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
 };
 
-/** The line that asks for the same session on the command line. folderName: what a folder of this id is called. */
+/** The CLI command for the same session. folderName: the name of the folder with this id. */
 export function createCommand(
   request: Omit<SessionCreate, "slots"> & { slots: Slots },
   folderName: (id: string) => string = (id) => id,

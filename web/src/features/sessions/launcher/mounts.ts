@@ -1,10 +1,10 @@
 import type { Mount, MountRequest } from "@/api/types";
 
-/** One folder of the launcher's form. */
+/** One mount in the launcher's form. */
 export interface MountRow {
-  /** Only for the page: keeps a row's fields together while rows come and go. */
+  /** React key; not sent to the server. */
   key: string;
-  /** Id of the folder; "" while none is chosen. */
+  /** Id of the folder; "" if none is selected. */
   folder: string;
   name: string;
   /** "" for /home/work/NAME. */
@@ -26,7 +26,7 @@ export const freshMount = (): MountRow => ({
   readOnly: false,
 });
 
-/** The row that mounts a folder as a session had it. */
+/** The form row of an existing session's mount. */
 export const mountRow = (mount: Mount): MountRow => ({
   ...freshMount(),
   folder: mount.folder_id ?? "",
@@ -36,7 +36,7 @@ export const mountRow = (mount: Mount): MountRow => ({
   readOnly: mount.read_only,
 });
 
-/** Where in the session a row's folder is: a relative path is below the home directory. */
+/** The mount path of a row: a relative path is below the home directory. */
 export function targetOf({ path, name }: Pick<MountRow, "path" | "name">): string {
   const written = (path || name).replace(/\/+$/, "");
   return written.startsWith("/") ? written : `${HOME}/${written}`;
@@ -44,7 +44,7 @@ export function targetOf({ path, name }: Pick<MountRow, "path" | "name">): strin
 
 export type MountFault = "none" | "path" | "home" | "overlap";
 
-/** What is wrong with one row; what only the server knows is for it to say. */
+/** The error of a row, as far as the page can check. */
 export function mountFault(all: readonly MountRow[], index: number): MountFault | null {
   const row = all[index];
   if (!row) return null;
@@ -63,7 +63,7 @@ export function mountFault(all: readonly MountRow[], index: number): MountFault 
     : null;
 }
 
-/** What is sent to the server. */
+/** The mount as the API takes it. */
 export const toMount = ({ folder, path, subpath, readOnly }: MountRow): MountRequest => ({
   folder,
   ...(path ? { path } : {}),
@@ -71,7 +71,7 @@ export const toMount = ({ folder, path, subpath, readOnly }: MountRow): MountReq
   ...(readOnly ? { read_only: true } : {}),
 });
 
-/** "data", "data:train:/home/work/data:ro": a mount as the command line takes it. */
+/** "data", "data:train:/home/work/data:ro": a mount in CLI syntax. */
 export function mountWord({ path, subpath, read_only }: MountRequest, name: string): string {
   const target = path ? targetOf({ path, name }) : "";
   const middle = subpath ? [subpath, ...(target ? [target] : [])] : target ? [target] : [];

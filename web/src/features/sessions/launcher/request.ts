@@ -2,13 +2,13 @@ import type { CheckRequest, SessionCreate, SessionDetail, SlotKind, SlotRequest,
 import { type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
-  /** Only for the page: keeps a row's fields together while rows come and go. */
+  /** React key; not sent to the server. */
   key: string;
   name: string;
   value: string;
 }
 
-/** Fields that the form has as the request has them, blank: a blank field is left out. A new one is added here. */
+/** Form fields with the same name in the request, empty; an empty field is omitted. Add new fields here. */
 export const BLANK = {
   name: "",
   description: "",
@@ -22,7 +22,7 @@ type PlainFields = {
   [Field in keyof typeof BLANK]: NonNullable<SessionCreate[Field]> | (typeof BLANK)[Field];
 };
 
-/** The launcher's form. group, node: names. */
+/** Form values of the launcher. group, node: names. */
 export type LaunchForm = PlainFields & {
   image: string;
   slots: Record<string, number>;
@@ -32,7 +32,7 @@ export type LaunchForm = PlainFields & {
 
 const GIB = 2 ** 30;
 
-/** The form of somebody who has not chosen anything yet. */
+/** The initial form values. */
 export const freshForm = (image: string): LaunchForm => ({
   ...BLANK,
   image,
@@ -57,7 +57,7 @@ export function isName(name: string): boolean {
 
 export type VariableFault = "malformed" | "repeated" | null;
 
-/** What is wrong with the name in one row; rows with neither name nor value do not count. */
+/** The error of the name in one row; empty rows are ignored. */
 export function variableFault(env: EnvironmentRow[], index: number): VariableFault {
   const row = env[index];
   if (!row || (row.name === "" && row.value === "")) return null;
@@ -65,7 +65,7 @@ export function variableFault(env: EnvironmentRow[], index: number): VariableFau
   return env.some((other, at) => at < index && other.name === row.name) ? "repeated" : null;
 }
 
-/** The plain fields that are not blank. */
+/** The plain fields that are not empty. */
 function given(values: PlainFields): Partial<PlainFields> {
   const fields = Object.keys(BLANK) as (keyof PlainFields)[];
   const entries = fields.map((field) => {
@@ -75,14 +75,14 @@ function given(values: PlainFields): Partial<PlainFields> {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== null));
 }
 
-/** What is sent to the server. */
+/** The request as the API takes it. */
 export function toRequest(form: LaunchForm, project: string | undefined): SessionCreate {
   const env = Object.fromEntries(
     form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]),
   );
   return {
     image: form.image.trim(),
-    // What is missing here is refused by the server, which names the field.
+    // Missing values are refused by the server, which names the field.
     slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
     ...given(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
@@ -91,15 +91,15 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
   };
 }
 
-/** The question what would happen to it: only what the scheduler looks at. */
+/** The request for an estimate: only the fields that the scheduler uses. */
 export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
-  // A row that is still being written is no question to the server; the form says itself what is wrong with it.
+  // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
   const { image, name, description, env, ...spec } = toRequest({ ...form, mounts }, project);
   return { ...spec, ...(image ? { image } : {}) };
 }
 
-/** The request for a session like this one; its name is left out, since it may still be taken. */
+/** The request for a session like this one, without its name, which may still be in use. */
 export function requestLike(session: SessionDetail): SessionCreate {
   const { group, priority } = session;
   return {
@@ -118,7 +118,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
   };
 }
 
-/** The form that asks for it. */
+/** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
   const { image, slots, env = {}, mounts, project, ...plain } = requestLike(session);
   return {
@@ -130,14 +130,14 @@ export function formLike(session: SessionDetail): LaunchForm {
   };
 }
 
-/** Folders that somebody asked for and that are still there. */
+/** Folders that the user mounted and that still exist. */
 const chosenMounts = (session: SessionDetail): MountRow[] =>
   session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow);
 
 export const USUAL_PRIORITY = 50;
 const DEFAULT_GROUP = "default";
 
-/** The slots with another amount of one; slots that are taken from the same devices exclude each other. */
+/** The slots with one amount changed; slots of the same devices exclude each other. */
 export function withSlot(
   slots: Slots,
   slot: string,
@@ -152,7 +152,7 @@ export function withSlot(
   return { ...Object.fromEntries(others), [slot]: amount };
 }
 
-/** Whether both ask for the same; a slot of which nothing is wanted counts for nothing. */
+/** Whether both request the same; zero amounts are ignored. */
 export function sameSlots(one: Slots, other: Slots): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every(
     (slot) => (one[slot] ?? 0) === (other[slot] ?? 0),

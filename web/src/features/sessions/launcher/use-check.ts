@@ -4,22 +4,22 @@ import { useMemo } from "react";
 import type { CheckRequest } from "@/api/types";
 import { sessionsCheckQuery } from "@/queries/sessions";
 
-/** Long enough for a slider to come to rest. */
+/** Debounce time of a slider. */
 const REST_MS = 250;
 const LEAST_CPU = 10;
 const LEAST_MEM = 4 * 2 ** 20;
 
 /**
- * What the server says would happen to a request that is still being written.
+ * The server's estimate for the request being edited.
  *
- * settled: the answer is about the request as it stands, not about what it was a moment ago.
+ * settled: the estimate is for the current request, not for a previous one.
  */
 export function useCheck(request: CheckRequest) {
   const key = JSON.stringify(request);
   const [rested] = useDebouncedValue(key, REST_MS);
   const resting = useMemo(() => JSON.parse(rested) as CheckRequest, [rested]);
   const { cpu = 0, mem = 0 } = resting.slots;
-  // Less than this is no question to the server; the form says itself what is wrong with it.
+  // Skip incomplete requests; the form itself shows their errors.
   const query = useQuery({
     ...sessionsCheckQuery(resting),
     enabled: cpu >= LEAST_CPU && mem >= LEAST_MEM,

@@ -9,7 +9,7 @@ import { isName, type LaunchForm, variableFault } from "./request";
 const LEAST = { cpu: 100, mem: 2 ** 22 };
 const LEAST_TIME_S = 60;
 
-/** The launcher's form with its own rules; what there is of each slot is for the server to say. */
+/** The launcher's form with client-side validation; the server checks the amounts against capacity. */
 export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Problem | null) {
   const { t } = useLingui();
   const form = useProblemForm<LaunchForm>(
@@ -33,7 +33,7 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
   const least = images.find((one) => one.name === image || one.reference === image)?.min_slots ?? LEAST;
   const needs: Record<string, number> = { ...least };
 
-  /** What is wrong with the amount of a slot before the server is asked. */
+  /** The error of a slot's amount that needs no request. */
   const shortOf = (slot: string): string | null => {
     const needed = needs[slot] ?? 0;
     return (slots[slot] ?? 0) < needed ? t`This image needs at least ${slotText(slot, needed)}.` : null;

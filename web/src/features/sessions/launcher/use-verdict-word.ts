@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import type { Verdict } from "@/api/types";
 
-/** What would happen, in a word or two. */
+/** The estimate in a word or two. */
 export function useVerdictWord(): (verdict: Verdict) => string {
   const { t } = useLingui();
   return (verdict) =>

@@ -5,7 +5,9 @@ import { CommandLine } from "@/ui/CommandLine";
 import { EndOwnButton } from "./EndOwnButton";
 import { useChangeText } from "./use-change-text";
 
-/** What would start it now, the cheapest first; a button where this page can do it. */
+/**
+ * The changes that would start the session now, cheapest first; with a button where the page can apply it.
+ */
 export function Changes({ changes }: { changes: Change[] }) {
   const changeText = useChangeText();
   const command = changes.find((change) => change.command !== "")?.command;

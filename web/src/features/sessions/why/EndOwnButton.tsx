@@ -4,7 +4,7 @@ import { useQueries } from "@tanstack/react-query";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { sessionsShowQuery } from "@/queries/sessions";
 
-/** Ends sessions of one's own to make room, once the person has confirmed it. */
+/** Ends the user's own sessions to free capacity, after confirmation. */
 export function EndOwnButton({ ids }: { ids: string[] }) {
   const sessions = useQueries({
     queries: ids.map((id) => sessionsShowQuery(id)),

@@ -5,13 +5,13 @@ import { slotText } from "@/ui/slots";
 import { useLabel } from "./use-label";
 import styles from "./Why.module.css";
 
-/** A ceiling in the way: what is used of it, and what would come on top. */
+/** An exceeded ceiling: current usage and the requested amount. */
 export function LimitBar({ limit }: { limit: Limit }) {
   const { t } = useLingui();
   const whose = useLabel()(limit.label);
   const { slot, ceiling, used, asked } = limit;
   const say = (amount: number) => (slot === "sessions" ? t`${amount} session(s)` : slotText(slot, amount));
-  // Everything fits in the picture, also what goes over the ceiling.
+  // The scale also fits the part above the ceiling.
   const scale = Math.max(ceiling, used + asked, 1);
   const part = (amount: number) => `${(Math.min(amount, scale) / scale) * 100}%`;
   return (

@@ -3,7 +3,7 @@ import { List, Text } from "@mantine/core";
 import type { Why } from "@/api/types";
 import { nodeCauseIn } from "@/sentences/reasons";
 
-/** What keeps the nodes from taking it, by cause. */
+/** Why the nodes cannot run the session, by cause. */
 export function NodeCauses({ nodes }: { nodes: Why["nodes"] }) {
   const { i18n } = useLingui();
   const say = (text: string) =>

@@ -7,11 +7,13 @@ import { useProblemText } from "@/sentences/use-problem-text";
 
 interface Props {
   session: Pick<Session, "id" | "name" | "priority">;
-  /** Nothing is wanted any more. */
+  /** Called when the form closes. */
   onDone?: () => void;
 }
 
-/** Lets a waiting session go before or after others. Whoever sees a session may; how high, the server says. */
+/**
+ * Changes the priority of a pending session. Any user who sees the session may; the server limits the value.
+ */
 export function PriorityForm({ session, onDone }: Props) {
   const { t } = useLingui();
   const [priority, setPriority] = useState<number | string>(session.priority);

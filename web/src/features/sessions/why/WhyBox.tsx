@@ -13,7 +13,7 @@ import { PriorityForm } from "./PriorityForm";
 import { useReason } from "./use-reason";
 import styles from "./Why.module.css";
 
-/** Why a session waits, what would start it now, and when it will start; live for as long as it waits. */
+/** Why a session is pending, what would start it now, and its forecast; live. */
 export function WhyBox({ session }: { session: Session }) {
   const { t } = useLingui();
   const why = useQuery(sessionsWhyQuery(session.id));

@@ -3,7 +3,7 @@ import { useCallback } from "react";
 import type { Change } from "@/api/types";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 
-/** What would start it now, in a sentence; null for ending a session, which is a question of its own. */
+/** A change that would start the session, as text; null for ending a session, which has its own dialog. */
 export function useChangeText(): (change: Change) => string | null {
   const { t } = useLingui();
   return useCallback(

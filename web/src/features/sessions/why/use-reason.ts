@@ -3,7 +3,7 @@ import { useCallback } from "react";
 import { PROBLEMS } from "@/sentences/problems";
 import { useSessionText } from "@/sentences/use-session-text";
 
-/** Why something does not start, in the page's language; by the error's code where its sentence is not known. */
+/** Why something does not start, translated; by error code if the message is unknown. */
 export function useReason(): (sentence: string, code?: string) => string {
   const { i18n } = useLingui();
   const { reason } = useSessionText();
