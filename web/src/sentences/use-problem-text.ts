@@ -20,10 +20,16 @@ export function useProblemText(): (thrown: unknown) => ProblemText {
           hint: t`Check the network, or whether the server is restarting, and try again.`,
         };
       }
-      // The server's message is English, and names the object.
-      const known = i18n.locale === "en" ? undefined : PROBLEMS[problem.code];
-      if (!known) return { detail: problem.message, hint: problem.hint };
-      return { detail: i18n._(known.detail), hint: known.hint ? i18n._(known.hint) : null };
+      const known = PROBLEMS[problem.code];
+      const missing = problem.code.endsWith(".not_found")
+        ? t`It may have been renamed or removed. Look for it in the list.`
+        : null;
+      const hint = known?.hint ? i18n._(known.hint) : missing;
+      // The server's message is English, and names the object. A CLI command is no help on the page.
+      if (i18n.locale === "en" || !known) {
+        return { detail: problem.message, hint: problem.hint?.includes("`carrel ") ? hint : problem.hint };
+      }
+      return { detail: i18n._(known.detail), hint };
     },
     [t, i18n],
   );
