@@ -111,3 +111,19 @@ def test_a_refusal_is_not_offered_again(desk: Desk) -> None:
     expect(alert).to_contain_text("It may have been renamed or removed.")
     expect(alert).not_to_contain_text("carrel vfolder ls")
     expect(desk.page.get_by_role("button", name="Try again")).to_be_hidden()
+
+
+def test_unsaved_settings_are_not_lost_by_a_click(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/site")
+    length = page.get_by_label("Minimum length")
+    length.fill("31")
+    sessions = page.get_by_role("link", name="Sessions", exact=True)
+    sessions.click()
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(asked).to_be_hidden()
+    expect(length).to_have_value("31")
+    sessions.click()
+    asked.get_by_role("button", name="Discard changes").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")

@@ -5,6 +5,7 @@ import type { Site, SiteUpdate } from "@/api/types";
 import { useUpdateSite } from "@/queries/site";
 import { CommandLine } from "@/ui/CommandLine";
 import { useProblemForm } from "@/ui/form/use-problem-form";
+import { useUnsavedGuard } from "@/ui/form/use-unsaved-guard";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
@@ -26,6 +27,7 @@ export function SiteForm({ site }: { site: Site }) {
     ...(password === undefined ? {} : { mail_password: password }),
   };
   const count = Object.keys(changed).length;
+  useUnsavedGuard(count > 0);
   const discard = () => {
     form.setValues(before);
     form.clearErrors();
