@@ -119,10 +119,10 @@ describe("the reason of a state", () => {
       'f"is {node.architecture}, the image needs {',
       '"has capacity for one container, not for all"',
       'f"has capacity, but not for all {',
-      'f"needs {format_slot(slot, asked)}, {free}"',
+      'f"needs {format_slot(slot, requested)}, {free}"',
       '"; ".join(',
     ]) {
-      expect(source).toContain(part);
+      expect(source.includes(part), part).toBe(true);
     }
     const said = reasonIn(
       say,
