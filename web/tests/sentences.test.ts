@@ -50,7 +50,7 @@ test.each([...all(source, /\bcause="([a-z_]+)"/g), ...documented("In a session's
 );
 
 test.each(Object.keys(PHASES))("the phase %s is still one of the server's", (phase) => {
-  expect(source).toContain(`Progress("${phase}"`);
+  expect(source.includes(`Progress("${phase}"`), phase).toBe(true);
 });
 
 describe("the reason of a state", () => {
@@ -62,7 +62,7 @@ describe("the reason of a state", () => {
     "Its node is lost.",
     "The engine did not confirm the removal in time; the container is removed when the engine responds.",
   ])("%s is still the server's and known", (sentence) => {
-    expect(source).toContain(`"${sentence}"`);
+    expect(source.includes(`"${sentence}"`), sentence).toBe(true);
     expect(reasonIn(say, sentence)).toBe(sentence);
   });
 
@@ -87,7 +87,7 @@ describe("the reason of a state", () => {
     [' disappeared from the engine."', "Its container disappeared from the engine."],
     ['return "Its container"', ""],
   ])("%s is still the server's", (words, example) => {
-    expect(source).toContain(words);
+    expect(source.includes(words), words).toBe(true);
     if (example) expect(reasonIn(say, example)?.toLowerCase()).toBe(example.toLowerCase());
   });
 
