@@ -116,7 +116,7 @@ async def test_a_wrong_line_stops_the_whole_sheet_unless_it_may_be_skipped(head:
     )
     refused = await head.run("user", "import", str(sheet), "--generate-password")
     assert (refused.code, refused.stdout) == (1, b"")
-    assert "line 3, user@example.org: There is a user" in refused.stderr
+    assert "line 3, user@example.org: A user with" in refused.stderr
     assert "line 4, c@example.org: You may not do this" in refused.stderr
     assert "a@example.org" not in await head.ok("user", "ls", "-q")
     partly = await head.run("user", "import", str(sheet), "--generate-password", "--skip-invalid")
