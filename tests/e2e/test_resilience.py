@@ -93,7 +93,7 @@ def test_an_error_goes_away_by_itself(desk: Desk, running_session: str) -> None:
     expect(desk.row(running_session)).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["/users", "/resources/groups", "/audit"])
+@pytest.mark.parametrize("path", ["/users", "/resources/groups", "/storage"])
 def test_without_the_permission_a_page_says_so(carrel: Running, open_desk: Opener, path: str) -> None:
     person = make_person(carrel)
     desk = open_desk(stranger=True)

@@ -42,7 +42,13 @@ export function useAdministration() {
   return usePages().filter(({ shown }) => shown);
 }
 
+/** Pages that show every user a part: the anonymous queue, their own audit entries. */
+const OPEN: readonly string[] = ["/scheduler", "/audit"];
+
 /** Whether the path is an administration page that the user may not see. */
 export function useForbidden(path: string): boolean {
-  return usePages().some(({ to, shown }) => !shown && (path === to || path.startsWith(`${to}/`)));
+  const area = `/${path.split("/")[1]}`;
+  return usePages().some(
+    ({ to, shown }) => !shown && !OPEN.includes(area) && `${to}/`.startsWith(`${area}/`),
+  );
 }
