@@ -105,7 +105,7 @@ def test_user_sees_no_administration(open_desk: Opener, roles: Roles) -> None:
     desk = roles.desk(open_desk, roles.user)
     expect(desk.page.get_by_text("Administration", exact=True)).to_have_count(0)
     desk.go("/site")
-    expect(desk.page.get_by_role("alert")).to_contain_text("policy.forbidden")
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("You do not have permission")
 
 
 def test_domain_is_made_disabled_and_removed(desk: Desk) -> None:

@@ -53,7 +53,7 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
     sheet = drawer.get_by_label("CSV with a header row")
     sheet.fill(f"Email,Name,Role\n{one},One,\n{roles.user},Two,\nsheet@example.org,Three,king\n")
     table = drawer.get_by_role("table")
-    expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("There is a user")
+    expect(table.get_by_role("row").filter(has_text=roles.user)).to_contain_text("already exists")
     expect(table.get_by_role("row").filter(has_text=one)).to_contain_text("valid")
     expect(drawer.get_by_text("2 rows have errors")).to_be_visible()
     expect(drawer.get_by_role("button", name="Create 3 users")).to_be_disabled()
