@@ -1,5 +1,6 @@
 """Validation rules with readable messages: users cannot act on a regular expression."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -7,6 +8,8 @@ from pydantic import StringConstraints, ValidationError, ValidatorFunctionWrapHa
 from pydantic_core import PydanticCustomError
 
 _RULE = "rule"
+# How pydantic shows a value that a `Literal` of enum members permits.
+_ENUM_MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
 # For a dataclass, pydantic's message names the constructor.
 _PLAINER = {"unexpected_keyword_argument": "Extra inputs are not permitted"}
 
@@ -37,7 +40,7 @@ def refusal(error: Mapping[str, Any], field: str) -> str:
     """The message for rejected input: the rule's own, or the field name with the framework's message."""
     if is_rule(error):
         return str(error["msg"])
-    message = _PLAINER.get(error["type"], error["msg"])
+    message = _ENUM_MEMBER.sub(r"\1", _PLAINER.get(error["type"], error["msg"]))
     return f"{field or 'The request'}: {message}."
 
 

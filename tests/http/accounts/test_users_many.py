@@ -39,6 +39,8 @@ async def test_a_dry_run_says_all_that_is_wrong_and_makes_nobody(api: Api):
         ["invalid.request", "invalid.request"],
     ]
     assert [item["status"] for item in answer.json()["items"]] == ["valid"] + ["failed"] * 8
+    permitted = "Input should be 'active', 'inactive' or 'unverified'"
+    assert permitted in answer.json()["items"][7]["problems"][0]["detail"]
     assert (answer.json()["done"], answer.json()["failed"]) == (1, 8)
     assert (await head.get("/users/ok@example.org")).status_code == 404
 
