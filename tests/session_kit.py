@@ -3,7 +3,7 @@
 from typing import Any
 
 from people import People
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 import carrel.tables.nodes  # noqa: F401 - sessions refer to it
 from carrel.core.clock import SystemClock
@@ -17,6 +17,18 @@ from carrel.tables.sessions import Container, Session
 
 SMALL = {"cpu": 100, "mem": 64 << 20}
 TINY = SessionSpec(image="tiny", slots={"cpu": 1, "mem": 1})
+_HISTORY = """
+    WITH filled AS (
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec, state,
+            warnings, force, attempts, restarts, created_at, ended_at)
+        SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', :user,
+            :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
+            now() - n * interval '30 s', now()
+        FROM generate_series(1, CAST(:count AS integer)) n RETURNING *
+    )
+    INSERT INTO containers (id, session_id, role, index, image, slots, state, ended_at)
+    SELECT id, id, 'main', 0, image, slots, 'GONE', ended_at FROM filled
+"""
 
 
 def request(**changes: object) -> dict[str, Any]:
@@ -85,3 +97,12 @@ def rows(people: People, **values: Any) -> tuple[Session, Container]:
         address="127.0.0.1" if state is ContainerState.RUNNING else None,
     )
     return session, main
+
+
+async def fill_history(database: Database, people: People, count: int) -> None:
+    """Many ended sessions of the user, each with its container: desk-1 is the newest."""
+    owner = {"user": people.user.user_id, "project": people.project, "domain": people.domain}
+    async with database.transaction() as tx:
+        await tx.execute(text(_HISTORY), {**owner, "count": count})
+    async with database.transaction() as tx:
+        await tx.execute(text("ANALYZE sessions, containers"))

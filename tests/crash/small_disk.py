@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a disk of its own")
+
+
 @contextmanager
 def small_disk(folder: Path, mib: int) -> Iterator[Path]:
     """A directory in the folder that is such a disk until the block ends. Only root may mount, so others skip."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a disk of its own")
+    _require_root()
     image, at = folder / "disk.img", folder / "disk"
     at.mkdir()
     with image.open("wb") as file:
@@ -31,8 +35,7 @@ def small_disk(folder: Path, mib: int) -> Iterator[Path]:
 @contextmanager
 def small_tmpfs(at: Path, size: str) -> Iterator[Path]:
     """The same in memory, at this directory. size: as mount takes it, "64k"."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a disk of its own")
+    _require_root()
     at.mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", at], check=True)
     try:

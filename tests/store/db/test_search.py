@@ -2,10 +2,10 @@
 
 import orjson
 import pytest
-from databases import scalar, sql
+from databases import scalar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from session_kit import enqueue
+from session_kit import enqueue, fill_history
 from sqlalchemy import column as named
 from sqlalchemy import select, text, values
 from sqlalchemy.types import String
@@ -30,26 +30,9 @@ async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: 
     assert sorted(found.scalars()) == expected
 
 
-async def _fill(database: Database, people, count: int) -> None:
-    await sql(
-        database,
-        """INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, apps, slots, spec,
-                    state, warnings, force, attempts, restarts, created_at, ended_at)
-                SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive',
-                    :user, :project, :domain, 'debian:12', '[]', '{}', '{}', 'TERMINATED', '[]', false, 0, 0,
-                    now() - n * interval '30 s', now()
-                FROM generate_series(1, :count) n""",
-        user=people.user.user_id,
-        project=people.project,
-        domain=people.domain,
-        count=count,
-    )
-    await sql(database, "ANALYZE sessions")
-
-
 @pytest.mark.parametrize("part", ["hesi", "THESIS", "is deb"])
 async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
-    await _fill(database, people, 20_000)
+    await fill_history(database, people, 20_000)
     made = await enqueue(database, people.user, name="thesis")
     page = await queries.page(
         database, people.superadmin, states=None, search=part, owner="all", limit=20, cursor=None
@@ -64,7 +47,7 @@ async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
 
 
 async def test_an_administrator_finds_a_name_without_reading_every_session(database, people, clock):
-    await _fill(database, people, 20_000)
+    await fill_history(database, people, 20_000)
     async with database.transaction() as tx:
         await tx.execute(text("SELECT pg_stat_force_next_flush()"))
         before = (await tx.execute(text(_SCANNED))).scalar_one()

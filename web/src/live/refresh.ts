@@ -29,13 +29,8 @@ export function refreshFilesSoon(client: QueryClient, folder: string): void {
   onceSoon(`files ${folder}`, () => {
     void client.invalidateQueries({ predicate });
     const shown = client.getQueryCache().findAll({ predicate, type: "active" });
-    return (
-      LISTING_PAUSE_MS *
-      Math.max(
-        1,
-        shown.map(requests).reduce((sum, each) => sum + each, 0),
-      )
-    );
+    const sent = shown.reduce((sum, query) => sum + requests(query), 0);
+    return LISTING_PAUSE_MS * Math.max(1, sent);
   });
 }
 

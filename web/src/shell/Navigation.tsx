@@ -16,7 +16,6 @@ import { useAdministration } from "@/me/administration";
 import { useNodesShown } from "@/me/use-nodes-shown";
 import { invitationsQuery } from "@/queries/invitations";
 import styles from "./Shell.module.css";
-import { usePrefetch } from "./use-prefetch";
 
 interface Props {
   narrow: boolean;
@@ -37,7 +36,6 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;
   const administration = useAdministration();
-  usePrefetch(administration.length > 0 ? null : pages.map(({ to }) => to).filter((to) => to !== "/"));
   const Fold = narrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;
   const foldLabel = narrow ? t`Expand menu` : t`Collapse menu`;
   return (

@@ -19,6 +19,7 @@ import { Palette, palette } from "./Palette";
 import { ProjectSwitcher } from "./ProjectSwitcher";
 import styles from "./Shell.module.css";
 import { UserMenu } from "./UserMenu";
+import { usePrefetch } from "./use-prefetch";
 import { useToasts } from "./use-toasts";
 
 /** The frame of every page after sign-in; it keeps the event stream open. */
@@ -28,6 +29,7 @@ export function Shell() {
   const line = useLive(me, useToasts());
   useOwnPreferences(me);
   useUploading(me);
+  usePrefetch();
   const [menuOpen, menu] = useDisclosure(false);
   const [narrow, setNarrow] = useLocalStorage({ key: "carrel.rail", defaultValue: false });
   const phone = useMediaQuery("(max-width: 47.99em)") ?? false;
