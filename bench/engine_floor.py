@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
+from typing import Any, cast
 
 import aiodocker
 
@@ -49,7 +50,7 @@ class Bare:
         )
         began = time.perf_counter()
         self._made.add(f"carrel-bench-{name}")
-        container = await self._docker.containers.create(body, name=f"carrel-bench-{name}")
+        container = await self._docker.containers.create(cast(Any, body), name=f"carrel-bench-{name}")
         await container.start()
         shown = await container.show()
         assert shown["State"]["Running"], shown["State"]

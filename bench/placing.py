@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import psycopg
 from sqlalchemy import text
 
-from bench.control_plane import EMAIL, _found, _fresh_dir
+from bench.control_plane import EMAIL, _bootstrap, _fresh_dir
 from bench.load import median
 from bench.table import Line
 from carrel.controllers.loop import Tools
@@ -88,7 +88,7 @@ async def _place() -> AsyncIterator[_Place]:
     database = Database(url)
     try:
         migrate(url)
-        await _found(database, "debian:12", "correct horse battery 9")
+        await _bootstrap(database, "debian:12", "correct horse battery 9")
         async with database.transaction() as tx:
             user = await tenancy.user_by_email(tx, EMAIL)
             assert user is not None

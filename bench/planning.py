@@ -125,12 +125,12 @@ def _misfits() -> Iterator[Line]:
 
 
 @contextmanager
-def _looked() -> Iterator[list[ranking.Asked]]:
+def _looked() -> Iterator[list[ranking.RequirementsState]]:
     """Record every search for a node."""
-    looked: list[ranking.Asked] = []
+    looked: list[ranking.RequirementsState] = []
 
     def counting(best: Callable[..., int | None]) -> Callable[..., int | None]:
-        def counted(self: ranking.Choice, requirements: ranking.Asked) -> int | None:
+        def counted(self: ranking.Ranking, requirements: ranking.RequirementsState) -> int | None:
             looked.append(requirements)
             return best(self, requirements)
 

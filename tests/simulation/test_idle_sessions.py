@@ -75,7 +75,7 @@ async def act(installation: Installation, what: Callable[[AsyncSession], Awaitab
 async def used(plane: ControlPlane, session: SessionId) -> None:
     """As the gateway does it."""
     activity = Activity(plane.database, LoopClock())
-    activity.beat_of(session)()
+    activity.recorder_of(session)()
     await activity.write()
 
 

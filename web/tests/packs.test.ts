@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
 import { formOf } from "@/features/uploads/form";
 import { UploadQueue } from "@/features/uploads/queue";
-import type { Wish } from "@/features/uploads/transfer";
+import type { UploadOptions } from "@/features/uploads/transfer";
 
 interface Answer {
   paths?: string[];
@@ -13,7 +13,7 @@ interface Answer {
 const wire = vi.hoisted(() => ({
   packs: [] as { clash: string; signal: AbortSignal; answer: (answer: Answer) => void }[],
   there: new Map<string, { size_bytes: number; modified_at: string }>(),
-  single: [] as Wish[],
+  single: [] as UploadOptions[],
 }));
 vi.mock("@/features/uploads/form", async (original) => ({
   ...(await original<typeof import("@/features/uploads/form")>()),
@@ -34,8 +34,8 @@ vi.mock("@/api/generated", () => ({
 }));
 vi.mock("@/features/uploads/transfer", () => ({
   SMALL: 1,
-  giveUp: async () => undefined,
-  transferOf: (_file: File, wish: Wish) => {
+  terminate: async () => undefined,
+  transferOf: (_file: File, wish: UploadOptions) => {
     wire.single.push(wish);
     return { start: () => undefined, abort: async () => undefined };
   },
@@ -82,7 +82,7 @@ const single = (path: string) =>
   vi.waitFor(() => {
     const found = wire.single.find((one) => one.path === path);
     expect(found).toBeDefined();
-    return found as Wish;
+    return found as UploadOptions;
   });
 const states = (wanted: Record<string, string>) =>
   vi.waitFor(() =>

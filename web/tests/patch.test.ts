@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { rememberChange, withLaterChanges } from "@/cache/later-changes";
 import { meetsFilter, patchPages, patchSession, removeSession, upsertSession } from "@/cache/patch";
-import { rememberChange, withLaterChanges } from "@/cache/seen";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 
 const at = (hour: number) => `2026-01-01T${String(hour).padStart(2, "0")}:00:00Z`;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Problem, toProblem } from "@/api/problem";
-import { untilAnswered } from "@/api/reach";
+import { retryWhileUnreachable } from "@/api/retry";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,7 +14,7 @@ test("a request that got lost is sent again until it is answered", async () => {
     .mockRejectedValueOnce(lost())
     .mockRejectedValueOnce(lost())
     .mockResolvedValue("answer");
-  const answer = untilAnswered(send);
+  const answer = retryWhileUnreachable(send);
   await vi.runAllTimersAsync();
   expect(await answer).toBe("answer");
   expect(send).toHaveBeenCalledTimes(3);
@@ -22,13 +22,13 @@ test("a request that got lost is sent again until it is answered", async () => {
 
 test("a no is an answer and is not asked again", async () => {
   const send = vi.fn().mockRejectedValue(refused);
-  await expect(untilAnswered(send)).rejects.toBe(refused);
+  await expect(retryWhileUnreachable(send)).rejects.toBe(refused);
   expect(send).toHaveBeenCalledTimes(1);
 });
 
 test("a server that stays away is given up in the end", async () => {
   const send = vi.fn().mockRejectedValue(lost());
-  const answer = expect(untilAnswered(send)).rejects.toMatchObject({ code: "server.unreachable" });
+  const answer = expect(retryWhileUnreachable(send)).rejects.toMatchObject({ code: "server.unreachable" });
   await vi.runAllTimersAsync();
   await answer;
   expect(send).toHaveBeenCalledTimes(4);

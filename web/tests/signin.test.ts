@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ACTIONS } from "@/api/actions";
 import { rememberCsrfToken, send } from "@/api/client";
-import { proofDesk } from "@/api/proof";
+import { identityConfirmation } from "@/api/proof";
 import { actionsOf, kindsFor, onlyReads, scopesOf } from "@/features/account/scopes";
 import { createTokenCommand } from "@/features/account/token-command";
 import { linkToken } from "@/features/signin/link-token";
@@ -144,9 +144,9 @@ describe("a request that the server refuses for now", () => {
   test("is sent again with the new token once they have confirmed that it is them", async () => {
     answers.push(problem("auth.confirm_needed"), Response.json({ made: true }, { status: 201 }));
     const going = send(ask('{"name":"ci"}'));
-    await vi.waitFor(() => expect(proofDesk.isAsking()).toBe(true));
+    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
     rememberCsrfToken("new");
-    proofDesk.settle(true);
+    identityConfirmation.settle(true);
     expect((await going).status).toBe(201);
     expect(sent).toHaveLength(2);
     expect(sent[1]?.headers.get("X-Carrel-CSRF")).toBe("new");
@@ -156,8 +156,8 @@ describe("a request that the server refuses for now", () => {
   test("is refused when they would not", async () => {
     answers.push(problem("auth.confirm_needed"));
     const going = send(ask());
-    await vi.waitFor(() => expect(proofDesk.isAsking()).toBe(true));
-    proofDesk.settle(false);
+    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
+    identityConfirmation.settle(false);
     expect((await going).status).toBe(403);
     expect(sent).toHaveLength(1);
   });
@@ -167,11 +167,11 @@ describe("a request that the server refuses for now", () => {
     answers.push(Response.json({}), Response.json({}));
     const going = Promise.all([send(ask()), send(ask())]);
     await vi.waitFor(() => expect(sent).toHaveLength(2));
-    await vi.waitFor(() => expect(proofDesk.isAsking()).toBe(true));
+    await vi.waitFor(() => expect(identityConfirmation.isAsking()).toBe(true));
     await new Promise((resolve) => setTimeout(resolve, 0));
-    proofDesk.settle(true);
+    identityConfirmation.settle(true);
     expect((await going).map(({ status }) => status)).toEqual([200, 200]);
-    expect(proofDesk.isAsking()).toBe(false);
+    expect(identityConfirmation.isAsking()).toBe(false);
   });
 
   test("is sent again when another tab got a new token", async () => {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Problem } from "@/api/problem";
-import { transferOf, type Wish } from "@/features/uploads/transfer";
+import { transferOf, type UploadOptions } from "@/features/uploads/transfer";
 
 type Answer = [status: number, headers?: Record<string, string>];
 
@@ -48,7 +48,7 @@ beforeEach(() => {
   vi.stubGlobal("location", { origin: "http://carrel" });
 });
 
-const WISH: Wish = {
+const WISH: UploadOptions = {
   folder: "f",
   path: "a",
   clash: "refuse",
@@ -59,7 +59,7 @@ const WISH: Wish = {
   onProblem: () => undefined,
 };
 
-function outcome(url: string | null, clash: Wish["clash"] = "refuse"): Promise<Problem | "done"> {
+function outcome(url: string | null, clash: UploadOptions["clash"] = "refuse"): Promise<Problem | "done"> {
   return new Promise((resolve) => {
     const onDone = () => resolve("done");
     transferOf(new File(["content"], "a"), { ...WISH, url, clash, onDone, onProblem: resolve }).start();

@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { Problem } from "@/api/problem";
 import { batchesOf } from "@/features/uploads/batches";
 import { UploadQueue } from "@/features/uploads/queue";
-import { begunUploads, letGoOf, rememberUpload } from "@/features/uploads/remembered";
-import type { Wish } from "@/features/uploads/transfer";
+import { begunUploads, releaseLock, rememberUpload } from "@/features/uploads/remembered";
+import type { UploadOptions } from "@/features/uploads/transfer";
 
-const sent = vi.hoisted(() => [] as { path: string; wish: Wish }[]);
+const sent = vi.hoisted(() => [] as { path: string; wish: UploadOptions }[]);
 const givenUp = vi.hoisted(() => vi.fn(async () => undefined));
 vi.mock("@/features/uploads/transfer", () => ({
   SMALL: 1,
-  giveUp: givenUp,
-  transferOf: (_file: File, wish: Wish) => {
+  terminate: givenUp,
+  transferOf: (_file: File, wish: UploadOptions) => {
     sent.push({ path: wish.path, wish });
     return { start: () => undefined, abort: async () => undefined };
   },
@@ -59,7 +59,7 @@ const add = (...paths: string[]) =>
     paths.map((path) => ({ path, file: new File(["content"], path) })),
   );
 /** The newest transfer of that path, once there are so many of it. */
-const transfer = async (path: string, count = 1): Promise<Wish> =>
+const transfer = async (path: string, count = 1): Promise<UploadOptions> =>
   vi.waitFor(() => {
     const found = sent.filter((one) => one.path === path);
     expect(found).toHaveLength(count);
@@ -210,7 +210,7 @@ describe("an upload that was begun before the page was loaded", () => {
     rememberUpload("you", url, { folder: FOLDER, path, name: "a", size: 7, modified: file.lastModified });
   /** As a page that is closed lets go of everything. */
   const closeTab = async () => {
-    for (const url of Object.keys(begunUploads("you"))) letGoOf(url);
+    for (const url of Object.keys(begunUploads("you"))) releaseLock(url);
     await vi.waitFor(() => expect(held.size).toBe(0));
   };
   const lockOf = (url: string) => `carrel.upload ${url}`;
@@ -222,7 +222,7 @@ describe("an upload that was begun before the page was loaded", () => {
     held.set(lockOf("/uploads/2"), Promise.resolve());
     queue.begin("you");
     await states({ a: "lost" });
-    expect(queue.takeUp(queue.read()[0]?.key ?? 0, file)).toBe(true);
+    expect(queue.resumeLost(queue.read()[0]?.key ?? 0, file)).toBe(true);
     expect((await transfer("a")).url).toBe("/uploads/1");
   });
 

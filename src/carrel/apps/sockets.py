@@ -42,20 +42,20 @@ async def show_terminal(
     socket: WebSocket,
     terminals: Terminals,
     terminal: Terminal,
-    beat: Callable[[], None],
+    record_activity: Callable[[], None],
     *,
     position: int | None,
 ) -> None:
     """Serve one client of a terminal until it leaves, is replaced, or the shell ends.
 
-    beat: called for all input and output.
+    record_activity: called for all input and output.
     """
     attachment = terminals.attach(terminal, position)
     try:
         await say(socket, type="ready", terminal=terminal.id, offset=attachment.position)
         await _first_of(
-            _send_output(socket, terminal, attachment, beat),
-            _feed(socket, terminal.stream, beat),
+            _send_output(socket, terminal, attachment, record_activity),
+            _feed(socket, terminal.stream, record_activity),
             asyncio.shield(attachment.lost),
         )
         if attachment.lost.done():
@@ -66,10 +66,10 @@ async def show_terminal(
 
 
 async def _send_output(
-    socket: WebSocket, terminal: Terminal, attachment: TerminalAttachment, beat: Callable[[], None]
+    socket: WebSocket, terminal: Terminal, attachment: TerminalAttachment, record_activity: Callable[[], None]
 ) -> None:
     async for piece in attachment.pieces():
-        beat()
+        record_activity()
         await socket.send_bytes(piece)
     if terminal.exit_code is not None:
         await say(socket, type="exit", code=terminal.exit_code)
@@ -93,27 +93,27 @@ async def receive_command(socket: WebSocket) -> ExecStart:
         raise Invalid("invalid.command", refusal(first, where), field=where) from None
 
 
-async def carry_command(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
-    """Relay a command's streams until it ends or the client leaves. beat: called for all traffic."""
+async def carry_command(socket: WebSocket, stream: ExecStream, record_activity: Callable[[], None]) -> None:
+    """Relay a command's streams until it ends or the client leaves. record_activity: called for all traffic."""
 
     async def send_output() -> None:
         async for number, chunk in stream.output():
             if chunk:
-                beat()
+                record_activity()
                 await socket.send_bytes(bytes((number,)) + chunk)
         await say(socket, type="exit", code=await stream.exit_code())
         await _close(socket, 1000)
 
-    await _first_of(send_output(), _feed(socket, stream, beat))
+    await _first_of(send_output(), _feed(socket, stream, record_activity))
 
 
-async def _feed(socket: WebSocket, stream: ExecStream, beat: Callable[[], None]) -> None:
+async def _feed(socket: WebSocket, stream: ExecStream, record_activity: Callable[[], None]) -> None:
     """Forward the client's messages until it leaves, with back pressure from the process."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
-        beat()
+        record_activity()
         if content := message.get("bytes"):
             await stream.write(content)
         elif text := message.get("text"):

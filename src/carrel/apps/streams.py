@@ -100,7 +100,9 @@ async def terminal(
             entry = await terminals.open(inside, actor.user_id, size, shell=liked)
             await _note(socket, actor, session, {"terminal": entry.id})
         position = offset if entry.id == terminal else 0
-        await sockets.show_terminal(socket, terminals, entry, _beat_of(socket, session), position=position)
+        await sockets.show_terminal(
+            socket, terminals, entry, _recorder_of(socket, session), position=position
+        )
 
     await _entering(socket, ref, container, serve)
 
@@ -115,7 +117,7 @@ async def exec_command(socket: WebSocket, ref: str, container: ContainerName = N
         size = TerminalSize(start.cols, start.rows) if start.tty else None
         engine = await services_of(socket, AccessServices).container_engines.of(inside)
         async with engine.exec(inside, start.command, env=start.env, terminal=size) as stream:
-            await sockets.carry_command(socket, stream, _beat_of(socket, session))
+            await sockets.carry_command(socket, stream, _recorder_of(socket, session))
 
     await _entering(socket, ref, container, serve)
 
@@ -148,11 +150,11 @@ async def _entering(
         pass
 
 
-def _beat_of(socket: WebSocket, session: Session) -> Callable[[], None]:
+def _recorder_of(socket: WebSocket, session: Session) -> Callable[[], None]:
     """A callback to report activity, already called once."""
-    beat = services_of(socket, AccessServices).activity.beat_of(session.id)
-    beat()
-    return beat
+    record_activity = services_of(socket, AccessServices).activity.recorder_of(session.id)
+    record_activity()
+    return record_activity
 
 
 async def _note(socket: WebSocket, actor: Actor, session: Session, details: dict[str, object]) -> None:

@@ -25,11 +25,11 @@ AVAILABLE = sys.platform == "linux" and hasattr(os, "splice")
 
 
 async def move(
-    source: asyncio.Transport, target: asyncio.Transport, count: int, beat: Callable[[], None]
+    source: asyncio.Transport, target: asyncio.Transport, count: int, record_activity: Callable[[], None]
 ) -> int:
     """Move up to this many bytes. Returns the number moved; fewer only if the source ended or splice is unsupported.
 
-    beat: called after each transfer.
+    record_activity: called after each transfer.
 
     Raises: ConnectionError if the target disconnected.
     """
@@ -39,7 +39,7 @@ async def move(
         ends = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         fds += ends
         _enlarge(ends[1])
-        return await _Mover(fds[0], fds[1], ends, count, beat).run()
+        return await _Mover(fds[0], fds[1], ends, count, record_activity).run()
     finally:
         for fd in fds:
             os.close(fd)
@@ -56,9 +56,9 @@ class _Mover:
     """Moves data when the source is readable or, with a full pipe, when the target is writable."""
 
     def __init__(
-        self, source: int, target: int, pipe: tuple[int, int], count: int, beat: Callable[[], None]
+        self, source: int, target: int, pipe: tuple[int, int], count: int, record_activity: Callable[[], None]
     ) -> None:
-        self._beat = beat
+        self._record_activity = record_activity
         self._source = source
         self._target = target
         self._out, self._in = pipe
@@ -121,7 +121,7 @@ class _Mover:
                 self._in_pipe -= gone
                 self._moved += gone
                 metrics.TO_CLIENT.inc(gone)
-                self._beat()
+                self._record_activity()
         except BlockingIOError:
             self._wait_for(writing=True)
             raise

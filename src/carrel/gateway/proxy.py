@@ -115,7 +115,7 @@ class Proxy:
         method = request.headers.get("X-Forwarded-Method", "GET")
         if (_is_websocket(request) or method not in _SAFE) and not _from_own_page(request, origin):
             return self._deny(pages.OTHER_SITE)
-        self._activity.beat_of(route.place.session)()
+        self._activity.recorder_of(route.place.session)()
         headers = {"X-Carrel-Upstream": f"{literal(route.address)}:{route.port}"}
         return web.Response(status=204, headers=headers)
 
@@ -153,8 +153,8 @@ class Proxy:
         # Only idempotent requests use a pooled connection, which may be stale.
         fresh = upgrading or request.body_exists or request.method not in _SAFE
         head = _head(request, origin, route, upgrading=upgrading)
-        beat = self._activity.beat_of(route.place.session)
-        beat()
+        record_activity = self._activity.recorder_of(route.place.session)
+        record_activity()
         while True:
             try:
                 upstream = await self._pool.acquire(route.address, route.port, fresh=fresh)
@@ -162,12 +162,12 @@ class Proxy:
                 # The container's address may have changed.
                 self._admission.forget_place(route.place)
                 return self._deny(pages.NOT_ANSWERING)
-            relay = Relay(request, upstream, beat, jar=origin.jar, upgrading=upgrading)
+            relay = Relay(request, upstream, record_activity, jar=origin.jar, upgrading=upgrading)
             try:
-                await _exchange(request, upstream, relay, head, beat)
+                await _exchange(request, upstream, relay, head, record_activity)
                 if relay.switched:
                     with metrics.WEBSOCKETS.track_inprogress():
-                        await Tunnel(request, upstream, beat).carry(relay.rest)
+                        await Tunnel(request, upstream, record_activity).carry(relay.rest)
             except asyncio.CancelledError:
                 if not relay.status:
                     metrics.CLIENT_LEFT.inc()
@@ -188,12 +188,20 @@ class Proxy:
 
 
 async def _exchange(
-    request: web.BaseRequest, upstream: Upstream, relay: Relay, head: bytes, beat: Callable[[], None]
+    request: web.BaseRequest,
+    upstream: Upstream,
+    relay: Relay,
+    head: bytes,
+    record_activity: Callable[[], None],
 ) -> None:
     """Send the request and wait until its response is forwarded or has failed."""
     upstream.hand_to(relay)
     upstream.write(head)
-    upload = asyncio.create_task(_upload(request, upstream, relay, beat)) if request.body_exists else None
+    upload = (
+        asyncio.create_task(_upload(request, upstream, relay, record_activity))
+        if request.body_exists
+        else None
+    )
     try:
         while True:
             await relay.news.wait()
@@ -213,14 +221,14 @@ async def _exchange(
 
 
 async def _upload(
-    request: web.BaseRequest, upstream: Upstream, relay: Relay, beat: Callable[[], None]
+    request: web.BaseRequest, upstream: Upstream, relay: Relay, record_activity: Callable[[], None]
 ) -> None:
     chunked = "Transfer-Encoding" in request.headers
     try:
         async for chunk in request.content.iter_any():
             if not upstream.alive:
                 return
-            beat()
+            record_activity()
             upstream.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if chunked else chunk)
             await upstream.drain()
     except BodyTooSlow:

@@ -65,21 +65,21 @@ class Relay:
     """Receives one response from an app and passes it on to the client.
 
     `news` is set when it is done and when the app must wait for the client. `failure`: nothing was forwarded.
-    `switched`: both sides upgraded the protocol, and `rest` is the data after the upgrade. beat: called for all
-    traffic.
+    `switched`: both sides upgraded the protocol, and `rest` is the data after the upgrade. record_activity: called
+    for all traffic.
     """
 
     def __init__(
         self,
         request: web.BaseRequest,
         upstream: Upstream,
-        beat: Callable[[], None],
+        record_activity: Callable[[], None],
         *,
         jar: bytes,
         upgrading: bool,
     ) -> None:
         assert request.transport is not None
-        self._beat = beat
+        self._record_activity = record_activity
         self._jar = jar
         self._client = request.transport
         # Over TLS the bytes must be encrypted first.
@@ -309,7 +309,7 @@ class Relay:
         if self._client.is_closing():
             self._upstream.abort()
             return
-        self._beat()
+        self._record_activity()
         self._client.write(data)
         metrics.TO_CLIENT.inc(len(data))
         if self._client_flow.writing_paused and not self._held:
@@ -327,7 +327,9 @@ class Relay:
             await self._writer.drain()
             # 2. Pause reading from the one socket and other writes to the other.
             if self._upstream.alive and not self._client.get_write_buffer_size():
-                moved = await bulk.move(self._upstream.transport, self._client, self._left, self._beat)
+                moved = await bulk.move(
+                    self._upstream.transport, self._client, self._left, self._record_activity
+                )
                 self._left -= moved
             self._client.set_write_buffer_limits()
         except (ConnectionError, RuntimeError):

@@ -16,12 +16,14 @@ from carrel.gateway.upstream import Upstream
 class Tunnel:
     """Receives from both sides: `feed` from the app's connection, `feed_data` from aiohttp's for the client.
 
-    beat: called for all traffic.
+    record_activity: called for all traffic.
     """
 
-    def __init__(self, request: web.BaseRequest, upstream: Upstream, beat: Callable[[], None]) -> None:
+    def __init__(
+        self, request: web.BaseRequest, upstream: Upstream, record_activity: Callable[[], None]
+    ) -> None:
         assert request.transport is not None
-        self._beat = beat
+        self._record_activity = record_activity
         self._request = request
         self._client = request.transport
         self._upstream = upstream
@@ -51,7 +53,7 @@ class Tunnel:
     # From the app
 
     def feed(self, data: bytes) -> None:
-        self._beat()
+        self._record_activity()
         self._client.write(data)
         metrics.TO_CLIENT.inc(len(data))
         if self._request.protocol.writing_paused and not self._held:
@@ -71,7 +73,7 @@ class Tunnel:
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
         """Bytes from the client."""
-        self._beat()
+        self._record_activity()
         self._upstream.write(data)
         return False, b""
 

@@ -101,8 +101,8 @@ class Ceilings:
             return None
         for key in scopes:
             for slot, left in self._left[key].items():
-                whom, kept = self._kept.get((key, slot), (one, 0))
-                if whom != one and slots.get(slot, 0) > 0 and slots[slot] > left - kept:
+                holder, kept = self._kept.get((key, slot), (one, 0))
+                if holder != one and slots.get(slot, 0) > 0 and slots[slot] > left - kept:
                     return key, slot
         return None
 

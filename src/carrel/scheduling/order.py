@@ -63,7 +63,7 @@ _Amounts = list[tuple[str, int, int]]
 
 
 @dataclass(eq=False, slots=True)
-class _Standing:
+class _ShareUsage:
     """The share of a domain, project or owner in the group. part: the dominant share, the largest fraction over all
     slots. level: part divided by weight. Both only grow during a plan.
     """
@@ -95,7 +95,7 @@ class _Claimant:
     """
 
     name: str
-    standing: _Standing
+    usage: _ShareUsage
     children: dict[str, "_Claimant"] = field(default_factory=dict)
     heap: list[_Entry] = field(default_factory=list)
     line: deque[PendingSession] = field(default_factory=deque)
@@ -128,7 +128,7 @@ class _Claimant:
             first = self.heap[0][4]
         else:
             return None
-        return self.standing.level, first.since, first.id, self.name, first
+        return self.usage.level, first.since, first.id, self.name, first
 
 
 class _Fair:
@@ -137,20 +137,20 @@ class _Fair:
     DRF: among owners, by the dominant share of what they hold (Ghodsi et al., NSDI 2011). Fair share: among domains,
     then projects, then owners, by current and past usage (like Slurm's Fair Tree).
 
-    The first session that has waited longer than the group's patience (the elder) goes before claimants whose share
-    is smaller by no more than the elder's request; otherwise two alternating claimants would keep taking each other's
-    reservations. There is one elder per round, so that many old sessions do not turn the order into FIFO.
+    The first starved session (pending longer than the group's starvation limit) goes before claimants whose share is
+    smaller by no more than its request; otherwise two alternating claimants would keep taking each other's
+    reservations. There is one per round, so that many old sessions do not turn the order into FIFO.
     """
 
     def __init__(self, group: GroupSnapshot, capacity: Slots, now: datetime) -> None:
         self._group = group
         self._capacity = capacity
         self._now = now
-        self._standings: dict[tuple[str, ...], _Standing] = {}
+        self._usages: dict[tuple[str, ...], _ShareUsage] = {}
         # Root, domain, project and owner nodes of one priority, by path; for DRF only root and owner.
         self._ways: dict[tuple[str, ...], tuple[_Claimant, ...]] = {}
-        self._elders: Iterator[PendingSession] = iter(())
-        self._elder: PendingSession | None = None
+        self._starving: Iterator[PendingSession] = iter(())
+        self._starved: PendingSession | None = None
 
     def line(self, waiting: Iterable[PendingSession]) -> Iterator[PendingSession]:
         bands: defaultdict[int, list[PendingSession]] = defaultdict(list)
@@ -162,7 +162,7 @@ class _Fair:
     def placed(self, one: PendingSession) -> None:
         amounts = self._amounts(one)
         for claimant in self._ways[one.path][1:]:
-            claimant.standing.take(amounts)
+            claimant.usage.take(amounts)
         self._one_went(one)
 
     def guarded(self, one: PendingSession) -> None:
@@ -173,15 +173,15 @@ class _Fair:
         gone: set[str] = set()
         # Sessions that are set aside do not represent their claimant (tests/unit/scheduling/test_plan_aside.py).
         patient = (one for one in waiting if not one.aside)
-        self._elders = takewhile(lambda one: self._now - one.since > self._group.patience, patient)
-        self._elder = next(self._elders, None)
+        self._starving = takewhile(lambda one: self._now - one.since > self._group.patience, patient)
+        self._starved = next(self._starving, None)
         while root.heap:
-            while self._elder is not None and self._elder.id in gone:
-                self._elder = next(self._elders, None)
-            elder, first = self._elder, root.heap[0][4]
-            one = elder if elder is not None and self._goes_before(elder, first) else first
+            while self._starved is not None and self._starved.id in gone:
+                self._starved = next(self._starving, None)
+            starved, first = self._starved, root.heap[0][4]
+            one = starved if starved is not None and self._goes_before(starved, first) else first
             way = self._ways[one.path]
-            # An elder leaves sessions that are set aside behind.
+            # A starved session leaves sessions that are set aside behind.
             way[-1].line.remove(one)
             gone.add(one.id)
             yield one
@@ -189,15 +189,15 @@ class _Fair:
                 above.renew(child)
 
     def _one_went(self, one: PendingSession) -> None:
-        if one is self._elder:
-            self._elder = None
-            self._elders = iter(())
+        if one is self._starved:
+            self._starved = None
+            self._starving = iter(())
 
-    def _goes_before(self, elder: PendingSession, first: PendingSession) -> bool:
-        for mine, other in zip(self._ways[elder.path], self._ways[first.path], strict=True):
+    def _goes_before(self, starved: PendingSession, first: PendingSession) -> bool:
+        for mine, other in zip(self._ways[starved.path], self._ways[first.path], strict=True):
             if mine is not other:
-                demand = max((amount / most for _, amount, most in self._amounts(elder)), default=0.0)
-                return mine.standing.level <= other.standing.level + demand / mine.standing.share.weight
+                demand = max((amount / most for _, amount, most in self._amounts(starved)), default=0.0)
+                return mine.usage.level <= other.usage.level + demand / mine.usage.share.weight
         return True
 
     def _amounts(self, one: PendingSession) -> _Amounts:
@@ -208,7 +208,7 @@ class _Fair:
         ]
 
     def _tree(self, waiting: Iterable[PendingSession]) -> _Claimant:
-        root = _Claimant("", _Standing(_NOTHING, {}))
+        root = _Claimant("", _ShareUsage(_NOTHING, {}))
         self._ways = {}
         for one in waiting:
             way = self._ways.get(one.path)
@@ -229,11 +229,11 @@ class _Fair:
             way.append(children[path[-1]])
         return tuple(way)
 
-    def _standing(self, path: tuple[str, ...]) -> _Standing:
-        standing = self._standings.get(path)
-        if standing is None:
+    def _standing(self, path: tuple[str, ...]) -> _ShareUsage:
+        usage = self._usages.get(path)
+        if usage is None:
             share = self._group.shares.get(path, _NOTHING)
-            standing = self._standings[path] = _Standing(share, dict(share.held))
+            usage = self._usages[path] = _ShareUsage(share, dict(share.held))
             slots = share.held.keys() | share.past.keys()
-            standing.take([(slot, 0, most) for slot in slots if (most := self._capacity.get(slot))])
-        return standing
+            usage.take([(slot, 0, most) for slot in slots if (most := self._capacity.get(slot))])
+        return usage

@@ -41,7 +41,7 @@ class Room:
         self._spare: dict[frozenset[str], UnusedAccelerators] = {}
         self._admitted: dict[_About, NDArray[np.bool_]] = {}
         self._too_much: dict[_About, list[SlotAmountPairs]] = {}
-        self._misfits: set[SessionRequirements] = set()
+        self._unplaceable: set[SessionRequirements] = set()
         self._could: dict[SessionRequirements, bool] = {}
         self._blocked: dict[SessionRequirements, Blocked] = {}
 
@@ -126,11 +126,11 @@ class Room:
         if request.count == 1:
             index = self.best(request.container)
             return None if index is None else (self._take(index, request),)
-        if request in self._misfits:
+        if request in self._unplaceable:
             return None
         parts = self._on_one(request) if request.together else self._on_many(request)
         if parts is None:
-            self._misfits.add(request)
+            self._unplaceable.add(request)
         return parts
 
     def _on_one(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
@@ -288,9 +288,9 @@ class Room:
     def _is_too_much(self, requirements: RequirementsState) -> bool:
         """True if it needs at least as much as a requirement known not to fit."""
         known = requirements.kind.too_much
-        if requirements.misfits == len(known):
+        if requirements.compared == len(known):
             return False
-        requirements.misfits = len(known)
+        requirements.compared = len(known)
         requirements.full = any(_covers(requirements.container.slots, less) for less in known)
         return requirements.full
 
@@ -299,10 +299,10 @@ class Room:
         self._ranking.begin()
         for known in self._too_much.values():
             known.clear()
-        self._misfits.clear()
+        self._unplaceable.clear()
         self._blocked.clear()
         for requirements in self._requirements.values():
-            requirements.full, requirements.misfits = False, 0
+            requirements.full, requirements.compared = False, 0
 
 
 def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:

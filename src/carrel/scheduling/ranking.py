@@ -48,7 +48,7 @@ class RequirementsClass:
 class RequirementsState:
     """What a container needs, and what is known of that during a plan.
 
-    expected: another lookup will follow. full: no node has room. misfits: how many entries of `too_much` it was
+    expected: another lookup will follow. full: no node has room. compared: how many entries of `too_much` it was
     compared with.
     """
 
@@ -56,7 +56,7 @@ class RequirementsState:
     kind: RequirementsClass
     expected: bool = False
     full: bool = False
-    misfits: int = 0
+    compared: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from carrel_client import CarrelError, crew, fetching
+from carrel_client import CarrelError, fetching, workers
 from carrel_client.client import ApiClient
 from scripted_server import answer, wire_server
 from transfer_kit import entry, first_lines, listing, problem
@@ -17,7 +17,7 @@ from transfer_kit import entry, first_lines, listing, problem
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pauses between tries, and files that are large early."""
-    monkeypatch.setattr(crew, "_PAUSES_S", (0.0,) * 5)
+    monkeypatch.setattr(workers, "_PAUSES_S", (0.0,) * 5)
     monkeypatch.setattr(fetching, "AT_ONCE", 5)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from carrel_client import CarrelError, crew, sending, streaming
+from carrel_client import CarrelError, sending, streaming, workers
 from carrel_client.client import ApiClient
 from carrel_client.tar_headers import header
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +23,7 @@ from transfer_kit import MADE, NOW, entry, first_lines, headed, listing, problem
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pauses between tries, and files that are large early."""
-    monkeypatch.setattr(crew, "_PAUSES_S", (0.0,) * 5)
+    monkeypatch.setattr(workers, "_PAUSES_S", (0.0,) * 5)
     monkeypatch.setattr(sending, "AT_ONCE", 100)
 
 
@@ -251,7 +251,9 @@ def test_a_folder_that_is_closed_meanwhile_ends_the_file(tmp_path: Path, cut: bo
 def test_parts_that_were_put_together_unheard_are_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "Crew", lambda size, meter: crew.Crew(1, meter))  # one after another
+    monkeypatch.setattr(
+        sending, "WorkerPool", lambda size, meter: workers.WorkerPool(1, meter)
+    )  # one after another
     part = [headed("201 Created", Upload_Offset=0, **MADE), headed("204 No Content", Upload_Offset=500)]
     script = [
         *part,
@@ -260,7 +262,7 @@ def test_parts_that_were_put_together_unheard_are_a_file(
         problem("404 Not Found", "upload.not_found"),  # for the file is made of them
         answer(entry("file", 1000)),
     ]
-    meter, path = crew.Meter(), str(local(tmp_path, 1000))
+    meter, path = workers.Meter(), str(local(tmp_path, 1000))
     with wire_server(script) as wire:
         client = ApiClient(wire.url)
         into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
@@ -284,7 +286,7 @@ def test_what_holds_for_every_file_ends_all_of_them(tmp_path: Path) -> None:
 
 
 def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
-    meter = crew.Meter()
+    meter = workers.Meter()
 
     def no_room() -> NoReturn:
         raise CarrelError("storage.full", "No.", status=507)
@@ -294,7 +296,7 @@ def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
         raise KeyError("what the others did not bring")
 
     def both() -> None:
-        with crew.Crew(2, meter) as together:
+        with workers.WorkerPool(2, meter) as together:
             together.give("a", half_done)
             together.give("b", no_room)
 
@@ -303,7 +305,7 @@ def test_the_first_thing_that_ends_all_is_what_is_told() -> None:
 
 
 def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
-    meter, client = crew.Meter(), ApiClient("http://127.0.0.1:1")
+    meter, client = workers.Meter(), ApiClient("http://127.0.0.1:1")
 
     def begun(*args: object, **options: object) -> tuple[str, int]:
         meter.stop()  # something else went wrong for good
@@ -312,7 +314,7 @@ def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
     client.uploads.create = begun  # type: ignore[method-assign]
     into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
     path = str(local(tmp_path, 1000))
-    with pytest.raises(crew.Stopped):
+    with pytest.raises(workers.Stopped):
         sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
 
 

@@ -1,6 +1,6 @@
 import { client } from "./generated/client.gen";
 import { toProblem } from "./problem";
-import { proofDesk } from "./proof";
+import { identityConfirmation } from "./proof";
 
 const CSRF_HEADER = "X-Carrel-CSRF";
 
@@ -32,7 +32,7 @@ export async function send(input: RequestInfo | URL, init?: RequestInit): Promis
   if (response.status !== 403) return response;
   const code = await codeOf(response.clone());
   const open =
-    (code === "auth.confirm_needed" && (await proofDesk.ask())) ||
+    (code === "auth.confirm_needed" && (await identityConfirmation.ask())) ||
     (code === "auth.csrf" && (await fetchCsrfToken()));
   return open ? fetch(withToken(again)) : response;
 }

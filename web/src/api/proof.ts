@@ -8,7 +8,7 @@ function notifyListeners(): void {
 }
 
 /** Holds requests that the server refused until the user has confirmed their identity. */
-export const proofDesk = {
+export const identityConfirmation = {
   /** True after a confirmation, false when the user cancels. Concurrent requests share one dialog. */
   ask(): Promise<boolean> {
     if (!waiting) {

@@ -4,7 +4,7 @@ import { ModalsProvider } from "@mantine/modals";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { ProofDesk } from "@/features/signin/ProofDesk";
+import { IdentityConfirmation } from "@/features/signin/IdentityConfirmation";
 import { i18n } from "@/i18n";
 import { theme } from "@/theme/theme";
 import { queryClient } from "./query-client";
@@ -20,7 +20,7 @@ export function App() {
           <ModalsProvider>
             <Notifications position="bottom-right" limit={4} />
             <RouterProvider router={router} />
-            <ProofDesk />
+            <IdentityConfirmation />
           </ModalsProvider>
         </QueryClientProvider>
       </MantineProvider>

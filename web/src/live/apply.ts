@@ -1,8 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 import type { Me, Quota, Session } from "@/api/types";
 import { cachedSession, changeSession, missingSomewhere, putSession } from "@/cache/caches";
+import { rememberChange } from "@/cache/later-changes";
 import type { SessionChange } from "@/cache/patch";
-import { rememberChange } from "@/cache/seen";
 import { usageFeed } from "@/cache/usage";
 import { pendingCreates, sessionsShowQuery } from "@/queries/sessions";
 import { applyFolderEvent, type TaskChange } from "./folders";

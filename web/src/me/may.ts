@@ -6,7 +6,7 @@ import { ACTION_SENTENCES } from "@/sentences/actions";
 import { useMe } from "./use-me";
 
 /** The owner of an object; absent fields do not match the user. */
-export interface Whose {
+export interface ObjectOwner {
   owner?: string;
   domain?: string;
   project?: string;
@@ -16,7 +16,7 @@ export interface Whose {
  * Whether the user has a permission at all, or on an owner's object. The server enforces it; this only avoids
  * requests that would fail.
  */
-export function may(me: Me, action: ActionName, whose?: Whose): boolean {
+export function may(me: Me, action: ActionName, whose?: ObjectOwner): boolean {
   const scope = me.actions[action];
   if (!scope) return false;
   if (!whose || scope === "all") return true;
@@ -35,7 +35,7 @@ export function mayBeyondOwn(me: Me, action: ActionName): boolean {
 const WIDE: readonly ActionScope[] = ["project", "domain", "all"];
 
 /** Why the user may not do something, as text; null if they may. */
-export function useRefusal(): (action: ActionName, whose?: Whose) => string | null {
+export function useRefusal(): (action: ActionName, whose?: ObjectOwner) => string | null {
   const { t, i18n } = useLingui();
   const me = useMe();
   return useCallback(

@@ -8,19 +8,19 @@ import { authMeQuery } from "@/queries/auth";
 import { useUpdateProfile } from "@/queries/profile";
 
 /** The language chosen on the sign-in page, for the user who signs in. */
-let wished: Language | null = null;
+let chosenBeforeSignIn: Language | null = null;
 
 /** Chooses a language before sign-in. */
-export function wishLanguage(language: Language): void {
-  wished = language;
+export function chooseLanguageBeforeSignIn(language: Language): void {
+  chosenBeforeSignIn = language;
   void chooseLanguage(language);
 }
 
 /** Saves the language chosen on the sign-in page, if any, for the user who has signed in. */
-export async function saveWishedLanguage(client: QueryClient): Promise<void> {
-  const language = wished;
+export async function saveLanguageChosenBeforeSignIn(client: QueryClient): Promise<void> {
+  const language = chosenBeforeSignIn;
   if (!language) return;
-  wished = null;
+  chosenBeforeSignIn = null;
   // Before the response, or the shell would switch back to the stored language.
   client.setQueryData(
     authMeQuery.queryKey,

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { appsList, appsOpen } from "@/api/generated/sdk.gen";
-import { untilAnswered } from "@/api/reach";
+import { retryWhileUnreachable } from "@/api/retry";
 
 /** The apps of a session, and whether each is running. */
 export function appsListQuery(id: string) {
@@ -12,6 +12,6 @@ export function appsListQuery(id: string) {
 
 /** The one-time URL of an app; starts the app if needed, which may take seconds. */
 export async function openAppAddress(sessionId: string, app: string): Promise<string> {
-  const { data } = await untilAnswered(() => appsOpen({ path: { ref: sessionId, app } }));
+  const { data } = await retryWhileUnreachable(() => appsOpen({ path: { ref: sessionId, app } }));
   return data.url;
 }

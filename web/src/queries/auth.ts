@@ -19,7 +19,7 @@ import type { Problem } from "@/api/problem";
 import type { Evidence, Me } from "@/api/types";
 
 /** Public information before sign-in: password rules, providers, the announcement. */
-export const greetingQuery = queryOptions({
+export const signInOptionsQuery = queryOptions({
   queryKey: ["greeting"] as const,
   queryFn: async ({ signal }) => (await authGreeting({ signal })).data,
   staleTime: 60_000,
@@ -30,7 +30,7 @@ export function useLogin() {
   const client = useQueryClient();
   return useMutation<Me, Problem, { email: string; password: string }>({
     mutationFn: async (body) => (await authLogin({ body })).data,
-    onSuccess: (me) => welcome(client, me),
+    onSuccess: (me) => storeMe(client, me),
   });
 }
 
@@ -39,7 +39,7 @@ export function usePasskeyLogin() {
   const client = useQueryClient();
   return useMutation<Me, Problem, void>({
     mutationFn: async () => (await authPasskey({ body: { credential: await provePasskey() } })).data,
-    onSuccess: (me) => welcome(client, me),
+    onSuccess: (me) => storeMe(client, me),
   });
 }
 
@@ -69,7 +69,7 @@ export function useSecondStep() {
   const client = useQueryClient();
   return useMutation<Me, Problem, Omit<Evidence, "password">>({
     mutationFn: async (body) => (await authFactor({ body })).data,
-    onSuccess: (me) => welcome(client, me),
+    onSuccess: (me) => storeMe(client, me),
   });
 }
 
@@ -78,7 +78,7 @@ export function useConfirmItIsYou() {
   const client = useQueryClient();
   return useMutation<Me, Problem, Evidence>({
     mutationFn: async (body) => (await authConfirm({ body })).data,
-    onSuccess: (me) => welcome(client, me),
+    onSuccess: (me) => storeMe(client, me),
   });
 }
 
@@ -128,7 +128,7 @@ export function useVerifyAgain() {
 }
 
 /** Stores the current user after a sign-in step. */
-export function welcome(client: QueryClient, me: Me): void {
+export function storeMe(client: QueryClient, me: Me): void {
   rememberCsrfToken(me.csrf_token ?? null);
   client.setQueryData(authMeQuery.queryKey, me);
 }

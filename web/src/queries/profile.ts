@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { passwordUpdate, profileUpdate } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
 import type { Me, Preferences } from "@/api/types";
-import { authMeQuery, welcome } from "./auth";
+import { authMeQuery, storeMe } from "./auth";
 import { loginsListQuery } from "./logins";
 
 /** Changes the current user's password; other browsers are signed out. */
@@ -11,7 +11,7 @@ export function useChangePassword() {
   return useMutation<Me, Problem, { current: string; new: string }>({
     mutationFn: async (body) => (await passwordUpdate({ body })).data,
     onSuccess: (me) => {
-      welcome(client, me);
+      storeMe(client, me);
       void client.invalidateQueries({ queryKey: loginsListQuery.queryKey });
     },
   });

@@ -22,12 +22,12 @@ import {
   sessionsWhy,
 } from "@/api/generated/sdk.gen";
 import type { Problem } from "@/api/problem";
-import { untilAnswered } from "@/api/reach";
+import { retryWhileUnreachable } from "@/api/retry";
 import { hasEnded } from "@/api/session-states";
 import type { CheckRequest, Idle, Me, Session, SessionCreate, SessionDetail } from "@/api/types";
 import { cachedSession, changeSession, dropSession, putSession } from "@/cache/caches";
+import { withLaterChanges } from "@/cache/later-changes";
 import type { SessionFilter, SessionPage } from "@/cache/patch";
-import { withLaterChanges } from "@/cache/seen";
 import { everyPage } from "./every-page";
 
 const PAGE = 50;
@@ -111,7 +111,9 @@ async function createSession(client: QueryClient, request: SessionCreate): Promi
   const key =
     crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
   const requestedAt = performance.now();
-  const sent = untilAnswered(() => sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }));
+  const sent = retryWhileUnreachable(() =>
+    sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }),
+  );
   pendingCreates.add(sent);
   const requestedId = REQUESTED + key;
   if (me) putSession(client, requestedRow(request, me, requestedId), me.user.id);
@@ -182,7 +184,7 @@ export function useKeepSession() {
       const path = { ref: id };
       const ask = () =>
         exempt === undefined ? sessionsKeep({ path }) : sessionsExempt({ path, body: { exempt } });
-      return (await untilAnswered(ask)).data;
+      return (await retryWhileUnreachable(ask)).data;
     },
     onSuccess: (idle) => {
       changeSession(client, { id: idle.session, idle_ends_at: idle.idle_ends_at });
@@ -196,7 +198,7 @@ export function usePrioritiseSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; priority: number }>({
     mutationFn: async ({ id, priority }) =>
-      (await untilAnswered(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
+      (await retryWhileUnreachable(() => sessionsPrioritise({ path: { ref: id }, body: { priority } }))).data,
     onSuccess: (session) => {
       changeSession(client, { id: session.id, priority: session.priority });
       for (const key of ["queue", "why", "check"]) void client.invalidateQueries({ queryKey: [key] });
@@ -213,7 +215,9 @@ export function useRemoveSession() {
       const requestedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
-        const { data } = await untilAnswered(() => sessionsRemove({ path: { ref: id }, query: { force } }));
+        const { data } = await retryWhileUnreachable(() =>
+          sessionsRemove({ path: { ref: id }, query: { force } }),
+        );
         const session = withLaterChanges(data, requestedAt);
         changeSession(client, session);
         return session;
@@ -233,7 +237,7 @@ export function useRenameSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; name: string }>({
     mutationFn: async ({ id, name }) =>
-      (await untilAnswered(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
+      (await retryWhileUnreachable(() => sessionsRename({ path: { ref: id }, body: { name } }))).data,
     onSuccess: (session) => changeSession(client, { id: session.id, name: session.name }),
   });
 }

@@ -5,7 +5,7 @@ import { IconPlugConnectedX, IconSearch } from "@tabler/icons-react";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { Announcement } from "@/features/site/Announcement";
-import { ClashDesk } from "@/features/uploads/ClashDesk";
+import { ConflictDialog } from "@/features/uploads/ConflictDialog";
 import { useUploading } from "@/features/uploads/use-uploads";
 import { useLive } from "@/live/use-live";
 import { useForbidden } from "@/me/administration";
@@ -82,7 +82,7 @@ export function Shell() {
         <div className={styles.page}>{forbidden ? <ForbiddenPage /> : <Outlet />}</div>
       </AppShell.Main>
       <Palette me={me} />
-      <ClashDesk />
+      <ConflictDialog />
     </AppShell>
   );
 }

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from carrel_client.crew import Crew, holds_for_all
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import fetch
 from carrel_client.files import Files
@@ -17,6 +16,7 @@ from carrel_client.outcome import Transfer, taken
 from carrel_client.packing import SMALL, Bundle, fetch_packed
 from carrel_client.sending import Source, naming
 from carrel_client.up import listing
+from carrel_client.workers import WorkerPool, holds_for_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,22 +36,22 @@ class Down:
         self._promised = set[str]()
         """Paths here that what was found before will get, also while it is still on its way."""
 
-    def bring(self, crew: Crew, path: str, to: str) -> None:
+    def bring(self, pool: WorkerPool, path: str, to: str) -> None:
         """Download a file or directory into a local directory."""
         contents = path.endswith("/")
         path = path.strip("/")
         if not path:
-            self._tree(crew, "", to if contents else os.path.join(to, self._folder))
+            self._tree(pool, "", to if contents else os.path.join(to, self._folder))
             return
         entry = self._files.show(self._folder, path=path)
         if entry["kind"] == "directory":
-            self._tree(crew, path, to if contents else os.path.join(to, _safe(entry["name"])))
+            self._tree(pool, path, to if contents else os.path.join(to, _safe(entry["name"])))
             return
         with naming(to):
             os.makedirs(to, exist_ok=True)
-        self.file(crew, entry, os.path.join(to, _safe(entry["name"])))
+        self.file(pool, entry, os.path.join(to, _safe(entry["name"])))
 
-    def file(self, crew: Crew, entry: models.FileView, local: str) -> None:
+    def file(self, pool: WorkerPool, entry: models.FileView, local: str) -> None:
         """Queue the download of one file."""
         if not entry["readable"]:
             self._done.skip(entry["path"], "its name is not UTF-8; a session can rename it")
@@ -72,26 +72,26 @@ class Down:
             # What has only just come is not to be replaced.
             kept = promised and choice == "replace"
             if choice == "refuse" or kept or (there and stat.S_ISDIR(there.st_mode)):
-                crew.fail(entry["path"], taken(local))
+                pool.fail(entry["path"], taken(local))
                 return
             target = self._free(local) if choice == "rename" else local
         self._promised.add(target)
         size = entry["size_bytes"] or 0
         self._done.meter.add_file(size)
         if size <= SMALL:
-            self._small(crew).add(entry["path"], size, (entry, target))
+            self._small(pool).add(entry["path"], size, (entry, target))
         else:
-            crew.give(entry["path"], partial(self._fetch, (entry, target)))
+            pool.give(entry["path"], partial(self._fetch, (entry, target)))
 
     def finish(self) -> None:
         """Have fetched what still waits for others to travel with."""
         if self._bundle:
             self._bundle.flush()
 
-    def _small(self, crew: Crew) -> Bundle:
+    def _small(self, pool: WorkerPool) -> Bundle:
         if self._bundle is None:
             several = partial(fetch_packed, self._files, self._folder, self._done.meter)
-            self._bundle = Bundle(crew, self._fetch, several)
+            self._bundle = Bundle(pool, self._fetch, several)
         return self._bundle
 
     def _free(self, path: str) -> str:
@@ -103,14 +103,14 @@ class Down:
     def _fetch(self, target: tuple[models.FileView, str]) -> None:
         fetch(self._files, self._folder, *target, self._done.meter)
 
-    def _tree(self, crew: Crew, path: str, local: str) -> None:
-        waiting = self._inside(crew, path, local)
+    def _tree(self, pool: WorkerPool, path: str, local: str) -> None:
+        waiting = self._inside(pool, path, local)
         while waiting:
             path, local = waiting.pop()
-            with _failing_alone(crew, path):
-                waiting += self._inside(crew, path, local)
+            with _failing_alone(pool, path):
+                waiting += self._inside(pool, path, local)
 
-    def _inside(self, crew: Crew, path: str, local: str) -> list[tuple[str, str]]:
+    def _inside(self, pool: WorkerPool, path: str, local: str) -> list[tuple[str, str]]:
         """Have the files of a directory brought; gives the directories in it, and where they go."""
         with naming(local):
             os.makedirs(local, exist_ok=True)
@@ -120,20 +120,20 @@ class Down:
             if entry["kind"] == "directory" and entry["readable"]:
                 inside.append((entry["path"], target))
             else:
-                with _failing_alone(crew, entry["path"]):
-                    self.file(crew, entry, target)
+                with _failing_alone(pool, entry["path"]):
+                    self.file(pool, entry, target)
         return inside
 
 
 @contextmanager
-def _failing_alone(crew: Crew, path: str) -> Iterator[None]:
+def _failing_alone(pool: WorkerPool, path: str) -> Iterator[None]:
     """What goes wrong in the block is noted, unless it would go wrong everywhere."""
     try:
         yield
     except CarrelError as error:
         if holds_for_all(error):
             raise
-        crew.fail(path, error)
+        pool.fail(path, error)
 
 
 def _stat(path: str) -> os.stat_result | None:

@@ -9,11 +9,11 @@ from datetime import datetime
 from hashlib import sha256
 from io import BufferedWriter
 
-from carrel_client.crew import Meter, Patience
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.sending import AT_ONCE, naming
 from carrel_client.wire import WireError
+from carrel_client.workers import Meter, Patience
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

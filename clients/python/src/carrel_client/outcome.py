@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from carrel_client.crew import Crew, Meter
 from carrel_client.errors import CarrelError
+from carrel_client.workers import Meter, WorkerPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,22 +35,22 @@ class Transfer:
 
 
 class Bringing:
-    """A crew at work on a transfer, whose failures become those of the transfer."""
+    """A pool at work on a transfer, whose failures become those of the transfer."""
 
     def __init__(self, size: int, done: Transfer) -> None:
-        self._crew = Crew(size, done.meter)
+        self._pool = WorkerPool(size, done.meter)
         self._done = done
 
-    def __enter__(self) -> Crew:
-        return self._crew.__enter__()
+    def __enter__(self) -> WorkerPool:
+        return self._pool.__enter__()
 
     def __exit__(self, kind: object, raised: BaseException | None, trace: object) -> None:
         if not raised:
             self._done.meter.complete = True
         try:
-            self._crew.__exit__(kind, raised, trace)
+            self._pool.__exit__(kind, raised, trace)
         finally:
-            self._done.failed = self._crew.failures
+            self._done.failed = self._pool.failures
 
 
 def taken(where: str) -> CarrelError:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import FileIO
 
-from carrel_client.crew import Crew, Meter, Patience, holds_for_all
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import EXECUTABLE, fetch, part_of
 from carrel_client.files import Files
 from carrel_client.sending import Place, Source, changed, landed, local_error, naming, send
 from carrel_client.tar_headers import BLOCK, header, padded
+from carrel_client.workers import Meter, Patience, WorkerPool, holds_for_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ _OVERHEAD = 4 * BLOCK
 
 
 class Bundle:
-    """Gathers what travels together, and has a crew do it. single: what to do with one alone."""
+    """Gathers what travels together, and has a pool do it. single: what to do with one alone."""
 
     def __init__(
         self,
-        crew: Crew,
+        pool: WorkerPool,
         single: Callable[[Any], None],
-        several: Callable[[Crew, Sequence[Any]], None],
+        several: Callable[[WorkerPool, Sequence[Any]], None],
     ) -> None:
-        self._crew = crew
+        self._pool = pool
         self._single = single
         self._several = several
         self._held: list[Any] = []
@@ -59,14 +59,14 @@ class Bundle:
         held, names = self._held, self._names
         self._held, self._names, self._size = [], [], 0
         if len(held) == 1:
-            self._crew.give(names[0], partial(self._single, held[0]))
+            self._pool.give(names[0], partial(self._single, held[0]))
         elif held:
-            self._crew.give(names[0], partial(self._several, self._crew, held))
+            self._pool.give(names[0], partial(self._several, self._pool, held))
 
 
-def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source]) -> None:
+def send_packed(place: Place, meter: Meter, pool: WorkerPool, sources: Sequence[Source]) -> None:
     """Bring small files into the folder, all with the same clash. Raises: Stopped; CarrelError that holds for all."""
-    packed, body = _tar(crew, sources)
+    packed, body = _tar(pool, sources)
     patience = Patience(meter)
     while packed:
         try:
@@ -77,7 +77,7 @@ def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source
                 patience.after(error)
             except CarrelError:
                 # What is true of all of them together need not be true of each.
-                _one_by_one(crew, error, [(each.local, partial(send, place, each, meter)) for each in packed])
+                _one_by_one(pool, error, [(each.local, partial(send, place, each, meter)) for each in packed])
                 return
     else:
         return
@@ -94,12 +94,12 @@ def send_packed(place: Place, meter: Meter, crew: Crew, sources: Sequence[Source
             meter.add(source.size)
             meter.finished()
         else:
-            crew.fail(source.local, CarrelError(no["code"], no["message"], status=409))
-    _one_by_one(crew, None, untold)
+            pool.fail(source.local, CarrelError(no["code"], no["message"], status=409))
+    _one_by_one(pool, None, untold)
 
 
 def fetch_packed(
-    files: Files, folder: str, meter: Meter, crew: Crew, targets: Sequence[tuple[models.FileView, str]]
+    files: Files, folder: str, meter: Meter, pool: WorkerPool, targets: Sequence[tuple[models.FileView, str]]
 ) -> None:
     """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
     left = {entry["path"]: (entry, local) for entry, local in targets}
@@ -107,7 +107,7 @@ def fetch_packed(
     while left:
         before = len(left)
         try:
-            _read(files, folder, meter, crew, left)
+            _read(files, folder, meter, pool, left)
             break
         except CarrelError as error:
             if len(left) < before:
@@ -121,10 +121,10 @@ def fetch_packed(
     jobs = [
         (entry["path"], partial(fetch, files, folder, entry, local, meter)) for entry, local in left.values()
     ]
-    _one_by_one(crew, why, jobs)
+    _one_by_one(pool, why, jobs)
 
 
-def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
+def _tar(pool: WorkerPool, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
     """Those that could be read, and all of them as a tar file."""
     made, packed = [], []
     for source in sources:
@@ -132,10 +132,10 @@ def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
             with FileIO(source.local) as file:
                 content = file.read(source.size + 1)
         except OSError as wrong:
-            crew.fail(source.local, local_error(source.local, wrong))
+            pool.fail(source.local, local_error(source.local, wrong))
             continue
         if len(content) != source.size:
-            crew.fail(source.local, changed(source))
+            pool.fail(source.local, changed(source))
             continue
         mode = 0o755 if source.executable else 0o644
         made.append(header(source.path, size=source.size, mode=mode, modified_s=source.modified_s))
@@ -146,7 +146,7 @@ def _tar(crew: Crew, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
 
 
 def _read(
-    files: Files, folder: str, meter: Meter, crew: Crew, left: dict[str, tuple[models.FileView, str]]
+    files: Files, folder: str, meter: Meter, pool: WorkerPool, left: dict[str, tuple[models.FileView, str]]
 ) -> None:
     """Have those that come taken out of what is left. Raises: CarrelError."""
     import tarfile
@@ -158,7 +158,7 @@ def _read(
                 for member in tar:
                     tar.members = []  # it would remember all of them
                     if member.name in left:
-                        _keep(crew, tar, member, *left[member.name], meter)
+                        _keep(pool, tar, member, *left[member.name], meter)
                         del left[member.name]
         except tarfile.TarError:
             return  # the rest comes one by one
@@ -166,7 +166,7 @@ def _read(
 
 
 def _keep(
-    crew: Crew, tar: TarFile, member: TarInfo, entry: models.FileView, local: str, meter: Meter
+    pool: WorkerPool, tar: TarFile, member: TarInfo, entry: models.FileView, local: str, meter: Meter
 ) -> None:
     content = tar.extractfile(member)
     data = content.read() if content else b""
@@ -183,13 +183,15 @@ def _keep(
     except CarrelError as error:
         if error.code == "client.disk_full":
             raise
-        crew.fail(entry["path"], error)
+        pool.fail(entry["path"], error)
         return
     meter.add(len(data))
     meter.finished()
 
 
-def _one_by_one(crew: Crew, why: CarrelError | None, jobs: Sequence[tuple[str, Callable[[], None]]]) -> None:
+def _one_by_one(
+    pool: WorkerPool, why: CarrelError | None, jobs: Sequence[tuple[str, Callable[[], None]]]
+) -> None:
     if why and holds_for_all(why):
         raise why
     for name, job in jobs:
@@ -198,7 +200,7 @@ def _one_by_one(crew: Crew, why: CarrelError | None, jobs: Sequence[tuple[str, C
         except CarrelError as error:
             if holds_for_all(error):
                 raise
-            crew.fail(name, error)
+            pool.fail(name, error)
 
 
 class _Body:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from io import BufferedReader
 
-from carrel_client.crew import PASSING, Crew, Meter, Patience, Stopped
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files, Uploads
 from carrel_client.wire import Part
+from carrel_client.workers import PASSING, Meter, Patience, Stopped, WorkerPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,11 +139,11 @@ class _Sending:
             with open(self._source.local, "rb") as file:
                 made[index] = self._stretch(file, begin, end - begin, metadata, partial_upload=True)
 
-        crew = Crew(count, self._meter)
-        with crew:
+        pool = WorkerPool(count, self._meter)
+        with pool:
             for index in range(count):
-                crew.give(str(index), partial(one, index))
-        for _, error in crew.failures:
+                pool.give(str(index), partial(one, index))
+        for _, error in pool.failures:
             raise error
         if self._meter.stopped:
             raise Stopped

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from carrel_client.crew import Meter, Patience
 from carrel_client.errors import CarrelError
 from carrel_client.sending import Place, standing
+from carrel_client.workers import Meter, Patience
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

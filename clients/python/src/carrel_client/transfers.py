@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from carrel_client.crew import Meter
 from carrel_client.down import Down
 from carrel_client.files import Files, Uploads
 from carrel_client.outcome import Bringing, Transfer
 from carrel_client.sending import Place
 from carrel_client.streaming import send_stream
 from carrel_client.up import Up
+from carrel_client.workers import Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ class Transfers:
         done = Transfer(Meter(told))
         place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=follow)
-        with Bringing(workers, done) as crew:
+        with Bringing(workers, done) as pool:
             for source in sources:
-                walk.bring(crew, source, to)
+                walk.bring(pool, source, to)
             walk.finish()
         return done
 
@@ -80,8 +80,8 @@ class Transfers:
         done = Transfer(Meter(told))
         place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=True)
-        with Bringing(1, done) as crew:
-            walk.bring_as(crew, source, path)
+        with Bringing(1, done) as pool:
+            walk.bring_as(pool, source, path)
             walk.finish()
         return done
 
@@ -101,8 +101,8 @@ class Transfers:
         done = Transfer(Meter(told))
         place = Place(self._files, self._uploads, folder, checked=False, parts=1)
         on_clash: models.Clash = clash if clash == "replace" or clash == "rename" else "refuse"
-        with Bringing(1, done) as crew:
-            crew.give(path, lambda: send_stream(place, source, path, on_clash, done.meter))
+        with Bringing(1, done) as pool:
+            pool.give(path, lambda: send_stream(place, source, path, on_clash, done.meter))
         return done
 
     def download(
@@ -122,9 +122,9 @@ class Transfers:
         """
         done = Transfer(Meter(told))
         walk = Down(self._files, folder, clash, done)
-        with Bringing(workers, done) as crew:
+        with Bringing(workers, done) as pool:
             for path in dict.fromkeys(paths):
-                walk.bring(crew, path, to)
+                walk.bring(pool, path, to)
             walk.finish()
         return done
 
@@ -140,7 +140,7 @@ class Transfers:
         """Bring one file of a folder here under another name."""
         done = Transfer(Meter(told))
         walk = Down(self._files, folder, clash, done)
-        with Bringing(1, done) as crew:
-            walk.file(crew, self._files.show(folder, path=path), local)
+        with Bringing(1, done) as pool:
+            walk.file(pool, self._files.show(folder, path=path), local)
             walk.finish()
         return done

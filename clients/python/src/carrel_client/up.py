@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from carrel_client import sending
-from carrel_client.crew import Crew
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.outcome import Transfer, taken
 from carrel_client.packing import SMALL, Bundle, send_packed
 from carrel_client.sending import Place, Source, local_error, naming, send
+from carrel_client.workers import WorkerPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,21 +50,21 @@ class Up:
         self._known: tuple[str, dict[str, models.FileView]] | None = None
         self._bundles: dict[str, Bundle] = {}
 
-    def bring(self, crew: Crew, source: str, to: str) -> None:
+    def bring(self, pool: WorkerPool, source: str, to: str) -> None:
         """A file or a directory into a directory of the folder."""
         name = os.path.basename(source)
         status = _stat(source)
         if not stat.S_ISDIR(status.st_mode):
-            self.bring_as(crew, source, joined(to, name))
+            self.bring_as(pool, source, joined(to, name))
             return
         # Whose last name is empty or dots has none of its own: what is in it goes.
         target = to.strip("/") if name in ("", ".", "..") else joined(to, name)
         _check_name(target)
         waiting = [_Branch(source, target, (_identity(status),), new=False)]
         while waiting:
-            waiting += self._inside(crew, waiting.pop())
+            waiting += self._inside(pool, waiting.pop())
 
-    def bring_as(self, crew: Crew, source: str, path: str) -> None:
+    def bring_as(self, pool: WorkerPool, source: str, path: str) -> None:
         """One file to a path of the folder."""
         status = _stat(source)
         if stat.S_ISDIR(status.st_mode):
@@ -76,38 +76,38 @@ class Up:
         # Of many files that go into one directory, it is looked at once.
         if self._known is None or self._known[0] != directory:
             self._known = directory, self._there(directory)
-        self._file(crew, source, path, status, self._known[1].get(name))
+        self._file(pool, source, path, status, self._known[1].get(name))
 
     def finish(self) -> None:
         """Have sent what still waits for others to travel with."""
         for bundle in self._bundles.values():
             bundle.flush()
 
-    def _inside(self, crew: Crew, branch: _Branch) -> list[_Branch]:
+    def _inside(self, pool: WorkerPool, branch: _Branch) -> list[_Branch]:
         """Have the files of a directory sent; gives the directories in it."""
         there = {} if branch.new else self._there(branch.path)
         try:
             entries = list(os.scandir(branch.local))
         except OSError as wrong:
-            crew.fail(branch.local, local_error(branch.local, wrong))
+            pool.fail(branch.local, local_error(branch.local, wrong))
             return []
         inside = []
         count = self._done.meter.total_files
         for entry in entries:
             try:
-                inside += self._entry(crew, entry, branch, there)
+                inside += self._entry(pool, entry, branch, there)
             except OSError as wrong:
-                crew.fail(entry.path, local_error(entry.path, wrong))
+                pool.fail(entry.path, local_error(entry.path, wrong))
             except CarrelError as odd:
                 if odd.code != _ODD:
                     raise
-                crew.fail(entry.path, odd)
+                pool.fail(entry.path, odd)
         if branch.new and not inside and count == self._done.meter.total_files:
             self._make(branch.path)  # nothing goes into it that would make it
         return inside
 
     def _entry(
-        self, crew: Crew, entry: os.DirEntry[str], branch: _Branch, there: Mapping[str, models.FileView]
+        self, pool: WorkerPool, entry: os.DirEntry[str], branch: _Branch, there: Mapping[str, models.FileView]
     ) -> list[_Branch]:
         if entry.is_symlink() and not self._follow:
             self._done.skip(entry.path, "a symbolic link; --follow brings what it leads to")
@@ -116,7 +116,7 @@ class Up:
         status = entry.stat()
         target = joined(branch.path, entry.name)
         if stat.S_ISREG(status.st_mode):
-            self._file(crew, entry.path, target, status, there.get(entry.name))
+            self._file(pool, entry.path, target, status, there.get(entry.name))
         elif not stat.S_ISDIR(status.st_mode):
             self._done.skip(entry.path, "neither a file nor a directory")
         elif _identity(status) in branch.above:
@@ -127,7 +127,7 @@ class Up:
         return []
 
     def _file(
-        self, crew: Crew, local: str, path: str, status: os.stat_result, there: models.FileView | None
+        self, pool: WorkerPool, local: str, path: str, status: os.stat_result, there: models.FileView | None
     ) -> None:
         clash: models.Clash = "refuse"
         if there:
@@ -139,7 +139,7 @@ class Up:
                 self._done.skip(local, "its name is taken")
                 return
             if choice == "refuse":
-                crew.fail(local, taken(f"{self._place.folder}:{path}"))
+                pool.fail(local, taken(f"{self._place.folder}:{path}"))
                 return
             clash = choice
         source = Source(local, path, status, clash=clash)
@@ -147,17 +147,17 @@ class Up:
             self._place.look_for_unfinished()
         self._done.meter.add_file(source.size)
         if source.size > SMALL or self._place.checked:
-            crew.give(local, partial(send, self._place, source, self._done.meter))
+            pool.give(local, partial(send, self._place, source, self._done.meter))
         else:
-            self._bundle(crew, clash).add(local, source.size, source)
+            self._bundle(pool, clash).add(local, source.size, source)
 
-    def _bundle(self, crew: Crew, clash: models.Clash) -> Bundle:
+    def _bundle(self, pool: WorkerPool, clash: models.Clash) -> Bundle:
         """For files that clash like that: those can travel together."""
         bundle = self._bundles.get(clash)
         if bundle is None:
             place, meter = self._place, self._done.meter
             bundle = self._bundles[clash] = Bundle(
-                crew, lambda source: send(place, source, meter), partial(send_packed, place, meter)
+                pool, lambda source: send(place, source, meter), partial(send_packed, place, meter)
             )
         return bundle
 

@@ -34,7 +34,7 @@ from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.tenancy import User
 
 _LONG = timedelta(days=30)
-JOURNEY = timedelta(minutes=10)
+STATE_LIFETIME = timedelta(minutes=10)
 """Time limit at the provider."""
 _NEVER = datetime.fromtimestamp(0, UTC)
 LEAST_S = 0.5
@@ -110,11 +110,11 @@ async def start(
         "waiting": [query.port, query.challenge] if query.port and query.challenge else None,
     }
     async with services.database.transaction() as tx:
-        _keep(tx, services, state, _LEAVE, content, JOURNEY)
+        _keep(tx, services, state, _LEAVE, content, STATE_LIFETIME)
     return AuthorizationRedirect(departure.url, state)
 
 
-async def journey_of(services: SignOnServices, state: str, *, browser: str) -> SignOnState:
+async def sign_on_state_of(services: SignOnServices, state: str, *, browser: str) -> SignOnState:
     """The stored state for this parameter; consumed by the call.
 
     Raises: Unauthorized when it is expired, used, or belongs to another browser.
@@ -131,17 +131,17 @@ async def journey_of(services: SignOnServices, state: str, *, browser: str) -> S
 
 
 async def finish(
-    services: SignOnServices, name: str, journey: SignOnState, query: CallbackQuery, client: Client
+    services: SignOnServices, name: str, state: SignOnState, query: CallbackQuery, client: Client
 ) -> ProvedIdentity:
     """The user that the provider authenticated. Raises: Unauthorized, Forbidden, Conflict, NotFound, Unavailable."""
     async with services.database.transaction() as tx:
         provider = await _in_use(tx, name)
-    if provider.id != journey.provider_id:
+    if provider.id != state.provider_id:
         raise _over()
     try:
         if query.error or not query.code:
             raise denied(provider.name, query.error or "no code")
-        arrival = ProviderCallback(query.code, query.iss, journey.nonce, journey.verifier)
+        arrival = ProviderCallback(query.code, query.iss, state.nonce, state.verifier)
         claims = await services.adapters.redirecting(provider).arrive(
             arrival, redirect_uri=redirect_uri(services.public_url, provider.name), now=services.clock.now()
         )
@@ -170,14 +170,14 @@ async def let_in(services: SignOnServices, who: ProvedIdentity, client: Client) 
 
 
 async def hand_over(
-    services: SignOnServices, who: ProvedIdentity, journey: SignOnState, waiting: WaitingCommandLine
+    services: SignOnServices, who: ProvedIdentity, state: SignOnState, waiting: WaitingCommandLine
 ) -> str:
     """A code with which the waiting command line can sign in as the user, once, within two minutes."""
     code = secrets.token_urlsafe(32)
     content = {
         "user_id": who.user_id,
         "method": who.method,
-        "provider_id": journey.provider_id,
+        "provider_id": state.provider_id,
         "confirmed_at": who.confirmed_at and who.confirmed_at.isoformat(),
         "challenge": waiting.challenge,
     }

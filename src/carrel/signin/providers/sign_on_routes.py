@@ -48,7 +48,7 @@ async def start(
     response.set_cookie(
         _cookie(departure.state),
         browser,
-        max_age=int(sign_on.JOURNEY.total_seconds()),
+        max_age=int(sign_on.STATE_LIFETIME.total_seconds()),
         path=_COOKIES_BELOW,
         httponly=True,
         samesite="lax",
@@ -78,15 +78,15 @@ async def callback(
     """Redirect target of the provider: signs the user in and continues to the page; for browsers."""
     sign_on_services, cookie = sign_on_services_of(services), _cookie(query.state)
     try:
-        journey = await sign_on.journey_of(
+        state = await sign_on.sign_on_state_of(
             sign_on_services, query.state, browser=request.cookies.get(cookie, "")
         )
     except CarrelError as error:
         return _go(sign_on.sign_in_page(error, name, "/"))
     try:
-        response = await _arrive(request, services, sign_on_services, name, journey, query)
+        response = await _arrive(request, services, sign_on_services, name, state, query)
     except CarrelError as error:
-        response = _go(_back(error, name, journey))
+        response = _go(_back(error, name, state))
     response.delete_cookie(cookie, path=_COOKIES_BELOW, httponly=True, samesite="lax")
     return response
 
@@ -119,24 +119,24 @@ async def _arrive(
     services: ProviderServices,
     sign_on_services: SignOnServices,
     name: str,
-    journey: SignOnState,
+    state: SignOnState,
     query: CallbackQuery,
 ) -> Response:
     client = client_of(request)
-    who = await sign_on.finish(sign_on_services, name, journey, query, client)
-    if journey.waiting:
-        code = await sign_on.hand_over(sign_on_services, who, journey, journey.waiting)
+    who = await sign_on.finish(sign_on_services, name, state, query, client)
+    if state.waiting:
+        code = await sign_on.hand_over(sign_on_services, who, state, state.waiting)
         language = language_of(request.headers.get("accept-language"))
-        return HTMLResponse(page(language, email=who.email, waiting=journey.waiting, code=code))
-    response = _go(journey.return_to)
+        return HTMLResponse(page(language, email=who.email, waiting=state.waiting, code=code))
+    response = _go(state.return_to)
     await set_cookie(request, services, response, await sign_on.let_in(sign_on_services, who, client))
     return response
 
 
-def _back(error: CarrelError, name: str, journey: SignOnState) -> str:
-    if journey.waiting:
-        return f"http://127.0.0.1:{journey.waiting.port}/?error={error.code}"
-    return sign_on.sign_in_page(error, name, journey.return_to)
+def _back(error: CarrelError, name: str, state: SignOnState) -> str:
+    if state.waiting:
+        return f"http://127.0.0.1:{state.waiting.port}/?error={error.code}"
+    return sign_on.sign_in_page(error, name, state.return_to)
 
 
 def _go(address: str) -> RedirectResponse:

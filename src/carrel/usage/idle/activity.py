@@ -36,7 +36,7 @@ class Activity:
         self._clock = clock
         self._seen: set[SessionId] = set()
 
-    def beat_of(self, session: SessionId) -> Callable[[], None]:
+    def recorder_of(self, session: SessionId) -> Callable[[], None]:
         """Call for all traffic of the session."""
         return partial(self._seen.add, session)
 

@@ -11,7 +11,7 @@ import { auditListQuery } from "@/queries/audit";
 import type { AuditSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
 import { EmptyState } from "@/ui/EmptyState";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { MainButton } from "@/ui/MainButton";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import { DataTable } from "@/ui/table/DataTable";
@@ -129,7 +129,7 @@ export function AuditPage() {
           onMore={more}
         />
       )}
-      <Kept value={search.open}>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <EntryDrawer
             opened={opened}
@@ -138,7 +138,7 @@ export function AuditPage() {
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </div>
   );
 }

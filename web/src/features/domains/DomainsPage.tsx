@@ -3,12 +3,12 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Domain } from "@/api/types";
-import { UsersTabs } from "@/features/users/PeopleTabs";
+import { UsersTabs } from "@/features/users/UsersTabs";
 import { useRefusal } from "@/me/may";
 import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
@@ -80,15 +80,15 @@ export function DomainsPage() {
         title: search.q || search.state ? t`No domains match the filter` : t`No domains yet`,
       }}
     >
-      <Kept value={search.make}>
+      <LazyDrawer value={search.make}>
         {(_, opened) => <DomainFormDrawer opened={opened} onClose={() => change({ make: undefined })} />}
-      </Kept>
-      <Kept value={search.edit}>
+      </LazyDrawer>
+      <LazyDrawer value={search.edit}>
         {(id, opened) => (
           <DomainFormDrawer opened={opened} id={id} onClose={() => change({ edit: undefined })} />
         )}
-      </Kept>
-      <Kept value={search.open}>
+      </LazyDrawer>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <DomainDrawer
             opened={opened}
@@ -98,7 +98,7 @@ export function DomainsPage() {
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </ListPage>
   );
 }

@@ -3,7 +3,7 @@ import { Alert, List, MultiSelect, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Problem } from "@/api/problem";
 import type { Folder, Permission, SharesAdded } from "@/api/types";
-import { UsersInput } from "@/features/resources/PeopleInput";
+import { UsersInput } from "@/features/resources/UsersInput";
 import { useMe } from "@/me/use-me";
 import { projectsChoiceQuery } from "@/queries/projects";
 import { useShareFolder } from "@/queries/shares";

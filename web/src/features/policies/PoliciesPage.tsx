@@ -9,7 +9,7 @@ import { everyPolicy, type PolicyFilter, policiesListQuery } from "@/queries/pol
 import { part } from "@/routing/part";
 import { POLICY_KINDS } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { serverSort } from "@/ui/table/sorted";
@@ -103,7 +103,7 @@ export function PoliciesPage() {
       counted={<Plural value={rows.length} one="# policy" other="# policies" />}
       empty={{ title: t`No policies match the filter` }}
     >
-      <Kept value={search.form}>
+      <LazyDrawer value={search.form}>
         {(form, opened) => (
           <PolicyFormDrawer
             opened={opened}
@@ -112,8 +112,8 @@ export function PoliciesPage() {
             onClose={() => change({ form: undefined })}
           />
         )}
-      </Kept>
-      <Kept value={search.open}>
+      </LazyDrawer>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <PolicyDrawer
             opened={opened}
@@ -123,7 +123,7 @@ export function PoliciesPage() {
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </ListPage>
   );
 }

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Anchor, Button, Group } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { may, type Whose } from "@/me/may";
+import { may, type ObjectOwner } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import type { Holder } from "./AssignForm";
 import { useAssign } from "./use-assign";
@@ -9,7 +9,7 @@ import { useAssign } from "./use-assign";
 interface Props {
   policy: { id: string; name: string };
   holder: Holder;
-  whose: Whose;
+  whose: ObjectOwner;
 }
 
 const KINDS = { keypairs: undefined, sign_ins: undefined, users: "user", projects: "project" } as const;

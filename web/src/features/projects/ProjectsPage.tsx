@@ -4,14 +4,14 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { WholeProject } from "@/api/types";
-import { UsersTabs } from "@/features/users/PeopleTabs";
+import { UsersTabs } from "@/features/users/UsersTabs";
 import { mayBeyondOwn, useRefusal } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { domainsChoiceQuery } from "@/queries/domains";
 import { everyProject, type ProjectFilter, projectsListQuery } from "@/queries/projects";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
@@ -101,15 +101,15 @@ export function ProjectsPage() {
       counted={<Plural value={rows.length} one="# project" other="# projects" />}
       empty={{ title: filtered ? t`No projects match the filter` : t`No projects yet` }}
     >
-      <Kept value={search.make}>
+      <LazyDrawer value={search.make}>
         {(_, opened) => <ProjectFormDrawer opened={opened} onClose={() => change({ make: undefined })} />}
-      </Kept>
-      <Kept value={search.edit}>
+      </LazyDrawer>
+      <LazyDrawer value={search.edit}>
         {(id, opened) => (
           <ProjectFormDrawer opened={opened} id={id} onClose={() => change({ edit: undefined })} />
         )}
-      </Kept>
-      <Kept value={search.open}>
+      </LazyDrawer>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <ProjectDrawer
             opened={opened}
@@ -119,7 +119,7 @@ export function ProjectsPage() {
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </ListPage>
   );
 }

@@ -10,7 +10,7 @@ import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { withNamed } from "./choice";
-import { UsersInput } from "./PeopleInput";
+import { UsersInput } from "./UsersInput";
 
 type Values = { domains: string[]; projects: string[]; users: string[] };
 

@@ -8,7 +8,7 @@ import type { Group } from "@/api/types";
 import { everyGroup, type GroupFilter, groupsListQuery } from "@/queries/groups";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
@@ -93,7 +93,7 @@ export function GroupsPage() {
       counted={<Plural value={rows.length} one="# group" other="# groups" />}
       empty={{ title: t`No groups match the filter` }}
     >
-      <Kept value={search.make}>
+      <LazyDrawer value={search.make}>
         {(_, opened) => (
           <GroupFormDrawer
             opened={opened}
@@ -104,13 +104,13 @@ export function GroupsPage() {
             }
           />
         )}
-      </Kept>
-      <Kept value={search.edit}>
+      </LazyDrawer>
+      <LazyDrawer value={search.edit}>
         {(id, opened) => (
           <GroupFormDrawer opened={opened} id={id} onClose={() => change({ edit: undefined })} />
         )}
-      </Kept>
-      <Kept value={search.open}>
+      </LazyDrawer>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <GroupDrawer
             opened={opened}
@@ -122,7 +122,7 @@ export function GroupsPage() {
             onClose={() => change({ open: undefined, tab: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </ListPage>
   );
 }

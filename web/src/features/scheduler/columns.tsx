@@ -39,7 +39,7 @@ function Reason({ queued }: { queued: Queued }) {
 export const QUEUE_COLUMNS: readonly Column<Queued>[] = [
   {
     key: "position",
-    title: msg`Place`,
+    title: msg`Position`,
     width: "4.5rem",
     sortable: true,
     value: (queued) => queued.position,

@@ -5,7 +5,7 @@ import { IconFingerprint, IconLogin2 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { takesPasskeys } from "@/api/passkey";
-import { greetingQuery, useLogin, usePasskeyLogin } from "@/queries/auth";
+import { signInOptionsQuery, useLogin, usePasskeyLogin } from "@/queries/auth";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { FailedElsewhere } from "./FailedElsewhere";
 import { SignInProblem } from "./SignInProblem";
@@ -25,7 +25,7 @@ interface Props {
 /** E-mail and password, and the other sign-in methods of this installation. */
 export function CredentialsForm({ next, failed, provider, busy, onPassword }: Props) {
   const { t } = useLingui();
-  const greeting = useQuery(greetingQuery);
+  const greeting = useQuery(signInOptionsQuery);
   const login = useLogin();
   const passkey = usePasskeyLogin();
   const form = useForm({

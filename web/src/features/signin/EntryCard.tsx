@@ -3,7 +3,7 @@ import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
-import { greetingQuery } from "@/queries/auth";
+import { signInOptionsQuery } from "@/queries/auth";
 import { Logo } from "@/ui/Logo";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Entry.module.css";
@@ -24,7 +24,7 @@ interface Props {
 /** The frame of the pages before sign-in. */
 export function EntryCard({ title, text, children, back = false }: Props) {
   const { t } = useLingui();
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   usePageTitle(title);
   return (
     <div className={styles.page}>

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { greetingQuery, useForgotPassword } from "@/queries/auth";
+import { signInOptionsQuery, useForgotPassword } from "@/queries/auth";
 import { EmailForm } from "./EmailForm";
 import { EntryCard } from "./EntryCard";
 import { MailSent } from "./MailSent";
@@ -9,7 +9,7 @@ import { MailSent } from "./MailSent";
 /** Requests a password reset link. */
 export function ForgotPasswordPage() {
   const { t } = useLingui();
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   const forgot = useForgotPassword();
   return (
     <EntryCard

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Button, Group } from "@mantine/core";
 import { LANGUAGES, type Language } from "@/i18n";
-import { wishLanguage } from "@/me/preferences";
+import { chooseLanguageBeforeSignIn } from "@/me/preferences";
 
 /** The languages under their own names. */
 export function LanguageChoice() {
@@ -16,7 +16,7 @@ export function LanguageChoice() {
           color={i18n.locale === language ? undefined : "gray"}
           size="compact-sm"
           aria-pressed={i18n.locale === language}
-          onClick={() => wishLanguage(language)}
+          onClick={() => chooseLanguageBeforeSignIn(language)}
         >
           {LANGUAGES[language]}
         </Button>

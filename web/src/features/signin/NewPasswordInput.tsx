@@ -3,7 +3,7 @@ import { PasswordInput, type PasswordInputProps, Progress, Stack, Text } from "@
 import { IconCheck, IconCircle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { greetingQuery } from "@/queries/auth";
+import { signInOptionsQuery } from "@/queries/auth";
 import styles from "./Entry.module.css";
 import { GUESSABLE_BELOW, type PasswordRules, rulesKept } from "./password-rules";
 import { useStrength } from "./use-strength";
@@ -17,7 +17,7 @@ interface Props extends Omit<PasswordInputProps, "value"> {
 /** A new password, with the password rules and a live strength indicator. */
 export function NewPasswordInput({ value = "", personal, ...input }: Props) {
   const { t } = useLingui();
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   return (
     <Stack gap="xs">
       <PasswordInput

@@ -2,9 +2,9 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Anchor, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { takesPasskeys } from "@/api/passkey";
-import { proofDesk } from "@/api/proof";
+import { identityConfirmation } from "@/api/proof";
 import type { Factors } from "@/api/types";
-import { greetingQuery, useConfirmItIsYou } from "@/queries/auth";
+import { signInOptionsQuery, useConfirmItIsYou } from "@/queries/auth";
 import { factorsShowQuery } from "@/queries/factors";
 import { type Mean, ProofFields } from "./ProofFields";
 
@@ -12,14 +12,14 @@ import { type Mean, ProofFields } from "./ProofFields";
 export function ProofDialog() {
   const { t } = useLingui();
   const { data: factors, isPending } = useQuery(factorsShowQuery);
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   const confirm = useConfirmItIsYou();
   const here = encodeURIComponent(window.location.pathname + window.location.search);
-  const giveUp = () => proofDesk.settle(false);
+  const cancel = () => identityConfirmation.settle(false);
   return (
     <Modal
       opened
-      onClose={giveUp}
+      onClose={cancel}
       title={t`Confirm your identity`}
       closeButtonProps={{ "aria-label": t`Close` }}
       size="26rem"
@@ -27,7 +27,7 @@ export function ProofDialog() {
     >
       {/* Stops Escape from reaching what is open behind the dialog. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: closes the dialog as its own Escape handler would */}
-      <div onKeyDown={(event) => event.key === "Escape" && giveUp()}>
+      <div onKeyDown={(event) => event.key === "Escape" && cancel()}>
         <Stack>
           <Text size="sm">{t`This action needs a recent sign-in. You are asked once every 15 minutes.`}</Text>
           {!isPending && (
@@ -35,10 +35,10 @@ export function ProofDialog() {
               methods={methodsOf(factors)}
               onProve={async (evidence) => {
                 await confirm.mutateAsync(evidence);
-                proofDesk.settle(true);
+                identityConfirmation.settle(true);
               }}
               submit={t`Confirm`}
-              other={{ label: t`Cancel`, onClick: giveUp }}
+              other={{ label: t`Cancel`, onClick: cancel }}
             />
           )}
           {greeting?.providers.map(

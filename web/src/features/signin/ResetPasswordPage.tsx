@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { IconCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
-import { greetingQuery, useResetPassword } from "@/queries/auth";
+import { signInOptionsQuery, useResetPassword } from "@/queries/auth";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { EntryCard } from "./EntryCard";
 import { linkToken } from "./link-token";
@@ -17,7 +17,7 @@ export function ResetPasswordPage() {
   const { t } = useLingui();
   const hash = useLocation({ select: (here) => here.hash });
   const token = linkToken(hash);
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   const reset = useResetPassword();
   const form = useProblemForm(
     {

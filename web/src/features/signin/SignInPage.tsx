@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
-import { saveWishedLanguage } from "@/me/preferences";
+import { saveLanguageChosenBeforeSignIn } from "@/me/preferences";
 import { authMeQuery } from "@/queries/auth";
 import { CredentialsForm } from "./CredentialsForm";
 import { EnrolStep } from "./EnrolStep";
@@ -31,7 +31,7 @@ export function SignInPage() {
   const done = me !== undefined && pending === null && codes === undefined;
 
   const enter = useCallback(() => {
-    void saveWishedLanguage(client);
+    void saveLanguageChosenBeforeSignIn(client);
     if (next) router.history.push(next);
     else void navigate({ to: "/" });
   }, [client, next, router, navigate]);

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Button, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { greetingQuery, useSignUp } from "@/queries/auth";
+import { signInOptionsQuery, useSignUp } from "@/queries/auth";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { EntryCard } from "./EntryCard";
 import { MailSent } from "./MailSent";
@@ -12,7 +12,7 @@ import { SignInProblem } from "./SignInProblem";
 /** Creates an account, if the site allows it. */
 export function SignUpPage() {
   const { t } = useLingui();
-  const { data: greeting } = useQuery(greetingQuery);
+  const { data: greeting } = useQuery(signInOptionsQuery);
   const signUp = useSignUp();
   const form = useProblemForm(
     {

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { greetingQuery } from "@/queries/auth";
+import { signInOptionsQuery } from "@/queries/auth";
 import { loadAgain } from "@/routing/part";
 
 // Loaded lazily: few installations have announcements, and Markdown is large.
@@ -11,7 +11,7 @@ const Announced = lazy(() => loadAgain(() => import("./Announced")).then((m) => 
 /** The site announcement, until the user dismisses it in this browser; a new text is shown again. */
 export function Announcement() {
   const { t } = useLingui();
-  const text = useQuery(greetingQuery).data?.announcement ?? "";
+  const text = useQuery(signInOptionsQuery).data?.announcement ?? "";
   const [dismissed, dismiss] = useLocalStorage({
     key: "carrel.dismissed",
     defaultValue: "",

@@ -8,7 +8,7 @@ import type { StorageHost } from "@/api/types";
 import { everyHost, type HostFilter, hostsListQuery } from "@/queries/hosts";
 import { part } from "@/routing/part";
 import { useAddress } from "@/routing/use-address";
-import { Kept } from "@/ui/Kept";
+import { LazyDrawer } from "@/ui/LazyDrawer";
 import { ListPage } from "@/ui/table/ListPage";
 import { RowTool } from "@/ui/table/RowTool";
 import { serverSort } from "@/ui/table/sorted";
@@ -87,7 +87,7 @@ export function HostsPage() {
             }
       }
     >
-      <Kept value={search.form}>
+      <LazyDrawer value={search.form}>
         {(form, opened) => (
           <HostFormDrawer
             opened={opened}
@@ -95,8 +95,8 @@ export function HostsPage() {
             onClose={() => change({ form: undefined })}
           />
         )}
-      </Kept>
-      <Kept value={search.open}>
+      </LazyDrawer>
+      <LazyDrawer value={search.open}>
         {(id, opened) => (
           <HostDrawer
             opened={opened}
@@ -106,7 +106,7 @@ export function HostsPage() {
             onClose={() => change({ open: undefined })}
           />
         )}
-      </Kept>
+      </LazyDrawer>
     </ListPage>
   );
 }

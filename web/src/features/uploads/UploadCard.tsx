@@ -81,7 +81,7 @@ function Troubles({ items }: { items: UploadItem[] }) {
   const problemText = useProblemText();
   if (items.length === 0) return null;
   const chosen = (item: UploadItem, file: File | null) => {
-    if (!file || uploads.takeUp(item.key, file)) return;
+    if (!file || uploads.resumeLost(item.key, file)) return;
     notifications.show({
       color: "red",
       title: t`Different file`,

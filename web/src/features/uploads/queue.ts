@@ -1,12 +1,19 @@
 import { Problem, toProblem } from "@/api/problem";
 import { loadAgain } from "@/routing/part";
 import { isThere, packing, sendPack } from "./packs";
-import { begunUploads, forgetUpload, isSameFile, letGoOf, lostUploads, rememberUpload } from "./remembered";
+import {
+  begunUploads,
+  forgetUpload,
+  isSameFile,
+  lostUploads,
+  releaseLock,
+  rememberUpload,
+} from "./remembered";
 import {
   begunOf,
   type Choice,
   canGoOn,
-  canTravel,
+  canPack,
   isOpen,
   lostTask,
   NOT_BEGUN,
@@ -58,7 +65,7 @@ export class UploadQueue {
     if (this.user === user) return;
     for (const task of this.tasks) {
       this.stop(task);
-      if (task.url) letGoOf(task.url);
+      if (task.url) releaseLock(task.url);
     }
     this.user = user;
     this.tasks = [];
@@ -100,7 +107,7 @@ export class UploadQueue {
       // Chromium reads the size from disk on every access, unless the time was read before.
       void file.lastModified;
       const begun = lost.find((task) => task.path === path);
-      if (begun && this.takeUp(begun.key, file)) continue;
+      if (begun && this.resumeLost(begun.key, file)) continue;
       this.tasks.push({
         key: this.next++,
         batch,
@@ -122,7 +129,7 @@ export class UploadQueue {
   }
 
   /** Resumes an upload from before the page load; false if it is another file. */
-  takeUp(key: number, file: File): boolean {
+  resumeLost(key: number, file: File): boolean {
     const task = this.tasks.find((one) => one.key === key);
     const begun = task?.url ? begunUploads(this.user)[task.url] : undefined;
     if (!task || !begun || !isSameFile(begun, file)) return false;
@@ -194,7 +201,7 @@ export class UploadQueue {
 
   private drop(task: Task, state: UploadState): void {
     this.stop(task);
-    if (task.url) void this.giveUp(task.url, task.state === "lost");
+    if (task.url) void this.terminate(task.url, task.state === "lost");
     Object.assign(task, { state, transfer: null, url: null });
   }
 
@@ -203,16 +210,16 @@ export class UploadQueue {
     void task.transfer?.abort();
     if (!task.pack) return;
     task.pack.abort();
-    Object.assign(task, { pack: null, unheard: true });
+    Object.assign(task, { pack: null, responseLost: true });
   }
 
-  private async giveUp(url: string, lost: boolean): Promise<void> {
+  private async terminate(url: string, lost: boolean): Promise<void> {
     const { user } = this;
     // Another tab may have resumed it meanwhile.
     if (lost && !(url in (await lostUploads(user)))) return;
     forgetUpload(user, url);
-    const { giveUp } = await protocol();
-    await giveUp(url);
+    const { terminate } = await protocol();
+    await terminate(url);
   }
 
   private pump(): void {
@@ -224,7 +231,7 @@ export class UploadQueue {
       if (this.resting || sending >= AT_ONCE) break;
       if (task.state !== "waiting" || !task.file) continue;
       sending += 1;
-      const together = this.fellowsOf(task, index);
+      const together = this.packFrom(task, index);
       if (together.length > 1) void this.sendTogether(together);
       else {
         Object.assign(task, { state: "sending", problem: null });
@@ -235,13 +242,13 @@ export class UploadQueue {
   }
 
   /** The uploads that fit into one request with this one, from its index on; itself first. */
-  private fellowsOf(first: Task, index: number): (Task & { file: File })[] {
+  private packFrom(first: Task, index: number): (Task & { file: File })[] {
     const ready: (Task & { file: File })[] = [];
-    if (!canTravel(first)) return ready;
+    if (!canPack(first)) return ready;
     const fits = packing();
     for (let at = index; at < this.tasks.length; at += 1) {
       const task = this.tasks[at];
-      if (!task || task.batch !== first.batch || !canTravel(task)) continue;
+      if (!task || task.batch !== first.batch || !canPack(task)) continue;
       this.applyChoice(task);
       if (task.clash !== first.clash) continue;
       if (!fits(task)) break;
@@ -280,14 +287,14 @@ export class UploadQueue {
    * pack once more, instead of thousands one by one.
    */
   private putBack(tasks: Task[], problem: Problem): void {
-    const unheard = problem.status === 0 || problem.status >= 500;
+    const responseLost = problem.status === 0 || problem.status >= 500;
     if (problem.status === TOO_MANY) this.rest(restOf(problem));
-    else if (unheard) this.rest(LINE_REST_S);
+    else if (responseLost) this.rest(LINE_REST_S);
     for (const task of tasks) {
       if (problem.status === TOO_MANY) Object.assign(task, { state: "waiting", problem });
       else {
-        const alone = task.unheard || !unheard;
-        Object.assign(task, { state: "waiting", alone, unheard: task.unheard || unheard });
+        const alone = task.responseLost || !responseLost;
+        Object.assign(task, { state: "waiting", alone, responseLost: task.responseLost || responseLost });
       }
     }
   }
@@ -299,7 +306,7 @@ export class UploadQueue {
     let arrived = false;
     for (const task of tasks) {
       const problem = outcome.get(task.path);
-      if (problem === undefined) Object.assign(task, { state: "waiting", alone: true, unheard: true });
+      if (problem === undefined) Object.assign(task, { state: "waiting", alone: true, responseLost: true });
       else if (problem === null || (await this.hasArrived(task, problem))) {
         Object.assign(task, { state: "done", sent: task.size });
         arrived = true;
@@ -312,7 +319,7 @@ export class UploadQueue {
 
   /** Whether the existing file is this very one, stored by an earlier request. */
   private async hasArrived(task: Task & { file: File }, problem: Problem): Promise<boolean> {
-    return problem.code === TAKEN && task.unheard && isThere(task.folder.id, task);
+    return problem.code === TAKEN && task.responseLost && isThere(task.folder.id, task);
   }
 
   /** Asks how to resolve a name conflict, unless the batch has a choice. */

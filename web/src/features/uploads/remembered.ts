@@ -53,13 +53,13 @@ export function rememberUpload(user: string, url: string, begun: Begun): void {
 }
 
 /** Releases the lock of an upload; closing the page does so as well. */
-export function letGoOf(url: string): void {
+export function releaseLock(url: string): void {
   ours.get(url)?.();
   ours.delete(url);
 }
 
 export function forgetUpload(user: string, url: string): void {
-  letGoOf(url);
+  releaseLock(url);
   const { [url]: gone, ...rest } = begunUploads(user);
   if (gone) keep(user, rest);
 }

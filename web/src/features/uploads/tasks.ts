@@ -51,7 +51,7 @@ export interface Task extends UploadItem {
   /** Send it separately, since a pack with it failed. */
   alone: boolean;
   /** The response of its pack was lost: it may have been stored. */
-  unheard: boolean;
+  responseLost: boolean;
   /** Number of attempts. */
   turn: number;
 }
@@ -61,7 +61,7 @@ export const TAKEN = "file.exists";
 const USUAL_REST_S = 10;
 /** Signed out; in use by another request; rate-limited. */
 const NOT_NOW: readonly number[] = [401, 423, TOO_MANY];
-export const NOT_BEGUN = { transfer: null, pack: null, alone: false, unheard: false, turn: 0 };
+export const NOT_BEGUN = { transfer: null, pack: null, alone: false, responseLost: false, turn: 0 };
 export const OPEN: readonly UploadState[] = ["waiting", "sending", "paused", "asking"];
 
 export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
@@ -70,7 +70,7 @@ export const isOpen = ({ state }: UploadItem): boolean => OPEN.includes(state);
 export const restOf = ({ details }: Problem): number => Number(details.retry_after_s) || USUAL_REST_S;
 
 /** Whether it can be part of a pack: it is small and not started. */
-export const canTravel = (task: Task): task is Task & { file: File } =>
+export const canPack = (task: Task): task is Task & { file: File } =>
   task.state === "waiting" &&
   !!task.file &&
   !task.url &&

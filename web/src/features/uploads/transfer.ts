@@ -14,7 +14,7 @@ const PAUSES_MS = [200, 1000, 3000, 5000, 10_000, 20_000];
 
 export type Clash = "refuse" | "replace" | "rename";
 
-export interface Wish {
+export interface UploadOptions {
   folder: string;
   /** Target path, relative to the folder. */
   path: string;
@@ -32,16 +32,16 @@ export interface Wish {
  *
  * An existing upload is only resumed: the problem is 404 if it is gone.
  */
-export function transferOf(file: File, wish: Wish): Upload {
+export function transferOf(file: File, options: UploadOptions): Upload {
   const upload = new Upload(file, {
     // Absolute, since the server's response is relative to it. Absent for an existing upload: otherwise the
     // tus client would create a new one on any error of the offset request.
-    endpoint: wish.url
+    endpoint: options.url
       ? null
-      : `${location.origin}/api/v1/vfolders/${encodeURIComponent(wish.folder)}/uploads`,
-    uploadUrl: wish.url,
+      : `${location.origin}/api/v1/vfolders/${encodeURIComponent(options.folder)}/uploads`,
+    uploadUrl: options.url,
     // The time lets the server recognize a file that was complete when the server was killed.
-    metadata: { path: wish.path, clash: wish.clash, modified: secondsOf(file) },
+    metadata: { path: options.path, clash: options.clash, modified: secondsOf(file) },
     chunkSize: CHUNK,
     uploadDataDuringCreation: file.size <= SMALL,
     retryDelays: PAUSES_MS,
@@ -51,20 +51,20 @@ export function transferOf(file: File, wish: Wish): Upload {
       const header = csrfHeader();
       if (header) request.setHeader(...header);
       // The conflict choice for a complete upload that was created with another one.
-      if (wish.url && wish.clash !== "refuse") request.setHeader("Carrel-Clash", wish.clash);
+      if (options.url && options.clash !== "refuse") request.setHeader("Carrel-Clash", options.clash);
     },
     onShouldRetry: mayTryAgain,
     onUploadUrlAvailable: () => {
       upload.options.endpoint = null;
-      if (upload.url) wish.onUrl(upload.url);
+      if (upload.url) options.onUrl(upload.url);
     },
-    onProgress: (sent) => wish.onProgress(sent),
-    onSuccess: wish.onDone,
+    onProgress: (sent) => options.onProgress(sent),
+    onSuccess: options.onDone,
     onError: (error) => {
       const problem = problemOf(error);
       // Another tab has renewed the CSRF token: fetch it, and retry once.
-      if (problem.code !== "auth.csrf") return wish.onProblem(problem);
-      void renewCsrfToken().then((renewed) => (renewed ? upload.start() : wish.onProblem(problem)));
+      if (problem.code !== "auth.csrf") return options.onProblem(problem);
+      void renewCsrfToken().then((renewed) => (renewed ? upload.start() : options.onProblem(problem)));
     },
   });
   return upload;
@@ -76,7 +76,7 @@ function secondsOf(file: File): string {
 }
 
 /** Deletes an upload on the server. A missing one is success. */
-export async function giveUp(url: string): Promise<void> {
+export async function terminate(url: string): Promise<void> {
   const header = csrfHeader();
   const headers = { "Tus-Resumable": "1.0.0", ...(header ? Object.fromEntries([header]) : {}) };
   await fetch(url, { method: "DELETE", headers }).catch(() => undefined);

@@ -8,7 +8,7 @@ import { useAddress } from "@/routing/use-address";
 import { ListPage } from "@/ui/table/ListPage";
 import { KeypairTools } from "./KeypairTools";
 import { ALL_KEYPAIR_COLUMNS, ALL_KEYPAIR_FIELDS } from "./keypair-columns";
-import { UsersTabs } from "./PeopleTabs";
+import { UsersTabs } from "./UsersTabs";
 
 const route = getRouteApi("/shell/users/keypairs");
 const keyOf = (keypair: Keypair) => keypair.access_key;

@@ -27,8 +27,8 @@ import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
 import { USER_COLUMNS, USER_FIELDS } from "./columns";
-import { UsersTabs } from "./PeopleTabs";
 import { UserFilters } from "./UserFilters";
+import { UsersTabs } from "./UsersTabs";
 import { UserTools } from "./UserTools";
 import { useUserActs } from "./use-user-acts";
 

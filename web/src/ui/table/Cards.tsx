@@ -32,7 +32,7 @@ export function Cards<T>(props: Props<T>) {
           className={styles.card}
           data-requested={props.look(row).requested || undefined}
         >
-          {props.card ? props.card(row) : <UsualCard {...props} row={row} />}
+          {props.card ? props.card(row) : <DefaultCard {...props} row={row} />}
         </article>
       ))}
     </div>
@@ -40,7 +40,7 @@ export function Cards<T>(props: Props<T>) {
 }
 
 /** The column that cannot be hidden as the title, and the others below with their names. */
-function UsualCard<T>({ row, columns, visible, onOpen, tools, look }: GridProps<T> & { row: T }) {
+function DefaultCard<T>({ row, columns, visible, onOpen, tools, look }: GridProps<T> & { row: T }) {
   const { i18n } = useLingui();
   const head = columns.find(({ shown }) => shown === "always") ?? columns[0];
   if (!head) return null;

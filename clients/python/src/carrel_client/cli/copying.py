@@ -13,10 +13,10 @@ from carrel_client.cli.output import counted, print_line, printable, report, say
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.vfolder_files import goes_into
-from carrel_client.crew import Meter
 from carrel_client.errors import CarrelError
 from carrel_client.outcome import Transfer
 from carrel_client.units import format_duration, format_size
+from carrel_client.workers import Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 import { Suspense, useSyncExternalStore } from "react";
-import { proofDesk } from "@/api/proof";
+import { identityConfirmation } from "@/api/proof";
 import { part } from "@/routing/part";
 
 const ProofDialog = part(() => import("./ProofDialog").then((it) => it.ProofDialog));
 
 /** Renders the identity confirmation dialog when any request needs it. */
-export function ProofDesk() {
-  const asking = useSyncExternalStore(proofDesk.subscribe, proofDesk.isAsking);
+export function IdentityConfirmation() {
+  const asking = useSyncExternalStore(identityConfirmation.subscribe, identityConfirmation.isAsking);
   return asking ? (
     <Suspense>
       <ProofDialog />

@@ -6,7 +6,7 @@ import { uploads } from "./queue";
 import { useUploadItems } from "./use-uploads";
 
 /** Asks how to resolve the name conflicts of uploads, one after another. */
-export function ClashDesk() {
+export function ConflictDialog() {
   const { t } = useLingui();
   const items = useUploadItems();
   const asking = items.filter(({ state }) => state === "asking");

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** A drawer that loads when it is first opened, and keeps its content until it has closed. */
-export function Kept({ value, children }: Props) {
+export function LazyDrawer({ value, children }: Props) {
   const last = useLast(value);
   if (last === undefined) return null;
   return <Suspense fallback={null}>{children(last, value !== undefined)}</Suspense>;

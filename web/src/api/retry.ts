@@ -8,7 +8,7 @@ const PAUSES_MS = [150, 600, 2000];
  * A browser on the machine that runs the containers drops every request in flight whenever a network is
  * created or removed there, so lost requests are common. Only for requests that are safe to send twice.
  */
-export async function untilAnswered<T>(send: () => Promise<T>): Promise<T> {
+export async function retryWhileUnreachable<T>(send: () => Promise<T>): Promise<T> {
   for (const pause of PAUSES_MS) {
     try {
       return await send();

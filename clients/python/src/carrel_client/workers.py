@@ -20,7 +20,7 @@ PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
 """Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes."""
 _FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
 _MOST_FAILURES = 1000
-_LAST_WORDS_S = 1.0
+_EXIT_TIMEOUT_S = 1.0
 
 
 def holds_for_all(error: CarrelError) -> bool:
@@ -106,7 +106,7 @@ class Patience:
         self._pauses = iter(_PAUSES_S)
 
 
-class Crew:
+class WorkerPool:
     """A pool of worker threads, as a context manager that waits for all jobs.
 
     failures: errors by job name. An error that affects every job stops all of them and is raised.
@@ -146,7 +146,7 @@ class Crew:
         for _ in self._threads:
             self._end_one()
         # On an early stop, do not wait for an unresponsive server.
-        ends_at = time.monotonic() + _LAST_WORDS_S
+        ends_at = time.monotonic() + _EXIT_TIMEOUT_S
         for thread in self._threads:
             thread.join(max(0.0, ends_at - time.monotonic()) if raised else None)
         if self._fatal and (raised is None or isinstance(raised, Stopped)):
