@@ -4,12 +4,16 @@ Security requirements come from each route's own dependencies, so that the docum
 server enforces.
 """
 
+import asyncio
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI
+import orjson
+from fastapi import FastAPI, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from carrel.http import auth, problems
@@ -99,6 +103,18 @@ def install(app: FastAPI, routes: Iterable[BaseRoute]) -> None:
     }
     described = app.openapi
     app.openapi = lambda: complete(described(), guarded)  # type: ignore[method-assign]
+    serve(app)
+
+
+def serve(app: FastAPI) -> None:
+    """Generating the document takes more than a second: once, in a thread, so that other requests go on."""
+    rendered, generating = cache(lambda: orjson.dumps(app.openapi())), asyncio.Lock()
+
+    async def show(_: Request) -> Response:
+        async with generating:
+            return Response(await asyncio.to_thread(rendered), media_type="application/json")
+
+    app.add_route("/api/v1/openapi.json", show, include_in_schema=False)
 
 
 def requires_credentials(route: APIRoute) -> bool:

@@ -133,7 +133,7 @@ def application() -> FastAPI:
         title="Carrel",
         version=carrel.__version__,
         description=api_document.DESCRIPTION,
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,14 +1,19 @@
 """openapi.json is valid, and complete enough for tools that generate clients, documentation and tests from it."""
 
+import asyncio
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
+from httpx2 import ASGITransport, AsyncClient
 from installation import document
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from carrel.permissions.actions import ACTIONS
+from carrel.server import api_document
 
 Operation = dict[str, Any]
 
@@ -63,3 +68,20 @@ def test_every_tag_is_described_and_used():
     described = {tag["name"]: tag["description"] for tag in document()["tags"]}
     assert set(described) == {tag for _, _, operation in operations() for tag in operation["tags"]}
     assert all(described.values())
+
+
+async def test_other_requests_are_answered_while_the_document_is_generated():
+    app, begun, answered = FastAPI(), threading.Event(), threading.Event()
+
+    def generate() -> dict[str, bool]:
+        begun.set()
+        return {"others": answered.wait(3)}
+
+    app.openapi = generate  # type: ignore[method-assign]
+    api_document.serve(app)
+    async with AsyncClient(transport=ASGITransport(app), base_url="http://api") as client:
+        generating = asyncio.create_task(client.get("/api/v1/openapi.json"))
+        await asyncio.to_thread(begun.wait, 10)
+        await client.get("/another")
+        answered.set()
+        assert (await generating).json() == {"others": True}
