@@ -1,39 +1,71 @@
-import { Trans, useLingui } from "@lingui/react/macro";
-import { SegmentedControl, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { useLingui } from "@lingui/react/macro";
+import { Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { SessionDetail } from "@/api/types";
 import { useReadings } from "@/cache/usage";
 import { sessionsUsageQuery } from "@/queries/sessions";
+import { RangeBar } from "@/ui/chart/RangeBar";
+import type { Range } from "@/ui/chart/series";
+import { TimeChart } from "@/ui/chart/TimeChart";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatCores, formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { UsageChart } from "./UsageChart";
-import { UsageFigures } from "./UsageFigures";
 import { useLiveSamples } from "./use-live-samples";
-
-const SPANS = [15, 60, 360, 1440];
 
 /** Usage of a session over time, against its allocation. */
 export function UsageTab({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
-  const [minutes, setMinutes] = useState(60);
-  const past = useQuery(sessionsUsageQuery(session.id, minutes));
-  const samples = useLiveSamples(past.data, useReadings(session.id), minutes);
+  const [minutes, setMinutes] = useState("60");
+  const [zoom, setZoom] = useState<Range | null>(null);
+  const past = useQuery(sessionsUsageQuery(session.id, Number(minutes)));
+  const samples = useLiveSamples(past.data, useReadings(session.id), Number(minutes));
   const times = useMemo(() => samples.map((sample) => Date.parse(sample.at) / 1000), [samples]);
-  const cpu = useMemo(() => samples.map((sample) => sample.cpu_millis), [samples]);
-  const mem = useMemo(() => samples.map((sample) => sample.mem_bytes), [samples]);
-
-  const names: Record<number, string> = { 15: t`15 minutes`, 60: t`1 hour`, 360: t`6 hours`, 1440: t`1 day` };
+  const end = times.at(-1) ?? 0;
+  const range = useMemo<Range>(() => zoom ?? [end - Number(minutes) * 60, end], [zoom, end, minutes]);
+  const [cores, mem] = [session.slots.cpu ?? 0, session.slots.mem ?? 0];
+  const charts = useMemo(() => {
+    const allocated = (amount: number) => ({
+      key: "allocated",
+      label: t`Allocated`,
+      color: "--carrel-ink-soft",
+      values: samples.map(() => amount),
+      dashed: true,
+    });
+    const used = (color: string, values: number[]) => ({ key: "used", label: t`Used`, color, values });
+    return {
+      cpu: [
+        used(
+          "--carrel-cpu",
+          samples.map((s) => s.cpu_millis),
+        ),
+        allocated(cores),
+      ],
+      mem: [
+        used(
+          "--carrel-mem",
+          samples.map((s) => s.mem_bytes),
+        ),
+        allocated(mem),
+      ],
+    };
+  }, [samples, cores, mem, t]);
   return (
     <Stack gap="md">
-      <SegmentedControl
-        size="xs"
-        aria-label={t`Time range`}
-        value={String(minutes)}
-        onChange={(value) => setMinutes(Number(value))}
-        data={SPANS.map((span) => ({ value: String(span), label: names[span] ?? "" }))}
-        style={{ alignSelf: "flex-start" }}
+      <RangeBar
+        spans={[
+          { value: "15", label: t`15 minutes` },
+          { value: "60", label: t`1 hour` },
+          { value: "360", label: t`6 hours` },
+          { value: "1440", label: t`1 day` },
+        ]}
+        value={minutes}
+        onChange={(span) => {
+          setMinutes(span);
+          setZoom(null);
+        }}
+        zoomed={zoom !== null}
+        onReset={() => setZoom(null)}
       />
       {past.isPending && <Skeleton height={200} />}
       {past.isError && <ProblemAlert problem={past.error} onRetry={() => void past.refetch()} />}
@@ -45,36 +77,23 @@ export function UsageTab({ session }: { session: SessionDetail }) {
       )}
       {samples.length > 0 && (
         <>
-          <section>
-            <Title order={3} size="h6">
-              <Trans>CPU cores</Trans>
-            </Title>
-            <UsageChart
-              times={times}
-              values={cpu}
-              given={session.slots.cpu ?? 0}
-              format={formatCores}
-              color="--carrel-cpu"
-              label={t`CPU usage over time`}
-            />
-          </section>
-          <section>
-            <Title order={3} size="h6">
-              <Trans>Memory</Trans>
-            </Title>
-            <UsageChart
-              times={times}
-              values={mem}
-              given={session.slots.mem ?? 0}
-              format={formatSize}
-              color="--carrel-mem"
-              label={t`Memory usage over time`}
-            />
-          </section>
-          <Text size="xs" c="dimmed">
-            <Trans>The dashed line is the allocation of the session.</Trans>
-          </Text>
-          <UsageFigures samples={samples} />
+          <TimeChart
+            title={t`CPU cores`}
+            lines={charts.cpu}
+            format={formatCores}
+            group={session.id}
+            onZoom={setZoom}
+            {...{ times, range }}
+          />
+          <TimeChart
+            title={t`Memory`}
+            lines={charts.mem}
+            format={formatSize}
+            scale="binary"
+            group={session.id}
+            onZoom={setZoom}
+            {...{ times, range }}
+          />
         </>
       )}
     </Stack>

@@ -1,0 +1,29 @@
+"""Usage over time, as charts and as tables."""
+
+from playwright.sync_api import expect
+
+from e2e.desk import Desk
+
+
+def test_a_chart_of_usage_shows_mean_and_peak_a_table_and_zooms(desk: Desk, running_session: str) -> None:
+    page = desk.page
+    desk.go(f"/sessions?q={running_session}")
+    page.get_by_role("row").filter(has_text=running_session).get_by_text(running_session).click()
+    page.get_by_role("tab", name="Resource usage").click()
+    cpu = page.get_by_role("region", name="CPU cores")
+    expect(cpu).to_contain_text("peak", timeout=60_000)
+    expect(cpu).to_contain_text("Allocated")
+    cpu.get_by_text("Show as table").click()
+    table = cpu.get_by_role("table", name="CPU cores")
+    expect(table.get_by_role("row").nth(1)).to_contain_text("0.75")
+    # A period dragged over in one chart is shown by both, until the zoom is reset.
+    box = cpu.locator(".u-over").bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.2, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, y, steps=4)
+    page.mouse.up()
+    expect(page.get_by_role("region", name="Memory")).not_to_contain_text("mean")
+    page.get_by_role("button", name="Reset zoom").click()
+    expect(page.get_by_role("region", name="Memory")).to_contain_text("mean")
