@@ -59,17 +59,18 @@ async def why(services: ServicesOf[QueueServices], actor: CurrentActor, ref: Ref
         session, answer = await service.why(tx, services.clock, actor, ref)
         group = await tx.get_one(ResourceGroup, session.group_id)
         changed = await _changes(tx, actor, answer)
-    blocked = answer.blocked if answer else None
+    blockers = answer.blockers if answer else ()
     return WhyView(
         session=session.id,
         waiting=session.state == SessionState.PENDING,
         group=_group(group),
         position=answer.position if answer else None,
         queue_length=answer.length if answer else 0,
-        cause=blocked.cause if blocked else None,
+        cause=blockers[0].cause if blockers else None,
         reason=_reason(session, answer),
-        limits=_limits(blocked),
-        nodes=_nodes(blocked),
+        also=[one.sentence for one in blockers[1:]],
+        limits=_limits(blockers),
+        nodes=_nodes(blockers),
         changes=changed,
         expected_start=answer.expected_start if answer else None,
     )
@@ -89,17 +90,17 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
         project = await tx.get_one(Project, result.project)
         answer = result.answer
         changed = await _changes(tx, actor, answer)
-    blocked = answer.blocked if answer else None
+    blockers = answer.blockers if answer else ()
     return CheckView(
-        verdict=Verdict.NEVER if result.refused else Verdict.WAITS if blocked else Verdict.STARTS,
-        reason=result.refused.message if result.refused else blocked.sentence if blocked else "",
+        verdict=Verdict.NEVER if result.refused else Verdict.WAITS if blockers else Verdict.STARTS,
+        reason=result.refused.message if result.refused else blockers[0].sentence if blockers else "",
         code=result.refused.code if result.refused else "",
         field=result.refused.field if result.refused else None,
         group=_group(result.group),
         project=ProjectRef(id=project.id, name=project.name),
         position=answer.position if answer else None,
-        limits=_limits(blocked),
-        nodes=_nodes(blocked),
+        limits=_limits(blockers),
+        nodes=_nodes(blockers),
         changes=changed,
         expected_start=answer.expected_start if answer else None,
         slots={
@@ -164,22 +165,20 @@ def _reason(session: Session, answer: service.Answer | None) -> str:
     if answer is None:
         return f"It is not pending: it is {session.state}."
     return (
-        answer.blocked.sentence
-        if answer.blocked
+        answer.blockers[0].sentence
+        if answer.blockers
         else "There is free capacity: it starts in the next scheduling cycle."
     )
 
 
-def _limits(blocked: Blocked | None) -> list[LimitView]:
-    return (
-        [LimitView.model_validate(limit, from_attributes=True) for limit in blocked.limits] if blocked else []
-    )
+def _limits(blockers: Sequence[Blocked]) -> list[LimitView]:
+    return [LimitView.model_validate(limit, from_attributes=True) for one in blockers for limit in one.limits]
 
 
-def _nodes(blocked: Blocked | None) -> list[NodeCauseView]:
-    return (
-        [NodeCauseView.model_validate(one, from_attributes=True) for one in blocked.nodes] if blocked else []
-    )
+def _nodes(blockers: Sequence[Blocked]) -> list[NodeCauseView]:
+    return [
+        NodeCauseView.model_validate(cause, from_attributes=True) for one in blockers for cause in one.nodes
+    ]
 
 
 async def _changes(tx: AsyncSession, actor: Actor, answer: service.Answer | None) -> list[ChangeView]:

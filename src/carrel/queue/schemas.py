@@ -66,8 +66,9 @@ class ChangeView(BaseModel):
 class WhyView(BaseModel):
     """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
-    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
-    it starts if no sessions are added and running ones use their full time limits.
+    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
+    it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
+    time limits.
     """
 
     session: SessionId
@@ -77,6 +78,7 @@ class WhyView(BaseModel):
     queue_length: int
     cause: Cause | None
     reason: str
+    also: list[str]
     limits: list[LimitView]
     nodes: list[NodeCauseView]
     changes: list[ChangeView]

@@ -30,9 +30,9 @@ HORIZON = timedelta(days=30)
 
 @dataclass(frozen=True)
 class Answer:
-    """blocked None: it starts now. position: in its group's queue, which has `length` entries."""
+    """blockers empty: it starts now. position: in its group's queue, which has `length` entries."""
 
-    blocked: Blocked | None
+    blockers: Sequence[Blocked]
     position: int | None
     length: int
     changes: Sequence[SuggestedChange]
@@ -84,9 +84,9 @@ def explain(
     mine = [refusal for refusal in decided.refusals if group_of[refusal.session] == one.group]
     refusal = next((refusal for refusal in mine if refusal.session == one.id), None)
     if refusal is None:
-        return Answer(None, None, len(mine), (), snapshot.now)
+        return Answer((), None, len(mine), (), snapshot.now)
     return Answer(
-        planning.blocked(one),
+        planning.blockers(one),
         refusal.position,
         len(mine),
         () if one.aside else changes(snapshot, one, groups=usable, least=least),

@@ -108,10 +108,18 @@ class Planning:
         request = self._requests.of(one)
         if limits := self.ceilings.limits(one.scopes, request.demand):
             return reasons.by_limits(limits)
-        if kept := self.ceilings.kept_from(one.id, one.scopes, request.demand):
+        kept = self.ceilings.kept_from(one.id, one.scopes, request.demand)
+        if kept and room.fits(request.anywhere):
             scope, slot = kept
             return reasons.held_back(f"the {slot} that {self.snapshot.scopes[scope].label} may still use")
         return room.blocked(request)
+
+    def blockers(self, one: PendingSession) -> Sequence[Blocked]:
+        """As `blocked`, followed by what would block it next: nodes behind a ceiling."""
+        first, request = self.blocked(one), self._requests.of(one)
+        if first.cause is not Cause.LIMIT or self.rooms[one.group].fits(request.anywhere):
+            return (first,)
+        return first, self.rooms[one.group].blocked(request)
 
     def would_start(self, one: PendingSession) -> bool:
         """As if it were requested now."""

@@ -198,6 +198,18 @@ async def test_ending_what_why_says_starts_it(living: Api):
     await living.until(user, second["id"], "RUNNING")
 
 
+async def test_why_names_every_blocker(living: Api):
+    user = await living.as_("user")
+    await set_ceilings(living.database, living.people.project, cpu=9000)
+    first = await user.start(slots={"cpu": 5000, "mem": GIB})
+    await living.until(user, first["id"], "RUNNING")
+    why = await waits(living, user, (await user.start(slots={"cpu": 6000, "mem": GIB}))["id"])
+    assert why["reason"].startswith("Project ")
+    assert why["also"] == ["1 node: needs 6 CPU, 3 CPU free."]
+    assert [limit["ceiling"] for limit in why["limits"]] == [9000]
+    assert [node["slot"] for node in why["nodes"]] == ["cpu"]
+
+
 async def test_why_foretells_the_start_from_time_limits(living: Api):
     user = await living.as_("user")
     first = await user.start(slots=ALL, time_limit_s=3600)

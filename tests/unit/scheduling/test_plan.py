@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plan_kit import NOW, node_with, pending
 from plan_model import applied, emptied, fits, limited, preferred
 
-from carrel.core.ids import NodeId, SessionId
+from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.scheduling import capacity_index, ranking
 from carrel.scheduling.placement import Room
 from carrel.scheduling.plan import Planning, plan
@@ -179,6 +179,7 @@ def test_every_refusal_is_right(snapshot):
                 assert not fits(after, one)
             case Cause.HELD_BACK:
                 assert not limited(after, one)
+                assert fits(after, one)
                 # Nodes are kept for who would fit on them when they are empty, a ceiling for who is under it.
                 assert any(
                     fits(emptied(snapshot), wanted[other])
@@ -189,6 +190,43 @@ def test_every_refusal_is_right(snapshot):
 
 def _shared(one):
     return draws.GROUPS if one.scopes else ()
+
+
+def test_reserved_ceiling_is_no_reason_in_a_group_without_nodes():
+    patience = timedelta(minutes=5)
+    limit = {"p": ScopeSnapshot("project p", {"cpu": 1000}, {"cpu": 300})}
+    first = pending("first", {"cpu": 1000}, NOW - 2 * patience, scopes=("p",))
+    second = pending("second", {"cpu": 500}, scopes=("p",), group=GroupId("empty"))
+    groups = (
+        GroupSnapshot(DEFAULT_GROUP, patience=patience),
+        GroupSnapshot(GroupId("empty"), "empty", patience=patience),
+    )
+    snapshot = Snapshot((node_with("n", {"cpu": 4000}),), (first, second), NOW, groups, limit)
+    causes = {one.session: (one.cause, one.reason) for one in plan(snapshot).refusals}
+    assert causes["first"][0] is Cause.LIMIT
+    assert causes["second"] == (Cause.NODES, "No node has joined its resource group yet.")
+    # With a node, the reservation is the only reason.
+    more = replace(snapshot, nodes=(*snapshot.nodes, node_with("m", {"cpu": 4000}, group=GroupId("empty"))))
+    causes = {one.session: one.cause for one in plan(more).refusals}
+    assert causes["second"] is Cause.HELD_BACK
+
+
+def test_blockers_are_the_ceiling_and_the_nodes_behind_it():
+    limit = {"p": ScopeSnapshot("project p", {"cpu": 1000}, {"cpu": 300})}
+    one = pending("one", {"cpu": 1000}, scopes=("p",))
+    full = Snapshot((node_with("n", {"cpu": 4000}, {"cpu": 3500}),), (one,), NOW, scopes=limit)
+    causes = [(blocked.cause, bool(blocked.limits), bool(blocked.nodes)) for blocked in _blockers(full, one)]
+    assert causes == [(Cause.LIMIT, True, False), (Cause.NODES, False, True)]
+    unused = replace(full, nodes=(node_with("n", {"cpu": 4000}),))
+    assert [blocked.cause for blocked in _blockers(unused, one)] == [Cause.LIMIT]
+    unlimited = replace(full, scopes={"p": ScopeSnapshot("project p", {})})
+    assert [blocked.cause for blocked in _blockers(unlimited, one)] == [Cause.NODES]
+
+
+def _blockers(snapshot, one):
+    planning = Planning(snapshot)
+    planning.run()
+    return planning.blockers(one)
 
 
 @given(draws.snapshots(patience=NEVER))

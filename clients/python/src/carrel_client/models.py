@@ -2751,9 +2751,11 @@ Whom = Literal["nobody", "administrators", "everybody"]
 class WhyView(TypedDict):
     """Why a session is pending. waiting false: it is not, and the other fields are empty.
 
-    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
-    it starts if no sessions are added and running ones use their full time limits."""
+    position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
+    it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
+    time limits."""
 
+    also: list[str]
     cause: Cause | None
     changes: list[ChangeView]
     expected_start: str | None

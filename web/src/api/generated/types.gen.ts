@@ -7356,10 +7356,15 @@ export type Whom = 'nobody' | 'administrators' | 'everybody';
  *
  * Why a session is pending. waiting false: it is not, and the other fields are empty.
  *
- * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. expected_start: when
- * it starts if no sessions are added and running ones use their full time limits.
+ * position: in the queue of its group; 1 is next. cause: the kind of obstacle; null: none left. also: what would block
+ * it next, one sentence each. expected_start: when it starts if no sessions are added and running ones use their full
+ * time limits.
  */
 export type WhyView = {
+    /**
+     * Also
+     */
+    also: Array<string>;
     cause: Cause | null;
     /**
      * Changes

@@ -34,7 +34,7 @@ def why(args: argparse.Namespace, context: Context) -> int:
     response = context.client.sessions.why(args.id)
 
     def show() -> None:
-        facts = [("why", response["reason"])]
+        facts = [("why", response["reason"]), *(("also", reason) for reason in response["also"])]
         if response["waiting"]:
             place = (
                 f"{response['position']} of {response['queue_length']}" if response["position"] else "next"

@@ -39,6 +39,11 @@ function Answer({ why, session }: { why: Why; session: Session }) {
         <Text size="sm" fw={600}>
           {reason(why.reason)}
         </Text>
+        {why.also.map((sentence) => (
+          <Text key={sentence} size="sm">
+            {reason(sentence)}
+          </Text>
+        ))}
         <Text size="sm" c="dimmed">
           {why.position !== null && (
             <>
