@@ -3,12 +3,13 @@ import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { linguiMacro } from "./tools/lingui-macro.ts";
+import { mantineCss } from "./tools/mantine-css.ts";
 import { precompress } from "./tools/precompress.ts";
 
 const server = process.env.CARREL_URL ?? "http://127.0.0.1:8700";
 
 export default defineConfig({
-  plugins: [linguiMacro(), react(), lingui(), precompress()],
+  plugins: [linguiMacro(), react(), lingui(), mantineCss(), precompress()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: {
     outDir: "../src/carrel/web_dist",
@@ -16,8 +17,6 @@ export default defineConfig({
     target: "es2022",
     // The page's policy forbids inline scripts and foreign origins, so nothing is inlined as a data address but fonts.
     assetsInlineLimit: 0,
-    // One stylesheet: a part that is downloaded later could arrive without its own.
-    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {

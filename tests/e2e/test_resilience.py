@@ -57,6 +57,35 @@ def test_a_page_that_could_not_be_downloaded_opens_when_the_server_is_back(desk:
     assert page.evaluate("window.never_reloaded")
 
 
+def test_a_stylesheet_that_could_not_be_downloaded_is_asked_for_again(desk: Desk) -> None:
+    page = desk.page
+    failed: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if route.request.url in failed:
+            route.continue_()
+        else:
+            failed.append(route.request.url)
+            route.abort()
+
+    page.route("**/assets/*.css", fail_once)
+    desk.go("/sessions")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sessions")
+    page.wait_for_function(
+        "[...document.querySelectorAll('link[rel=stylesheet]')].length > 1"
+        " && [...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet)"
+    )
+    assert len(failed) > 1
+
+
+def test_fonts_come_with_the_page(desk: Desk) -> None:
+    desk.go("/")
+    expect(desk.page.get_by_role("heading", level=1)).to_have_text(WELCOME)
+    for font in ("600 16px Inter", "14px JetBrains Mono"):
+        assert desk.page.evaluate("(font) => document.fonts.load(font).then((faces) => faces.length)", font)
+        assert desk.page.evaluate("(font) => document.fonts.check(font)", font)
+
+
 def test_pages_open_offline_once_the_first_one_is_at_rest(desk: Desk) -> None:
     page = desk.page
     with page.expect_response("**/assets/ProvidersPage*"):

@@ -25,7 +25,7 @@ export function precompress(): Plugin {
         }
         const content = readFileSync(path);
         const params = {
-          [constants.BROTLI_PARAM_QUALITY]: 9,
+          [constants.BROTLI_PARAM_QUALITY]: 11,
           [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
         };
         writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));

@@ -12,9 +12,7 @@ export function ConnectingPage() {
       <AppShell.Header>
         <Group gap="xs" h="100%" px="sm">
           <Logo />
-          <Text ff="var(--carrel-display)" fw={600}>
-            Carrel
-          </Text>
+          <Text fw={600}>Carrel</Text>
         </Group>
       </AppShell.Header>
       <AppShell.Main>

@@ -42,7 +42,7 @@ const dark: MantineColorsTuple = [
   "#101412",
 ];
 
-const DIALOG_TITLE = { fontFamily: "var(--carrel-display)", fontSize: "1.25rem", fontWeight: 600 } as const;
+const DIALOG_TITLE = { fontSize: "1.25rem", fontWeight: 600 } as const;
 
 /** A page has only one banner landmark, so the header of a dialog must not be one. */
 const NO_BANNER = { header: { role: "none" } } as const;
@@ -85,13 +85,14 @@ export const theme = createTheme({
   // Here black and white text have equal contrast.
   luminanceThreshold: 0.18,
   defaultRadius: "sm",
+  // Inter and JetBrains Mono are our own files; the others fill in what those lack.
   fontFamily:
-    '"Inter", ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Apple SD Gothic Neo", "Noto Sans KR", "Noto Sans CJK KR", "Hiragino Sans", "Noto Sans JP", "Noto Sans CJK JP", sans-serif',
+    '"Inter", -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", var(--carrel-cjk), system-ui, sans-serif',
   fontFamilyMonospace:
-    'ui-monospace, "SF Mono", "JetBrains Mono", "Cascadia Code", Menlo, Consolas, "DejaVu Sans Mono", "Noto Sans Mono CJK KR", monospace',
+    '"JetBrains Mono", ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", var(--carrel-cjk-mono), monospace',
   fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.125rem" },
   spacing: { xs: "0.375rem", sm: "0.625rem", md: "0.875rem", lg: "1.25rem", xl: "1.75rem" },
-  headings: { fontWeight: "600", fontFamily: "var(--carrel-display)" },
+  headings: { fontWeight: "600" },
   cursorType: "pointer",
   components: {
     Button: { defaultProps: { size: "sm" } },

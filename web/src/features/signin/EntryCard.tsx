@@ -32,7 +32,7 @@ export function EntryCard({ title, text, children, back = false }: Props) {
         <Stack gap="lg">
           <Group gap="sm">
             <Logo size={32} />
-            <Text component="span" fz="lg" fw={600} ff="var(--carrel-display)">
+            <Text component="span" fz="lg" fw={600}>
               Carrel
             </Text>
           </Group>

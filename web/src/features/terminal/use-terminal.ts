@@ -3,6 +3,7 @@ import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal as Screen } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
+import "./bold.css";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { copyText } from "@/ui/copy";
 import { type LinkState, TerminalLink } from "./link";
