@@ -3,7 +3,9 @@
 import fcntl
 import os
 import re
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -161,6 +163,53 @@ def test_files_are_dropped_renamed_moved_edited_and_saved(desk: Desk, tree: Path
     expect(page.get_by_text("This directory is empty")).to_be_visible()
 
 
+def test_upload_shows_its_progress_in_the_folder_and_is_cancelled(desk: Desk, tmp_path: Path) -> None:
+    page = desk.page
+    (tmp_path / "large.bin").write_bytes(os.urandom(8 << 20))
+    _make(desk, "journey-upload")
+    page.route("**/uploads", lambda _: None)
+    _drop(page, page.get_by_role("region", name="Files"), tmp_path / "large.bin")
+    shown = page.get_by_role("region", name="Uploads")
+    expect(shown).to_contain_text("0 of 1 file")
+    expect(shown.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "0")
+    shown.get_by_role("button", name="Cancel: large.bin").click()
+    expect(shown).to_be_hidden()
+    expect(page.get_by_text("This folder is empty")).to_be_visible()
+
+
+def test_images_have_thumbnails_and_source_is_highlighted(desk: Desk, tmp_path: Path) -> None:
+    page = desk.page
+    _make(desk, "journey-preview")
+    folder = page.url.rsplit("/", 1)[1]
+    with administrator(desk.carrel) as api:
+        for path, content in (
+            ("dot.png", _png()),
+            ("broken.png", b"no image"),
+            ("train.py", b"def train(): ...\n"),
+        ):
+            assert api.put(f"/vfolders/{folder}/content", params={"path": path}, content=content).is_success
+    expect(_file(page, "dot.png").locator("img")).to_have_attribute("src", re.compile("^data:image/"))
+    expect(_file(page, "broken.png").locator("svg").first).to_be_visible()
+    _open(page, "train.py")
+    preview = page.get_by_role("complementary", name="Preview")
+    expect(preview.get_by_role("textbox", name="train.py")).to_contain_text("def train")
+    expect(preview.locator(".cm-line span").filter(has_text=re.compile("^def$"))).to_be_visible()
+
+
+def _png() -> bytes:
+    """One red pixel."""
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(b"\0\xff\0\0")),
+        (b"IEND", b""),
+    )
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
 def test_shared_folder_reaches_another_person_and_their_session(
     desk: Desk, open_desk: Opener, roles: Roles, tree: Path
 ) -> None:
@@ -170,9 +219,8 @@ def test_shared_folder_reaches_another_person_and_their_session(
     expect(_file(page, "README.md")).to_be_visible()
 
     # 1. Offered to two: who is nobody is named, who is somebody is asked.
-    desk.go("/data")
-    desk.row("journey-shared").get_by_role("button", name="Share: journey-shared").click()
-    drawer = page.get_by_role("dialog", name="journey-shared")
+    page.get_by_role("button", name="Share", exact=True).click()
+    drawer = page.get_by_role("dialog", name="Share journey-shared")
     for person in (roles.user, "nobody@example.org"):
         drawer.get_by_label("People").fill(person)
         drawer.get_by_label("People").press("Enter")
@@ -185,17 +233,15 @@ def test_shared_folder_reaches_another_person_and_their_session(
     other.page.get_by_role("link", name="Data, 1 invitations").click()
     other.page.get_by_role("link", name=re.compile("^Invitations")).click()
     other.page.get_by_role("button", name="Accept: journey-shared").click()
-    expect(other.page.get_by_text("No invitations")).to_be_visible()
+    expect(other.page.get_by_role("heading", level=1)).to_have_text("journey-shared")
+    expect(_file(other.page, "README.md")).to_be_visible()
     expect(drawer.get_by_text("invited", exact=True)).to_be_hidden()
 
     # 3. In a session of theirs it is there to read, and not to write.
-    other.go("/sessions?launch=new")
+    other.page.get_by_role("button", name="Start a session here").click()
     launcher = other.page.get_by_role("dialog", name="Start a session")
     launcher.get_by_role("textbox", name="Name").fill("reads_shared")
     launcher.get_by_label("CPU cores", exact=True).fill("0.25")
-    launcher.get_by_role("button", name="Add folder").click()
-    launcher.get_by_role("combobox", name="Folder 1").click()
-    other.page.get_by_role("option", name="journey-shared").click()
     expect(launcher.get_by_role("checkbox", name="Folder 1 read-only")).to_be_checked()
     expect(launcher.get_by_text("--mount journey-shared")).to_be_visible()
     launcher.get_by_role("button", name="Start", exact=True).click()

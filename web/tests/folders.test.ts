@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { FileEntry, Quota } from "@/api/types";
 import { previewKind } from "@/features/explorer/kinds";
+import { isSource } from "@/features/explorer/languages";
 import { readNotebook } from "@/features/explorer/notebook";
 import {
   copyName,
@@ -14,7 +16,9 @@ import {
   stepsTo,
 } from "@/features/explorer/paths";
 import { decoded, lineEnd } from "@/features/explorer/text";
+import { hasThumbnail, limited } from "@/features/explorer/thumbnails";
 import { isFolderName } from "@/features/folders/command";
+import { shownQuotas } from "@/features/folders/UsageStrip";
 import { permits } from "@/features/folders/words";
 import {
   freshMount,
@@ -277,4 +281,52 @@ describe("uploads", () => {
     const [batch] = batchesOf([item(1, 1, "paused"), item(2, 1, "done", 10), item(3, 1, "skipped")]);
     expect(batch).toMatchObject({ state: "paused", totalBytes: 20 });
   });
+});
+
+describe("thumbnails", () => {
+  const entry = (part: Partial<FileEntry>) =>
+    ({ kind: "file", name: "a.png", readable: true, size_bytes: 1000, ...part }) as FileEntry;
+
+  test("are made of images of a bounded size", () => {
+    expect(hasThumbnail(entry({}))).toBe(true);
+    expect(hasThumbnail(entry({ name: "a.py" }))).toBe(false);
+    expect(hasThumbnail(entry({ name: "a.svg" }))).toBe(false);
+    expect(hasThumbnail(entry({ kind: "directory" }))).toBe(false);
+    expect(hasThumbnail(entry({ size_bytes: 5 * 2 ** 20 }))).toBe(false);
+  });
+
+  test("are made a few at once, and go on after an error", async () => {
+    const inTurn = limited(2);
+    const ends: (() => void)[] = [];
+    let running = 0;
+    let peak = 0;
+    const act = (fails: boolean) =>
+      inTurn(async () => {
+        peak = Math.max(peak, ++running);
+        await new Promise<void>((end) => ends.push(end));
+        running -= 1;
+        if (fails) throw new Error("broken");
+      });
+    const all = Promise.allSettled([act(true), act(false), act(false), act(false)]);
+    for (let ended = 0; ended < 4; ) {
+      await Promise.resolve();
+      const end = ends.shift();
+      if (end) ended += 1;
+      end?.();
+    }
+    await all;
+    expect(peak).toBe(2);
+  });
+});
+
+test("source files have a language, others have none", () => {
+  for (const name of ["train.py", "kernel.cu", "Dockerfile", "main.rs"]) expect(isSource(name)).toBe(true);
+  for (const name of ["notes.txt", "train", "a.constructor"]) expect(isSource(name)).toBe(false);
+});
+
+test("the storage strip shows the quotas of the user and of the current project", () => {
+  const quota = (kind: Quota["kind"], id: string) => ({ kind, id }) as Quota;
+  const quotas = [quota("user", "u"), quota("project", "p1"), quota("project", "p2")];
+  expect(shownQuotas(quotas, "p2").map(({ id }) => id)).toEqual(["u", "p2"]);
+  expect(shownQuotas(quotas, undefined).map(({ id }) => id)).toEqual(["u"]);
 });

@@ -23,6 +23,8 @@ export interface SessionsSearch extends ListSearch {
   tab?: DetailTab;
   /** The open launcher: "new", or the id of the session whose settings it copies. */
   launch?: string;
+  /** Id of the folder that the launcher mounts. */
+  mount?: string;
 }
 
 const STATES = ["live", "ended", "all", "PENDING", "RUNNING", "ERROR"] as const;
@@ -49,6 +51,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),
+    mount: text(raw.mount),
   };
   return search;
 }
@@ -297,6 +300,8 @@ export interface FilesSearch {
   /** Path of the file in the preview; and whether it is being edited. */
   file?: string;
   edit?: "yes";
+  /** Whether the sharing of the folder is open. */
+  share?: "yes";
 }
 
 export function filesSearch(raw: Record<string, unknown>): FilesSearch {
@@ -307,6 +312,7 @@ export function filesSearch(raw: Record<string, unknown>): FilesSearch {
     order: oneOf(["asc", "desc"], raw.order),
     file: text(raw.file),
     edit: oneOf(["yes"], raw.edit),
+    share: oneOf(["yes"], raw.share),
   };
 }
 

@@ -11,12 +11,15 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { usePageKeys } from "@/ui/table/use-page-keys";
+import { useLast } from "@/ui/use-last";
+import { useReturnFocus } from "@/ui/use-return-focus";
 import { Crumbs } from "./Crumbs";
 import { DirectoryTree } from "./DirectoryTree";
 import styles from "./Explorer.module.css";
 import { ExplorerBar } from "./ExplorerBar";
 import { FileKeyHelp } from "./FileKeyHelp";
 import { FileTable } from "./FileTable";
+import { FolderUploads } from "./FolderUploads";
 import { isEditable } from "./kinds";
 import { parentOf } from "./paths";
 import { type DropActs, useDrop } from "./use-drop";
@@ -24,6 +27,7 @@ import { useFileActs } from "./use-file-acts";
 import { useFileSelection } from "./use-file-selection";
 import { useFiles } from "./use-files";
 
+const ShareDrawer = part(() => import("./ShareDrawer").then((m) => m.ShareDrawer));
 const PreviewPane = part(() => import("./PreviewPane").then((m) => m.PreviewPane));
 // Download only on edit: this is the largest chunk of the page.
 const EditorWindow = lazy(() =>
@@ -43,6 +47,8 @@ export function Explorer({ folder }: { folder: Folder }) {
   const [renaming, setRenaming] = useState<string | null>(null);
   const [helpOpen, setHelpOpen] = useState(false);
   const path = search.path ?? "";
+  const sharing = useLast(search.share);
+  useReturnFocus(search.share !== undefined);
 
   const change = useAddress<typeof search>();
   const goTo = useCallback(
@@ -100,6 +106,7 @@ export function Explorer({ folder }: { folder: Folder }) {
           total={files.total}
           phone={phone}
           onSearch={(q) => change({ q }, true)}
+          onShare={() => change({ share: "yes" })}
           onHelp={() => setHelpOpen(true)}
         />
       </div>
@@ -147,6 +154,7 @@ export function Explorer({ folder }: { folder: Folder }) {
               }
             />
           )}
+          <FolderUploads folder={folder.id} />
           {!files.loading && !files.problem && (
             <ListFoot
               count={files.entries.length}
@@ -176,6 +184,13 @@ export function Explorer({ folder }: { folder: Folder }) {
       </Drawer>
       <FileKeyHelp opened={helpOpen} onClose={() => setHelpOpen(false)} />
       <Suspense fallback={null}>
+        {sharing && (
+          <ShareDrawer
+            folder={folder}
+            opened={search.share !== undefined}
+            onClose={() => change({ share: undefined })}
+          />
+        )}
         {search.edit && search.file !== undefined && isEditable(search.file) && (
           <EditorWindow
             key={search.file}

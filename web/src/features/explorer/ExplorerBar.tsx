@@ -1,8 +1,18 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Button, FileButton, Group, Menu, Text } from "@mantine/core";
-import { IconDownload, IconFolderPlus, IconFolderUp, IconUpload } from "@tabler/icons-react";
+import {
+  IconDownload,
+  IconFolderPlus,
+  IconFolderUp,
+  IconPlayerPlay,
+  IconShare,
+  IconUpload,
+} from "@tabler/icons-react";
+import { useNavigate } from "@tanstack/react-router";
 import { type Ref, useRef, useState } from "react";
+import { useFolderActs } from "@/features/folders/use-folder-acts";
 import { readChosen } from "@/features/uploads/dropped";
+import { useRefusal } from "@/me/may";
 import { MainButton } from "@/ui/MainButton";
 import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { SearchBox } from "@/ui/table/SearchBox";
@@ -20,12 +30,17 @@ interface Props {
   total: number;
   phone: boolean;
   onSearch: (q: string | undefined) => void;
+  onShare: () => void;
   onHelp: () => void;
 }
 
 /** Search, upload and new directory; with a selection, the actions on it. */
-export function ExplorerBar({ ref, path, q, acts, selection, total, phone, onSearch, onHelp }: Props) {
+export function ExplorerBar(props: Props) {
+  const { ref, path, q, acts, selection, total, phone, onSearch, onShare, onHelp } = props;
   const { t } = useLingui();
+  const navigate = useNavigate();
+  const refusal = useRefusal();
+  const folderActs = useFolderActs();
   const [making, setMaking] = useState(false);
   const chosen = selection.entries;
   if (selection.gathering) {
@@ -49,6 +64,20 @@ export function ExplorerBar({ ref, path, q, acts, selection, total, phone, onSea
         onChange={onSearch}
       />
       {!phone && <KeyHelpButton onClick={onHelp} />}
+      <MainButton
+        variant="default"
+        icon={IconPlayerPlay}
+        label={t`Start a session here`}
+        refusal={refusal("session.create")}
+        onClick={() => void navigate({ to: "/sessions", search: { launch: "new", mount: acts.folder.id } })}
+      />
+      <MainButton
+        variant="default"
+        icon={IconShare}
+        label={t`Share`}
+        refusal={folderActs.whyNotShare(acts.folder)}
+        onClick={onShare}
+      />
       <MainButton
         variant="default"
         icon={IconFolderPlus}

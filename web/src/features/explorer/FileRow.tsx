@@ -7,8 +7,8 @@ import { Instant } from "@/ui/Instant";
 import table from "@/ui/table/table.module.css";
 import { beginDrag } from "./dragging";
 import styles from "./Explorer.module.css";
+import { FileIcon } from "./FileIcon";
 import { FileMenu } from "./FileMenu";
-import { iconOf } from "./kinds";
 import { parentOf, shownName } from "./paths";
 import { RenameCell } from "./RenameCell";
 import { type DropActs, useDrop } from "./use-drop";
@@ -42,7 +42,6 @@ export function FileRow(props: Props) {
   // Only directories accept drops; a drop on a file goes to the current directory.
   const takes = entry.kind === "directory" && entry.readable;
   const { over, handlers } = useDrop(path, drop, takes ? acts.whyNotWrite : "");
-  const Icon = iconOf(entry);
   const shown = shownName(name);
   const press = (event: MouseEvent) => {
     if (event.target instanceof Element && event.target.closest("button, input, a")) return;
@@ -79,7 +78,7 @@ export function FileRow(props: Props) {
       </td>
       <td>
         <div className={styles.name}>
-          <Icon size={17} stroke={1.6} style={{ flexShrink: 0 }} aria-hidden />
+          <FileIcon folder={acts.folder.id} entry={entry} />
           {renaming ? (
             <RenameCell entry={entry} acts={acts} onDone={() => onRenaming(null)} />
           ) : (

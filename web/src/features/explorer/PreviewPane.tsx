@@ -10,6 +10,7 @@ import { formatInstant, formatSize } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./Explorer.module.css";
 import { isEditable, isOpaque, previewKind } from "./kinds";
+import { isSource } from "./languages";
 import shown from "./Preview.module.css";
 import { nameOf, shownName } from "./paths";
 import { decoded } from "./text";
@@ -17,6 +18,7 @@ import type { FileActs } from "./use-file-acts";
 
 const TablePreview = lazy(() => import("./TablePreview").then((m) => ({ default: m.TablePreview })));
 const NotebookPreview = lazy(() => import("./NotebookPreview").then((m) => ({ default: m.NotebookPreview })));
+const SourcePreview = lazy(() => import("./SourcePreview").then((m) => ({ default: m.SourcePreview })));
 const MarkdownPreview = lazy(() => import("./MarkdownPreview").then((m) => ({ default: m.MarkdownPreview })));
 
 const PdfPreview = lazy(() => import("./PdfPreview").then((m) => ({ default: m.PdfPreview })));
@@ -134,7 +136,12 @@ function TextContent({ folder, path, entry, kind }: TextProps) {
       {kind === "table" && <TablePreview text={text} whole={complete} />}
       {kind === "notebook" && <NotebookPreview text={text} />}
       {kind === "markdown" && <MarkdownPreview text={text} folder={folder.id} path={path} />}
-      {kind === "text" && <pre className={shown.text}>{text}</pre>}
+      {kind === "text" &&
+        (isSource(entry.name) ? (
+          <SourcePreview name={entry.name} text={text} />
+        ) : (
+          <pre className={shown.text}>{text}</pre>
+        ))}
       {!complete && kind !== "table" && (
         <Text size="xs" c="dimmed" mt="sm">
           {t`Showing the first ${formatSize(most)} of ${formatSize(entry.size_bytes ?? 0)}.`}

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Card, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import type { Invitation } from "@/api/types";
 import { invitationsQuery, useAcceptInvitation, useDeclineInvitation } from "@/queries/invitations";
 import { useProblemText } from "@/sentences/use-problem-text";
@@ -40,9 +41,10 @@ export function InvitationsView() {
 function InvitationCard({ invitation }: { invitation: Invitation }) {
   const { t } = useLingui();
   const problemText = useProblemText();
+  const navigate = useNavigate();
   const accept = useAcceptInvitation();
   const decline = useDeclineInvitation();
-  const { folder_name: name } = invitation;
+  const { folder_name: name, folder_id: folder } = invitation;
   const from = invitation.project?.name ?? invitation.owner?.email ?? "–";
   const failed = (thrown: unknown) =>
     notifications.show({
@@ -83,7 +85,12 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
             size="xs"
             loading={accept.isPending}
             aria-label={t`Accept: ${name}`}
-            onClick={() => accept.mutate(invitation.id, { onError: failed })}
+            onClick={() =>
+              accept.mutate(invitation.id, {
+                onError: failed,
+                onSuccess: () => void navigate({ to: "/data/$folder", params: { folder } }),
+              })
+            }
           >
             <Trans>Accept</Trans>
           </Button>

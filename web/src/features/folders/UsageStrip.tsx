@@ -1,6 +1,7 @@
 import { Plural, useLingui } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Quota, StorageHost } from "@/api/types";
+import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
 import { hostsChoiceQuery } from "@/queries/hosts";
 import { ownQuotasQuery } from "@/queries/quotas";
@@ -9,21 +10,26 @@ import { LevelBadge } from "./badges";
 import { UsageBar } from "./UsageBar";
 import styles from "./UsageStrip.module.css";
 
-/** More would push the list out of view; the quota list has all. */
-const MOST = 6;
+/** More would push the list out of view. */
+const MOST_HOSTS = 6;
 
-/** Quota usage of the user and their projects, and free space on the storage hosts. */
+/** The user's own quota and that of the current project; the quotas of all projects would hide the list. */
+export const shownQuotas = (quotas: readonly Quota[], project: string | undefined): Quota[] =>
+  quotas.filter(({ kind, id }) => kind === "user" || id === project);
+
+/** Quota usage of the user and the current project, and free space on the storage hosts. */
 export function UsageStrip() {
   const { t } = useLingui();
-  const quotas = useQuery(ownQuotasQuery).data ?? [];
+  const project = useProject(useMe());
+  const quotas = shownQuotas(useQuery(ownQuotasQuery).data ?? [], project?.id);
   const hosts = useQuery(hostsChoiceQuery).data ?? [];
   if (quotas.length + hosts.length === 0) return null;
   return (
     <section className={styles.strip} aria-label={t`Storage`}>
-      {quotas.slice(0, MOST).map((quota) => (
+      {quotas.map((quota) => (
         <QuotaItem key={`${quota.kind}:${quota.id}`} quota={quota} />
       ))}
-      {hosts.slice(0, MOST).map((host) => (
+      {hosts.slice(0, MOST_HOSTS).map((host) => (
         <HostItem key={host.id} host={host} />
       ))}
     </section>

@@ -175,7 +175,8 @@ export function SessionsPage() {
           <LauncherDrawer
             opened={search.launch !== undefined}
             from={launched}
-            onClose={() => change({ launch: undefined })}
+            mount={search.mount}
+            onClose={() => change({ launch: undefined, mount: undefined })}
           />
         )}
         {shown && (

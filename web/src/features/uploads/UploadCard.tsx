@@ -12,8 +12,14 @@ import type { UploadItem } from "./tasks";
 /** More would hide the rest; the folder shows what is complete. */
 const MOST = 20;
 
+interface Props {
+  batch: Batch;
+  /** Absent on the page of the folder itself. */
+  onOpen?: (folder: string) => void;
+}
+
 /** One upload batch: progress, pause, resume and cancel. */
-export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: string) => void }) {
+export function UploadCard({ batch, onOpen }: Props) {
   const { t } = useLingui();
   const { key, folder, items, done, state } = batch;
   const percent = batch.totalBytes > 0 ? Math.round((100 * batch.sentBytes) / batch.totalBytes) : 100;
@@ -32,11 +38,23 @@ export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: s
   return (
     <Stack gap={4} className={styles.card} component="article" aria-label={t`Upload to ${folder.name}`}>
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Button variant="transparent" size="compact-sm" p={0} color="gray" onClick={() => onOpen(folder.id)}>
-          <Text size="sm" fw={600} truncate maw={220}>
-            {name}
+        {onOpen ? (
+          <Button
+            variant="transparent"
+            size="compact-sm"
+            p={0}
+            color="gray"
+            onClick={() => onOpen(folder.id)}
+          >
+            <Text size="sm" fw={600} truncate maw={220}>
+              {name}
+            </Text>
+          </Button>
+        ) : (
+          <Text size="sm" fw={600} truncate title={name}>
+            {items.length === 1 ? name : <Plural value={items.length} one="# file" other="# files" />}
           </Text>
-        </Button>
+        )}
         <Group gap={0} wrap="nowrap">
           {tools.map(({ label, icon: Icon, act }) => (
             <Tooltip key={label} label={label}>
@@ -66,7 +84,7 @@ export function UploadCard({ batch, onOpen }: { batch: Batch; onOpen: (folder: s
           </Trans>
         )}
       </Text>
-      {sending.slice(0, 3).map((item) => (
+      {(items.length > 1 ? sending.slice(0, 3) : []).map((item) => (
         <Text key={item.key} size="xs" c="dimmed" truncate>
           {item.path}
         </Text>

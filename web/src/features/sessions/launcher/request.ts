@@ -1,5 +1,13 @@
-import type { CheckRequest, SessionCreate, SessionDetail, SlotKind, SlotRequest, Slots } from "@/api/types";
-import { type MountRow, mountFault, mountRow, toMount } from "./mounts";
+import type {
+  CheckRequest,
+  Folder,
+  SessionCreate,
+  SessionDetail,
+  SlotKind,
+  SlotRequest,
+  Slots,
+} from "@/api/types";
+import { freshMount, type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
   /** React key; not sent to the server. */
@@ -32,13 +40,13 @@ export type LaunchForm = PlainFields & {
 
 const GIB = 2 ** 30;
 
-/** The initial form values. */
-export const freshForm = (image: string): LaunchForm => ({
+/** The initial form values; with a folder to mount, if given. */
+export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): LaunchForm => ({
   ...BLANK,
   image,
   slots: { cpu: 1000, mem: GIB },
   env: [],
-  mounts: [],
+  mounts: folder ? [{ ...freshMount(), folder: folder.id, name: folder.name }] : [],
 });
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
