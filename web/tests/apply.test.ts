@@ -1,8 +1,9 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, test, vi } from "vitest";
+import type { Me } from "@/api/types";
 import type { SessionPages } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
-import { applyEvent } from "@/live/apply";
+import { applyEvent, concernsUser, type LiveChange } from "@/live/apply";
 import { pendingCreates } from "@/queries/sessions";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 
@@ -29,7 +30,11 @@ test("an ended session enters the lists of ended ones without a question to the 
   );
   expect(listed(ENDED)).toEqual([["a"]]);
   expect(listed(LIVE)).toEqual([["a"]]);
-  expect(transition).toMatchObject({ before: { state: "RUNNING" }, after: { state: "TERMINATED" } });
+  expect(transition).toMatchObject({
+    before: { state: "RUNNING" },
+    after: { state: "TERMINATED" },
+    owner: "me",
+  });
   expect(shown).not.toHaveBeenCalled();
 });
 
@@ -88,4 +93,15 @@ test("a detail asked for by name is as live as one asked for by id, and no other
     reason: "gone",
   });
   expect(client.getQueryData(["sessions", "show", "b"])).toBe(other);
+});
+
+test("users hear of their own sessions, and of others only by preference", () => {
+  const person = (notifications: "own" | "all" | null) =>
+    ({ user: { id: "me", preferences: { notifications } } }) as Me;
+  const of = (owner: string | undefined) => ({ owner, before: undefined, after: { id: "a" } }) as LiveChange;
+  expect(concernsUser(of("me"), person(null))).toBe(true);
+  expect(concernsUser(of("other"), person(null))).toBe(false);
+  expect(concernsUser(of("other"), person("own"))).toBe(false);
+  expect(concernsUser(of(undefined), person(null))).toBe(false);
+  expect(concernsUser(of("other"), person("all"))).toBe(true);
 });

@@ -117,12 +117,16 @@ class PolicyRef(BaseModel):
 
 
 class Preferences(BaseModel):
-    """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh"."""
+    """
+    Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
+    notifications: of one's own sessions (the default), or of all that the user can see.
+    """
 
     model_config = {"extra": "forbid"}
 
     language: Literal["en", "ko", "ja"] | None = None
     theme: Literal["light", "dark", "auto"] | None = None
+    notifications: Literal["own", "all"] | None = None
     shell: (
         Annotated[
             str,

@@ -350,9 +350,21 @@ async def test_people_change_their_own_profile_and_nothing_else(api: Api):
     user = await api.as_("user")
     answer = await user.patch("/auth/me", {"name": "Me", "preferences": {"language": "ko", "shell": "zsh"}})
     assert answer.status_code == 200, answer.text
-    assert answer.json()["preferences"] == {"language": "ko", "theme": None, "shell": "zsh"}
-    answer = await user.patch("/auth/me", {"preferences": {"language": None, "theme": "dark"}})
-    assert answer.json()["preferences"] == {"language": None, "theme": "dark", "shell": "zsh"}
+    assert answer.json()["preferences"] == {
+        "language": "ko",
+        "theme": None,
+        "notifications": None,
+        "shell": "zsh",
+    }
+    answer = await user.patch(
+        "/auth/me", {"preferences": {"language": None, "theme": "dark", "notifications": "all"}}
+    )
+    assert answer.json()["preferences"] == {
+        "language": None,
+        "theme": "dark",
+        "notifications": "all",
+        "shell": "zsh",
+    }
     me = (await user.get("/auth/me")).json()["user"]
     assert (me["name"], me["preferences"]["theme"]) == ("Me", "dark")
     for body in (
@@ -361,6 +373,7 @@ async def test_people_change_their_own_profile_and_nothing_else(api: Api):
         {"name": ""},
         {"preferences": {"shell": "a;b"}},
         {"preferences": {"language": "xx"}},
+        {"preferences": {"notifications": "none"}},
         {"name": None},
     ):
         assert (await user.patch("/auth/me", body)).status_code == 422, body

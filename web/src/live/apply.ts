@@ -13,6 +13,8 @@ import type { LiveEvent } from "./stream";
 export interface Transition {
   before: Session | undefined;
   after: SessionChange;
+  /** Id of the owner; undefined if the session cannot be read. */
+  owner: string | undefined;
 }
 
 /** A quota crossed a warning level. */
@@ -20,6 +22,10 @@ export type QuotaChange = Pick<Quota, "label" | "level" | "used_bytes" | "most_b
 
 /** A change that may need a notification. */
 export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChange };
+
+/** Whether the user is notified: of their own sessions; of others only by preference. */
+export const concernsUser = (change: LiveChange, { user }: Pick<Me, "user">): boolean =>
+  !("after" in change) || change.owner === user.id || user.preferences?.notifications === "all";
 
 /** Query keys of scheduling decisions; any decision may change all of them. */
 export const PLANNED = ["check", "why", "queue"] as const;
@@ -75,7 +81,7 @@ export async function applyEvent(
     cachedSession(client, change.id) ??
     (await client.fetchQuery(sessionsShowQuery(change.id)).catch(() => null));
   if (known && missingSomewhere(client, known, me)) putSession(client, known, me);
-  return { before, after: change };
+  return { before, after: change, owner: known?.owner.id };
 }
 
 function refreshAround(client: QueryClient, id: string): void {

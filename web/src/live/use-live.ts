@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { Me } from "@/api/types";
-import { applyEvent, type LiveChange, PLANNED, type Transition } from "./apply";
+import { applyEvent, concernsUser, type LiveChange, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
@@ -17,6 +17,8 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
   const [state, setState] = useState<StreamState>("connecting");
   const handler = useRef(onChange);
   handler.current = onChange;
+  const user = useRef(me);
+  user.current = me;
 
   useEffect(() => {
     let missed = false;
@@ -44,8 +46,9 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
       onRefused: () => void client.invalidateQueries({ queryKey: ["auth"] }),
       onEvent: async (event) => {
         const change = await applyEvent(client, event, me.user.id);
-        if (change && "after" in change) record(change);
-        if (change) handler.current(change);
+        if (!change || !concernsUser(change, user.current)) return;
+        if ("after" in change) record(change);
+        handler.current(change);
       },
     });
     const stopWatching = watchLine({

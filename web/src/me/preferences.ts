@@ -42,7 +42,7 @@ export function useOwnPreferences(me: Me): void {
   }, [theme, setColorScheme]);
 }
 
-/** Sets language and theme: here at once, and on other devices through the server. */
+/** Sets language, theme and notifications: here at once, and on other devices through the server. */
 export function usePreferences() {
   const { setColorScheme } = useMantineColorScheme();
   const { mutate } = useUpdateProfile();
@@ -61,5 +61,9 @@ export function usePreferences() {
     },
     [mutate, setColorScheme],
   );
-  return { setLanguage, setTheme };
+  const setNotifications = useCallback(
+    (notifications: NonNullable<Preferences["notifications"]>) => mutate({ preferences: { notifications } }),
+    [mutate],
+  );
+  return { setLanguage, setTheme, setNotifications };
 }

@@ -15,8 +15,8 @@ const AS_BROWSER = "browser";
 export function PreferencesPage() {
   const { t } = useLingui();
   const { colorScheme } = useMantineColorScheme();
-  const { preferences } = useMe().user;
-  const { setLanguage, setTheme } = usePreferences();
+  const { preferences, role } = useMe().user;
+  const { setLanguage, setTheme, setNotifications } = usePreferences();
   return (
     <Sheet
       title={t`Preferences`}
@@ -49,6 +49,20 @@ export function PreferencesPage() {
           />
         </Stack>
       </Panel>
+      {role !== "user" && (
+        <Panel title={t`Notifications`}>
+          <Select
+            label={t`Notify me about`}
+            allowDeselect={false}
+            data={[
+              { value: "own", label: t`My sessions` },
+              { value: "all", label: t`All sessions that I administer` },
+            ]}
+            value={preferences?.notifications ?? "own"}
+            onChange={(value) => value && setNotifications(value as "own" | "all")}
+          />
+        </Panel>
+      )}
       <Panel title={t`Terminals`}>
         <ShellForm shell={preferences?.shell ?? ""} />
       </Panel>
