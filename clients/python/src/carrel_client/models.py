@@ -1439,9 +1439,11 @@ class PolicyView(TypedDict):
 
 
 class Preferences(TypedDict):
-    """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh"."""
+    """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
+    notifications: of one's own sessions (the default), or of all that the user can see."""
 
     language: NotRequired[Literal["en", "ko", "ja"] | None]
+    notifications: NotRequired[Literal["own", "all"] | None]
     shell: NotRequired[str | None]
     theme: NotRequired[Literal["light", "dark", "auto"] | None]
 

@@ -3749,12 +3749,17 @@ export type PolicyView = {
  * Preferences
  *
  * Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
+ * notifications: of one's own sessions (the default), or of all that the user can see.
  */
 export type Preferences = {
     /**
      * Language
      */
     language?: 'en' | 'ko' | 'ja' | null;
+    /**
+     * Notifications
+     */
+    notifications?: 'own' | 'all' | null;
     /**
      * Shell
      */
