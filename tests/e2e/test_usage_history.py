@@ -27,3 +27,15 @@ def test_a_chart_of_usage_shows_mean_and_peak_a_table_and_zooms(desk: Desk, runn
     expect(page.get_by_role("region", name="Memory")).not_to_contain_text("mean")
     page.get_by_role("button", name="Reset zoom").click()
     expect(page.get_by_role("region", name="Memory")).to_contain_text("mean")
+
+
+def test_dashboard_shows_the_installation_and_oneself_over_time(desk: Desk, running_session: str) -> None:
+    desk.go("/dashboard")
+    site = desk.page.get_by_role("region", name="Installation")
+    expect(site.get_by_role("region", name="CPU", exact=True)).to_contain_text("Capacity", timeout=90_000)
+    expect(site.get_by_role("region", name="Sessions", exact=True)).to_contain_text("Pending")
+    expect(desk.page.get_by_role("region", name="Top projects")).to_contain_text("default/default")
+    expect(desk.page.get_by_role("region", name="My usage over time")).to_be_visible()
+    # The same command gives the same figures.
+    done = desk.carrel.carrel("usage", "history", "site")
+    assert "cpu.capacity" in done.stdout, done.stderr

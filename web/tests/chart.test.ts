@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { idleAmong } from "@/features/dashboard/idle";
+import { shownPeriod, slotsOf } from "@/features/usage/measures";
 import { distinct, rowsWithin, summary, timeLabels, valueTicks } from "@/ui/chart/series";
 
 const at = (text: string) => new Date(text).getTime() / 1000;
@@ -37,4 +39,42 @@ describe("a chart", () => {
   test("has a table of at most so many rows, the newest first, within the shown period", () => {
     expect(rowsWithin([1, 2, 3, 4, 5, 6], [2, 6], 3)).toEqual([5, 3, 1]);
   });
+});
+
+describe("a history", () => {
+  const series = (value: number | null) => ({ mean: [value], peak: [value] });
+
+  test("has a chart of each slot that was ever offered, allocated or used", () => {
+    const measures = {
+      "mem.used": series(1),
+      "cuda.device.capacity": series(0),
+      "cuda.shares.allocated": series(300),
+      "cpu.capacity": series(4000),
+      "sessions.live": series(1),
+      "accelerator.used": series(3),
+    };
+    expect(slotsOf(measures)).toEqual(["cpu", "mem", "cuda.shares"]);
+  });
+
+  test("fills its charts with what has been recorded, at least an hour", () => {
+    expect(shownPeriod([1000, 90_000], 86_400)).toEqual([3600, 90_000]);
+    expect(shownPeriod([80_000, 90_000], 86_400)).toEqual([80_000, 90_000]);
+    expect(shownPeriod([90_000], 86_400)).toEqual([86_400, 90_000]);
+  });
+});
+
+test("sessions are idle that used little of their CPU for a minute, the largest first", () => {
+  const used = (cpu: number, readings = 12) => ({
+    cpu_millis: Array.from({ length: readings }, () => cpu),
+    mem_bytes: [],
+  });
+  const of = (cpu: number) => ({ slots: { cpu } });
+  const idle = idleAmong(
+    [of(1000), of(4000), of(1000), of(1000)],
+    [used(10), used(40), used(50), used(0, 11)],
+  );
+  expect(idle).toEqual([
+    { session: of(4000), percent: 1 },
+    { session: of(1000), percent: 1 },
+  ]);
 });

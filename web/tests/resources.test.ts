@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { sumOf } from "@/cache/usage";
 import {
   changedLimits,
   draftOf,
@@ -152,11 +151,4 @@ test("weights on the command line are what is other than before", () => {
     "project=p1:3",
   ]);
   expect(weightWords([ada, vision], [ada])).toEqual(["--unset", "project=p1"]);
-});
-
-test("readings add up from the newest back, as far as all go", () => {
-  const one = { cpu_millis: [1, 2, 3], mem_bytes: [10, 20, 30] };
-  const other = { cpu_millis: [100, 200], mem_bytes: [1, 1] };
-  expect(sumOf([one, other])).toEqual({ cpu_millis: [102, 203], mem_bytes: [21, 31] });
-  expect(sumOf([])).toEqual({ cpu_millis: [], mem_bytes: [] });
 });

@@ -13,6 +13,7 @@ from carrel.folders.files import interrupted, leftovers
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
 from carrel.site import service as site
+from carrel.usage import history
 from carrel.usage import service as usage
 
 EVENTS_KEPT = timedelta(days=7)
@@ -39,6 +40,7 @@ class Housekeeping:
         async with self._tools.transaction() as tx:
             await events.prune(tx, before=now - EVENTS_KEPT)
             await usage.prune(tx, now)
+            await history.prune(tx, now)
             await logins.prune(tx, now)
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)

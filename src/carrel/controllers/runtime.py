@@ -14,6 +14,7 @@ from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
+from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_sampling import UsageSampling
 
 
@@ -27,6 +28,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         launch,
         Reap(tools, launch),
         UsageSampling(tools),
+        UsageHistory(tools),
         Idle(tools),
         StorageMonitor(tools),
         FolderTasks(tools),

@@ -202,6 +202,10 @@ ACTIONS = {
         _of_all(
             "scheduler.export", "Export past sessions and scheduler settings as a trace, to replay them."
         ),
+        _own(
+            "usage.read",
+            "See allocation and usage over time: your own, of what you administer, and of the installation.",
+        ),
         # folders
         _shared("storage_host.read", "See the storage hosts that your folders may use."),
         _of_all("storage_host.update", "Add, change or remove a storage host, and set its access list."),

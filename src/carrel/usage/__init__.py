@@ -1,1 +1,1 @@
-"""Usage of sessions: samples of CPU, memory and accelerators, for charts and idle checks."""
+"""Usage of sessions: samples of CPU, memory and accelerators, for charts and idle checks; and history."""

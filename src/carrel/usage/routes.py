@@ -1,4 +1,4 @@
-"""Usage of sessions: one in detail, or the recent usage of many at once."""
+"""Usage of one session in detail, the recent usage of many at once, and history."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -13,10 +13,20 @@ from carrel.http.services import Services, ServicesOf
 from carrel.sessions import queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
-from carrel.usage import service
-from carrel.usage.schemas import RecentUsage, SampleList, SampleView, Series
+from carrel.usage import history, history_scope, service
+from carrel.usage.schemas import (
+    Range,
+    RecentUsage,
+    SampleList,
+    SampleView,
+    Series,
+    UsageHistoryQuery,
+    UsageHistoryView,
+)
 
 router = APIRouter(tags=["usage"])
+SPANS = {span: (step_s, kept) for span, (step_s, kept) in zip(Range, history.STEPS.items(), strict=True)}
+"""The step and length of each range."""
 
 
 @router.get(
@@ -62,3 +72,22 @@ async def recent(
             for session, samples in grouped.items()
         }
     )
+
+
+@router.get(
+    "/usage/history",
+    operation_id="usage.history",
+    summary="Show allocation and usage over time",
+    openapi_extra=names("usage.read"),
+)
+async def usage_history(
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[UsageHistoryQuery, Query()]
+) -> UsageHistoryView:
+    """Allocation, usage, pending sessions and waiting times over 24 hours, 7 or 30 days, of the site, a domain,
+    project, resource group, node or user.
+    """
+    async with services.database.transaction() as tx:
+        scope_id = await history_scope.find(tx, actor, query.scope, query.ref)
+        step_s, span = SPANS[query.range]
+        series = await history.load(tx, query.scope, scope_id, step_s, services.clock.now() - span)
+    return UsageHistoryView.model_validate({"scope": query.scope, **vars(series)}, from_attributes=True)

@@ -1,8 +1,11 @@
 """API types of usage."""
 
 from datetime import datetime
+from enum import StrEnum
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
+
+from carrel.tables.usage import UsageScope
 
 
 class SampleView(BaseModel):
@@ -28,3 +31,42 @@ class RecentUsage(BaseModel):
     """By session id; sessions without samples are absent."""
 
     items: dict[str, Series]
+
+
+class Range(StrEnum):
+    """Length of a history: in steps of a minute, a quarter of an hour, an hour."""
+
+    DAY = "24h"
+    WEEK = "7d"
+    MONTH = "30d"
+
+
+class UsageHistoryQuery(BaseModel):
+    """ref: id or name of the object; not for the site, and by default yourself for a user."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scope: UsageScope
+    ref: str | None = Field(default=None, max_length=320)
+    range: Range = Range.DAY
+
+
+class MeasureSeries(BaseModel):
+    """One value per moment; null: nothing was measured. peak: the highest minute of the interval."""
+
+    mean: list[float | None]
+    peak: list[float | None]
+
+
+class UsageHistoryView(BaseModel):
+    """Allocation and usage over time.
+
+    step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
+    SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
+    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+    """
+
+    scope: UsageScope
+    step_s: int
+    times: list[datetime]
+    measures: dict[str, MeasureSeries]

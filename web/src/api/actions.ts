@@ -508,6 +508,14 @@ export const ACTIONS = {
     domainAdmin: "none",
     superadmin: "all",
   },
+  "usage.read": {
+    sentence:
+      "See allocation and usage over time: your own, of what you administer, and of the installation.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
   "storage_host.read": {
     sentence: "See the storage hosts that your folders may use.",
     user: "all",

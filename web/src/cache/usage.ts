@@ -65,10 +65,8 @@ export function useReadings(id: string): Readings {
   );
 }
 
-/**
- * The sum of the latest readings of several sessions, oldest first, over the period that all of them cover.
- */
-export function useSumOfReadings(ids: readonly string[]): Readings {
+/** The latest readings of several sessions, in their order. */
+export function useReadingsOf(ids: readonly string[]): Readings[] {
   const [, measured] = useReducer((count: number) => count + 1, 0);
   const key = ids.join(",");
   useEffect(() => {
@@ -77,15 +75,5 @@ export function useSumOfReadings(ids: readonly string[]): Readings {
       for (const stop of stops) stop();
     };
   }, [key]);
-  return sumOf(ids.map((id) => usageFeed.of(id)).filter(({ cpu_millis }) => cpu_millis.length > 0));
-}
-
-/** The sum of the readings, aligned at the newest, over the period that all of them cover. */
-export function sumOf(all: readonly Readings[]): Readings {
-  const length = all.length === 0 ? 0 : Math.min(...all.map(({ cpu_millis }) => cpu_millis.length));
-  const sum = (slot: keyof Readings) =>
-    Array.from({ length }, (_, at) =>
-      all.reduce((total, one) => total + (one[slot].at(at - length) ?? 0), 0),
-    );
-  return { cpu_millis: sum("cpu_millis"), mem_bytes: sum("mem_bytes") };
+  return ids.map((id) => usageFeed.of(id));
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { usageRecent } from "@/api/generated/sdk.gen";
+import { usageHistory, usageRecent } from "@/api/generated/sdk.gen";
+import type { UsageHistoryData } from "@/api/generated/types.gen";
 import { usageFeed } from "@/cache/usage";
 
 /** Fills the sparklines of these sessions with the usage before the page was opened. */
@@ -13,5 +14,18 @@ export function usageRecentQuery(ids: string[]) {
     },
     enabled: ids.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Allocation and usage of one scope over time. Asked again each minute, when there is a new point. */
+export function usageHistoryQuery(
+  scope: UsageHistoryData["query"]["scope"],
+  ref: string | undefined,
+  range: UsageHistoryData["query"]["range"],
+) {
+  return queryOptions({
+    queryKey: ["usage", "history", scope, ref, range] as const,
+    queryFn: async ({ signal }) => (await usageHistory({ query: { scope, ref, range }, signal })).data,
+    refetchInterval: 60_000,
   });
 }

@@ -1690,6 +1690,16 @@ class Uploads(Group):
 
 
 class Usage(Group):
+    def history(
+        self, *, scope: models.UsageScope, ref: str | None = None, range: models.Range | None = None
+    ) -> models.UsageHistoryView:
+        """Allocation, usage, pending sessions and waiting times over 24 hours, 7 or 30 days, of the site, a domain,
+        project, resource group, node or user."""
+        answer: models.UsageHistoryView = self._transport.call(
+            "GET", "/api/v1/usage/history", query={"scope": scope, "ref": ref, "range": range}
+        )
+        return answer
+
     def recent(self, *, sessions: str) -> models.RecentUsage:
         """The last five minutes of several sessions; those that you may not see are omitted."""
         answer: models.RecentUsage = self._transport.call(

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Select, Skeleton, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
@@ -13,10 +14,13 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Dashboard.module.css";
 import { GroupCard } from "./GroupCard";
+import { IdleCard } from "./IdleCard";
 import { LeftCard } from "./LeftCard";
 import { MineCard } from "./MineCard";
 import { NodesCard } from "./NodesCard";
+import { QuotasCard } from "./QuotasCard";
 import { ScopesCard } from "./ScopesCard";
+import { TopProjectsCard } from "./TopProjectsCard";
 
 const route = getRouteApi("/shell/dashboard");
 
@@ -27,6 +31,7 @@ const LEAST = { cpu: 10, mem: 4 * 2 ** 20 };
 export function DashboardPage() {
   const { t } = useLingui();
   const me = useMe();
+  const administers = may(me, "node.update");
   const { group } = route.useSearch();
   const change = useAddress<DashboardSearch>();
   const project = useProject(me);
@@ -52,14 +57,30 @@ export function DashboardPage() {
           />
         )}
       </Group>
+      {administers && (
+        <div className={styles.cards}>
+          <div className={`${styles.card} ${styles.wide}`}>
+            <UsageHistory scope="site" title={t`Installation`} />
+          </div>
+          <TopProjectsCard />
+          <IdleCard />
+          <NodesCard />
+        </div>
+      )}
+      <Title order={2} size="h3" mt={administers ? "lg" : 0} mb="sm">
+        <Trans>My usage</Trans>
+      </Title>
       <div className={styles.cards}>
         {check.isPending && <Skeleton height={180} aria-busy />}
         {check.isError && <ProblemAlert problem={check.error} onRetry={() => void check.refetch()} />}
         {check.data && <LeftCard check={check.data} />}
         {shown && <GroupCard group={shown} />}
         <MineCard />
+        <QuotasCard />
         {check.data && <ScopesCard scopes={check.data.scopes} />}
-        {may(me, "node.update") && <NodesCard />}
+        <div className={`${styles.card} ${styles.wide}`}>
+          <UsageHistory scope="user" title={t`My usage over time`} />
+        </div>
       </div>
     </div>
   );

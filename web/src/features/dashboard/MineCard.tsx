@@ -2,19 +2,27 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Skeleton, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { Age } from "@/features/sessions/Age";
 import { StateBadge } from "@/features/sessions/StateBadge";
-import { sessionsListQuery } from "@/queries/sessions";
+import { isRequested, sessionsListQuery } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Card } from "./Card";
 import { countStates } from "./count-states";
 import styles from "./Dashboard.module.css";
 
-/** The user's live sessions, counted by state. */
+const RECENT = 5;
+
+/** The user's live sessions by state, and their last sessions. */
 export function MineCard() {
   const { t } = useLingui();
   const list = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "me" }));
   const sessions = (list.data?.pages ?? []).flatMap((page) => page.items);
   const counts = countStates(sessions);
+  const recent = (
+    useInfiniteQuery(sessionsListQuery({ state: "all", q: "", owner: "me" })).data?.pages[0]?.items ?? []
+  )
+    .filter(({ id }) => !isRequested(id))
+    .slice(0, RECENT);
   return (
     <Card
       title={t`My sessions`}
@@ -32,6 +40,17 @@ export function MineCard() {
           <StateBadge state={state} />
           <Text size="sm" fw={600}>
             {count}
+          </Text>
+        </Group>
+      ))}
+      {recent.map(({ id, name, state, created_at }) => (
+        <Group key={id} justify="space-between" gap="xs" wrap="nowrap">
+          <Link to="/sessions" search={{ state: "all", session: id }} className={styles.link}>
+            {name}
+          </Link>
+          <Text size="xs" c="dimmed">
+            {!counts.some(([live]) => live === state) && <StateBadge state={state} />}{" "}
+            <Age since={created_at} />
           </Text>
         </Group>
       ))}

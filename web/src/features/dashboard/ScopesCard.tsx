@@ -13,10 +13,12 @@ const SESSIONS = "sessions";
 export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
   const { t } = useLingui();
   const label = useLabel();
+  const limited = scopes.filter(({ ceiling }) => Object.keys(ceiling).length > 0);
+  if (limited.length === 0) return null;
   return (
     <Card wide title={t`Usage and limits`} about={t`Each session counts against all of these limits.`}>
       <div className={styles.scopes}>
-        {scopes.map((scope) => (
+        {limited.map((scope) => (
           <section key={scope.scope} aria-label={label(scope.label)}>
             <Text size="sm" fw={600} mb={6} style={{ overflowWrap: "anywhere" }}>
               {label(scope.label)}
@@ -32,33 +34,25 @@ export function ScopesCard({ scopes }: { scopes: ScopeRoom[] }) {
 function ScopeMeters({ scope: { ceiling, used } }: { scope: ScopeRoom }) {
   const { t } = useLingui();
   const nameOf = useSlotName();
-  const slots = new Set(["cpu", "mem", ...Object.keys(used), ...Object.keys(ceiling)]);
+  const slots = new Set(Object.keys(ceiling));
   slots.delete(SESSIONS);
   return (
     <div className={styles.meters}>
       {[SESSIONS, ...inSlotOrder(slots)].map((slot) => {
         const most = ceiling[slot];
+        if (most === undefined) return null;
         const held = slotAmount(slot, used[slot] ?? 0);
-        const limit = most === undefined ? "" : slotAmount(slot, most);
+        const limit = slotAmount(slot, most);
         return (
           <Meter
             key={slot}
             name={slot === SESSIONS ? t`Sessions` : nameOf(slot)}
             figures={
-              most === undefined ? (
-                <>
-                  {held}{" "}
-                  <Text span size="xs" c="dimmed">
-                    <Trans>not limited</Trans>
-                  </Text>
-                </>
-              ) : (
-                <Trans>
-                  {held} of {limit}
-                </Trans>
-              )
+              <Trans>
+                {held} of {limit}
+              </Trans>
             }
-            part={most === undefined ? null : most > 0 ? (used[slot] ?? 0) / most : 1}
+            part={most > 0 ? (used[slot] ?? 0) / most : 1}
             color={slot === SESSIONS ? "var(--carrel-blue)" : slotColor(slot)}
           />
         );

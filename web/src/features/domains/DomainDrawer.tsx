@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
+import { UsageHistory } from "@/features/usage/UsageHistory";
 import { domainsShowQuery } from "@/queries/domains";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
@@ -72,6 +73,7 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
             />
           </Group>
           <DomainFacts domain={domain} />
+          <UsageHistory scope="domain" id={domain.id} />
         </Stack>
       )}
     </Drawer>

@@ -5,6 +5,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { WholeProject } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
+import { UsageHistory } from "@/features/usage/UsageHistory";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
 import { projectsShowQuery } from "@/queries/projects";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
@@ -27,6 +30,8 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(projectsShowQuery(id));
   const project = query.data;
+  const me = useMe();
+  const reads = project && may(me, "usage.read", { project: project.id, domain: project.domain.id });
   return (
     <Drawer
       opened={opened}
@@ -74,6 +79,7 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
             />
           </Group>
           <ProjectFacts project={project} />
+          {reads && <UsageHistory scope="project" id={project.id} />}
           <section>
             <Title order={2} size="h4" mb="sm">
               <Trans>Members</Trans>

@@ -4,6 +4,9 @@ import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
+import { UsageHistory } from "@/features/usage/UsageHistory";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
 import { groupsShowQuery } from "@/queries/groups";
 import { GROUP_TABS, type GroupTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
@@ -34,6 +37,7 @@ interface Props {
 /** A resource group: settings, access list and fair-share weights. */
 export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
   const { t } = useLingui();
+  const administers = may(useMe(), "node.update");
   const query = useQuery(groupsShowQuery(id));
   const group = query.data;
   const names: Record<GroupTab, string> = {
@@ -83,7 +87,10 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
               ))}
             </Tabs.List>
             <Tabs.Panel value="overview">
-              <GroupFacts group={group} />
+              <Stack gap="lg">
+                <GroupFacts group={group} />
+                {administers && <UsageHistory scope="group" id={group.id} />}
+              </Stack>
             </Tabs.Panel>
             <Tabs.Panel value="access">
               <AccessForm group={group} />

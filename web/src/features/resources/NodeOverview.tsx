@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Alert, Anchor, Badge, Group, Stack, Table, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { NodeDetail } from "@/api/types";
+import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { Facts } from "@/ui/Facts";
@@ -11,7 +12,6 @@ import { DRAINING } from "./drain-words";
 import { LoadBar } from "./LoadBar";
 import { finest, WHOLE } from "./load";
 import { NodeBadge } from "./NodeBadge";
-import { NodeUsage } from "./NodeUsage";
 
 /** A node's state, resources, offered slots and usage. */
 export function NodeOverview({ node }: { node: NodeDetail }) {
@@ -54,7 +54,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
       />
       <SlotTable node={node} />
       {node.devices.length > 0 && <Devices node={node} />}
-      {administers && <NodeUsage node={node} />}
+      {administers && <UsageHistory scope="node" id={node.id} />}
       <section>
         <Title order={2} size="h4" mb="xs">
           <Trans>Labels</Trans>

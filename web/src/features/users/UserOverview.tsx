@@ -4,6 +4,7 @@ import { IconLink, IconPencil, IconTrash, IconUserCheck, IconUserOff } from "@ta
 import { Link } from "@tanstack/react-router";
 import type { User, UserDetail } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
+import { UsageHistory } from "@/features/usage/UsageHistory";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { useRecoverUser } from "@/queries/users";
@@ -26,6 +27,7 @@ interface Props {
 /** Details of a user, with the available actions. */
 export function UserOverview({ user, acts, onEdit }: Props) {
   const { t } = useLingui();
+  const me = useMe();
   const recover = useRecoverUser();
   const change = acts.why("user.update", user);
   return (
@@ -75,6 +77,9 @@ export function UserOverview({ user, acts, onEdit }: Props) {
       {recover.error && <ProblemAlert problem={recover.error} />}
       {recover.data && <LinkPanel email={user.email} link={recover.data} onDone={() => recover.reset()} />}
       <UserFacts user={user} />
+      {(user.id === me.user.id || mayBeyondOwn(me, "usage.read")) && (
+        <UsageHistory scope="user" id={user.id} />
+      )}
     </Stack>
   );
 }

@@ -41,6 +41,7 @@ GROUPS = {
     "provider": "Identity providers: single sign-on and LDAP",
     "scheduler": "Queues, fair shares and what-if replays",
     "server": "The installation",
+    "usage": "Allocation and usage over time",
 }
 
 COMMANDS = {
@@ -101,6 +102,7 @@ COMMANDS = {
         Command("events", "catalogue:events", "Show or follow events"),
         Command("resources", "catalogue:resources", "Show total and free capacity"),
         Command("held", "ledger:held", "Show allocations summed by node, holder or group"),
+        Command("usage history", "usage:history", "Show allocation and usage over time"),
         Command("keypair ls", "credentials:keypairs", "List keypairs"),
         Command("keypair create", "credentials:create_keypair", "Create a keypair"),
         Command("keypair update", "credentials:update_keypair", "Rename, deactivate or rate-limit a keypair"),

@@ -141,9 +141,9 @@ def usage(args: argparse.Namespace, context: Context) -> int:
                 format_cpu(cpu[-1]),
                 format_cpu(sum(cpu) // len(cpu)),
                 format_cpu(max(cpu)),
-                _sparkline(cpu),
+                sparkline(cpu),
             ],
-            ["mem", *map(format_size, (mem[-1], sum(mem) // len(mem), max(mem))), _sparkline(mem)],
+            ["mem", *map(format_size, (mem[-1], sum(mem) // len(mem), max(mem))), sparkline(mem)],
         ]
         print_table([Column(title) for title in ("SLOT", "NOW", "MEAN", "MOST", "COURSE")], rows)
 
@@ -283,7 +283,7 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
     print_table(columns, rows)
 
 
-def _sparkline(values: list[int], width: int = 40) -> str:
+def sparkline(values: list[int], width: int = 40) -> str:
     """The values as a row of bars; each bar is the maximum of its interval."""
     share = max(1, -(-len(values) // width))
     peaks = [max(values[start : start + share]) for start in range(0, len(values), share)]

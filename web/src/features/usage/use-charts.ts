@@ -1,0 +1,77 @@
+import { useLingui } from "@lingui/react/macro";
+import { type ComponentProps, useMemo } from "react";
+import type { Line } from "@/ui/chart/series";
+import type { TimeChart } from "@/ui/chart/TimeChart";
+import { formatDuration } from "@/ui/format";
+import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { type Measures, slotsOf } from "./measures";
+
+interface Chart {
+  key: string;
+  drawing: Pick<ComponentProps<typeof TimeChart>, "title" | "lines" | "format" | "scale">;
+}
+
+const token = (slot: string) => slotColor(slot).slice(4, -1);
+const percent = (value: number) => `${Math.round(value)} %`;
+const count = (value: number) => String(Math.round(value * 10) / 10);
+const NOTHING: Chart[] = [];
+
+/** The charts of a history: each slot, accelerator utilisation, sessions, and waits. */
+export function useCharts(measures: Measures | undefined): Chart[] {
+  const { t, i18n } = useLingui();
+  const slotName = useSlotName();
+  return useMemo(() => {
+    if (!measures) return NOTHING;
+    const line = (name: string, label: string, color: string, dashed = false): Line[] => {
+      const series = measures[name];
+      return series ? [{ key: name, label, color, values: series.mean, peaks: series.peak, dashed }] : [];
+    };
+    const ofSlot = (slot: string): Chart => ({
+      key: slot,
+      drawing: {
+        title: slotName(slot),
+        lines: [
+          ...line(`${slot}.used`, t`Used`, token(slot)),
+          ...line(
+            `${slot}.allocated`,
+            t`Allocated`,
+            slot === "cpu" || slot === "mem" ? "--carrel-blue" : token(slot),
+          ),
+          ...line(`${slot}.capacity`, t`Capacity`, "--carrel-ink-soft", true),
+        ],
+        format: (value) => slotAmount(slot, slot === "mem" ? value : Math.round(value)),
+        scale: slot === "mem" ? "binary" : "decimal",
+      },
+    });
+    const others: Chart[] = [
+      {
+        key: "accelerator.used",
+        drawing: {
+          title: t`Accelerator utilisation`,
+          lines: line("accelerator.used", t`Used`, "--carrel-violet"),
+          format: percent,
+        },
+      },
+      {
+        key: "sessions",
+        drawing: {
+          title: t`Sessions`,
+          lines: [
+            ...line("sessions.live", t`Live`, "--carrel-teal"),
+            ...line("sessions.pending", t`Pending`, "--carrel-busy"),
+          ],
+          format: count,
+        },
+      },
+      {
+        key: "wait_s",
+        drawing: {
+          title: t`Median wait of started sessions`,
+          lines: line("wait_s", t`Wait`, "--carrel-busy"),
+          format: (value) => formatDuration(value * 1000, i18n.locale),
+        },
+      },
+    ];
+    return [...slotsOf(measures).map(ofSlot), ...others.filter(({ drawing }) => drawing.lines.length > 0)];
+  }, [measures, t, i18n.locale, slotName]);
+}
