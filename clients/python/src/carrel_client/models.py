@@ -1020,6 +1020,13 @@ class Me(TypedDict):
     user: UserProfile
 
 
+class MeasureSeries(TypedDict):
+    """One value per moment; null: nothing was measured. peak: the highest minute of the interval."""
+
+    mean: list[float | None]
+    peak: list[float | None]
+
+
 class MemberAdded(TypedDict):
     """user: as requested. member: null if it failed, with the reason in problem."""
 
@@ -1755,6 +1762,9 @@ class QuotaView(TypedDict):
     used_bytes: int
 
 
+Range = Literal["24h", "7d", "30d"]
+
+
 class RecentUsage(TypedDict):
     """By session id; sessions without samples are absent."""
 
@@ -2388,7 +2398,23 @@ class UploadView(TypedDict):
     path: str
 
 
+class UsageHistoryView(TypedDict):
+    """Allocation and usage over time.
+
+    step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
+    SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
+    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval."""
+
+    measures: dict[str, MeasureSeries]
+    scope: UsageScope
+    step_s: int
+    times: list[str]
+
+
 UsageMode = Literal["general", "model", "data"]
+
+
+UsageScope = Literal["site", "domain", "project", "group", "node", "user"]
 
 
 class UserBatch(TypedDict):

@@ -2638,6 +2638,22 @@ export type Me = {
 };
 
 /**
+ * MeasureSeries
+ *
+ * One value per moment; null: nothing was measured. peak: the highest minute of the interval.
+ */
+export type MeasureSeries = {
+    /**
+     * Mean
+     */
+    mean: Array<number | null>;
+    /**
+     * Peak
+     */
+    peak: Array<number | null>;
+};
+
+/**
  * MemberAdded
  *
  * user: as requested. member: null if it failed, with the reason in problem.
@@ -4588,6 +4604,13 @@ export type QuotaView = {
 };
 
 /**
+ * Range
+ *
+ * Length of a history: in steps of a minute, a quarter of an hour, an hour.
+ */
+export type Range = '24h' | '7d' | '30d';
+
+/**
  * RecentUsage
  *
  * By session id; sessions without samples are absent.
@@ -6412,9 +6435,41 @@ export type UploadView = {
 };
 
 /**
+ * UsageHistoryView
+ *
+ * Allocation and usage over time.
+ *
+ * step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
+ * SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
+ * sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+ */
+export type UsageHistoryView = {
+    /**
+     * Measures
+     */
+    measures: {
+        [key: string]: MeasureSeries;
+    };
+    scope: UsageScope;
+    /**
+     * Step S
+     */
+    step_s: number;
+    /**
+     * Times
+     */
+    times: Array<string>;
+};
+
+/**
  * UsageMode
  */
 export type UsageMode = 'general' | 'model' | 'data';
+
+/**
+ * UsageScope
+ */
+export type UsageScope = 'site' | 'domain' | 'project' | 'group' | 'node' | 'user';
 
 /**
  * UserBatch
@@ -12814,6 +12869,42 @@ export type UsageRecentResponses = {
 };
 
 export type UsageRecentResponse = UsageRecentResponses[keyof UsageRecentResponses];
+
+export type UsageHistoryData = {
+    body?: never;
+    path?: never;
+    query: {
+        scope: UsageScope;
+        /**
+         * Ref
+         */
+        ref?: string | null;
+        range?: Range;
+    };
+    url: '/api/v1/usage/history';
+};
+
+export type UsageHistoryErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type UsageHistoryError = UsageHistoryErrors[keyof UsageHistoryErrors];
+
+export type UsageHistoryResponses = {
+    /**
+     * Successful Response
+     */
+    200: UsageHistoryView;
+};
+
+export type UsageHistoryResponse = UsageHistoryResponses[keyof UsageHistoryResponses];
 
 export type UsersListData = {
     body?: never;
