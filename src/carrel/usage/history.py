@@ -189,7 +189,7 @@ async def _add_waits(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
 
 
 @dataclass(frozen=True)
-class Series:
+class MeasurePoints:
     """One per moment; None: nothing was measured."""
 
     mean: list[float | None]
@@ -202,7 +202,7 @@ class History:
 
     step_s: int
     times: list[datetime]
-    measures: Mapping[str, Series]
+    measures: Mapping[str, MeasurePoints]
 
 
 async def load(tx: AsyncSession, scope: UsageScope, scope_id: str, step_s: int, since: datetime) -> History:
@@ -233,9 +233,9 @@ async def _times(tx: AsyncSession, step_s: int, since: datetime) -> Sequence[dat
 
 def _series(
     name: str, times: Sequence[datetime], points: Mapping[datetime, Mapping[str, list[float]]]
-) -> Series:
+) -> MeasurePoints:
     """Amounts that are absent were zero; a capacity, a percentage or a wait was not measured."""
     measured = name.endswith(CAPACITY) or name in (WAIT, ACCELERATOR)
     absent: list[float | None] = [None, None] if measured else [0.0, 0.0]
     pairs: list[list[float | None]] = [[*points.get(at, {}).get(name, absent)] for at in times]
-    return Series([mean for mean, _ in pairs], [peak for _, peak in pairs])
+    return MeasurePoints([mean for mean, _ in pairs], [peak for _, peak in pairs])

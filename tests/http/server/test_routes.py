@@ -131,6 +131,7 @@ BODIES: Mapping[str, object] = {
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "audit.export": {"format": "csv"},
     "held.list": {"by": "user"},
+    "usage.history": {"scope": "user"},
     "usage.recent": {"sessions": "k3fabcdefghi"},
     "files.search": {"q": "a"},
     "vfolders.remove": {"name": "wrong"},
