@@ -124,15 +124,16 @@ def test_launcher_offers_presets_with_what_becomes_of_them(open_desk: Opener, la
     try:
         drawer = _launcher(lab.desk(open_desk))
         presets = drawer.get_by_role("radiogroup", name="Presets")
-        never = presets.get_by_role("radio", name=f"{large} · never")
-        expect(never).to_have_accessible_description(
-            f"1 CPU · 1 GiB. Project {lab.name} may use 0.5 CPU at most."
-        )
-        presets.get_by_text(f"{small} · starts now").click()
+        cards = presets.get_by_role("radio")
+        expect(cards.first).to_contain_text(f"{small}starts now0.2 CPU · 512 MiB")
+        never = presets.get_by_role("radio", name=large)
+        expect(never).to_contain_text("never")
+        expect(never).to_have_accessible_description(f"Project {lab.name} may use 0.5 CPU at most.")
+        cards.first.click()
         expect(presets.get_by_role("radio", name=small)).to_be_checked()
         expect(drawer.get_by_label("CPU cores", exact=True)).to_have_value("0.2")
         expect(drawer.get_by_label("Memory", exact=True)).to_have_value("0.5 GiB")
-        presets.get_by_role("radio", name=small).press("ArrowLeft")
+        presets.get_by_role("radio", name=small).press("ArrowRight")
         expect(never).to_be_checked()
         expect(drawer.locator("[data-verdict]")).to_contain_text("Cannot start")
     finally:
@@ -180,6 +181,36 @@ def test_drawer_says_why_a_session_waits_and_the_change_starts_it(open_desk: Ope
     question.get_by_role("button", name="Terminate").click()
     expect(why).to_be_hidden(timeout=STARTS_MS)
     desk.expect_state(waiting, "Running")
+
+
+def test_smaller_request_replaces_the_waiting_one(open_desk: Opener, lab: Lab) -> None:
+    holder, waiting = lab.start("holder", 300), lab.start("waiting", 400)
+    desk = lab.desk(open_desk)
+    desk.go("/sessions")
+    desk.expect_state(holder, "Running")
+    before = _id_of(lab, waiting)
+    drawer = desk.detail(waiting)
+    drawer.get_by_role("button", name="Request 0.2 CPU").click()
+    desk.page.wait_for_function("id => !location.search.includes(id)", arg=before)
+    expect(desk.row(waiting).filter(has_text="Running")).to_be_visible(timeout=STARTS_MS)
+    [now] = [one for one in lab.sessions() if one["name"] == waiting]
+    assert now["slots"]["cpu"] == 200
+
+
+def test_administrator_is_led_to_the_limit_that_blocks(desk: Desk, open_desk: Opener, lab: Lab) -> None:
+    lab.start("holder", 300)
+    waiting = _id_of(lab, lab.start("waiting", 400))
+    desk.go(f"/sessions?session={waiting}")
+    desk.page.get_by_role("link", name="Adjust this limit").click()
+    expect(desk.page.get_by_role("dialog", name=f"Edit {lab.name}")).to_be_visible()
+    own = lab.desk(open_desk)
+    own.go(f"/sessions?session={waiting}")
+    expect(own.page.get_by_role("group", name="Limits that block it")).to_be_visible()
+    expect(own.page.get_by_role("link", name="Adjust this limit")).to_be_hidden()
+
+
+def _id_of(lab: Lab, name: str) -> str:
+    return str(lab.ask("GET", f"/sessions/{name}")["id"])
 
 
 def test_queue_is_in_order_and_a_priority_changes_it(desk: Desk, lab: Lab) -> None:

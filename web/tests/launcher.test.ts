@@ -92,7 +92,7 @@ describe("the form", () => {
 
   test("sends no name, variables or project that were not given", () => {
     const form = { ...freshForm(" starter "), env: [environmentRow()] };
-    expect(toRequest(form, undefined)).toEqual({ image: "starter", slots: { cpu: 1000, mem: GIB } });
+    expect(toRequest(form)).toEqual({ image: "starter", slots: { cpu: 1000, mem: GIB } });
   });
 
   test("asks the scheduler for what it sends, without a name and variables", () => {
@@ -100,6 +100,7 @@ describe("the form", () => {
       ...freshForm("starter"),
       name: "first_one",
       description: "the first",
+      project: "p",
       group: "gpu",
       slots: { cpu: 1000, mem: GIB, "cuda.shares": 300, "rocm.device": 0 },
       priority: 0,
@@ -117,8 +118,8 @@ describe("the form", () => {
       node: "node-1",
       project: "p",
     };
-    expect(toCheck(form, "p")).toEqual(wish);
-    expect(toRequest(form, "p")).toEqual({
+    expect(toCheck(form)).toEqual(wish);
+    expect(toRequest(form)).toEqual({
       ...wish,
       name: "first_one",
       description: "the first",
@@ -139,7 +140,7 @@ describe("the form", () => {
       mounts: [],
       containers: [],
     });
-    expect(toRequest(form, "p")).toEqual({
+    expect(toRequest(form)).toEqual({
       image: "starter",
       slots,
       group: "gpu",
@@ -147,7 +148,7 @@ describe("the form", () => {
       time_limit_s: 7200,
       description,
       env: { LR: "1" },
-      project: "p",
+      project: "default",
     });
   });
 

@@ -206,6 +206,19 @@ export function usePrioritiseSession() {
   });
 }
 
+/** Cancels a pending session, and requests another one in its place. */
+export function useReplaceSession() {
+  const client = useQueryClient();
+  return useMutation<SessionDetail, Problem, { id: string; request: SessionCreate }>({
+    mutationFn: async ({ id, request }) => {
+      // The new session may have its name only after it has ended.
+      changeSession(client, (await sessionsRemove({ path: { ref: id } })).data);
+      return createSession(client, request);
+    },
+    onSuccess: (session) => client.setQueryData(["sessions", "show", session.id], session),
+  });
+}
+
 /** Terminates or cancels a session. Updates its row optimistically. */
 export function useRemoveSession() {
   const client = useQueryClient();

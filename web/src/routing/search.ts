@@ -1,5 +1,6 @@
 import type { SessionFilter } from "@/cache/patch";
 import { SPANS, type Span } from "./activity-span";
+import { type LaunchLink, launchLink } from "./launch-link";
 
 export const DETAIL_TABS = ["overview", "history", "logs", "apps", "usage", "environment"] as const;
 export type DetailTab = (typeof DETAIL_TABS)[number];
@@ -25,6 +26,8 @@ export interface SessionsSearch extends ListSearch {
   launch?: string;
   /** Id of the folder that the launcher mounts. */
   mount?: string;
+  /** The form of the open launcher, where it differs from its initial values. */
+  with?: LaunchLink;
 }
 
 const STATES = ["live", "ended", "all", "PENDING", "RUNNING", "ERROR"] as const;
@@ -52,6 +55,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),
     mount: text(raw.mount),
+    with: launchLink(raw.with),
   };
   return search;
 }

@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Text, TextInput } from "@mantine/core";
+import { Text, TextInput } from "@mantine/core";
 import type { Keypair, NewKeypair } from "@/api/types";
 import { useCreateKeypair, useUpdateKeypair } from "@/queries/keypairs";
 import { shellQuote } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { useLast } from "@/ui/use-last";
 import { useReturnFocus } from "@/ui/use-return-focus";
@@ -22,7 +23,7 @@ export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
   useReturnFocus(opened);
   const subject = useLast(opened ? { keypair } : undefined)?.keypair;
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       title={subject ? t`Rename keypair` : t`New keypair`}
@@ -34,7 +35,7 @@ export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
       ) : (
         <NewForm onClose={onClose} onMade={onMade} />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Box, Drawer, Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import { useAddress } from "@/routing/use-address";
 import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { MainButton } from "@/ui/MainButton";
 import { DataTable } from "@/ui/table/DataTable";
 import { ListFoot } from "@/ui/table/ListFoot";
@@ -144,7 +145,7 @@ export function SshKeysPage() {
           counted={<Plural value={shown.length} one="# SSH key" other="# SSH keys" />}
         />
       )}
-      <Drawer
+      <FormDrawer
         opened={making}
         onClose={() => change({ form: undefined })}
         title={t`New SSH key`}
@@ -152,7 +153,7 @@ export function SshKeysPage() {
         size="32rem"
       >
         <SshKeyForm onClose={() => change({ form: undefined })} onMade={setMade} />
-      </Drawer>
+      </FormDrawer>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Box, Drawer, Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -11,6 +11,7 @@ import { useAddress } from "@/routing/use-address";
 import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { MainButton } from "@/ui/MainButton";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
@@ -146,7 +147,7 @@ export function TokensPage() {
           counted={<Plural value={shown.length} one="# token" other="# tokens" />}
         />
       )}
-      <Drawer
+      <FormDrawer
         opened={making}
         onClose={() => change({ form: undefined })}
         title={t`New token`}
@@ -154,7 +155,7 @@ export function TokensPage() {
         size="32rem"
       >
         <TokenForm onClose={() => change({ form: undefined })} onMade={setMade} />
-      </Drawer>
+      </FormDrawer>
     </div>
   );
 }

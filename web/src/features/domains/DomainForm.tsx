@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Textarea, TextInput } from "@mantine/core";
+import { Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Domain, DomainCreate, Slots } from "@/api/types";
 import { CeilingsInput } from "@/features/projects/CeilingsInput";
@@ -8,6 +8,7 @@ import { ceilingRows, ceilingsOf, ceilingWords } from "@/features/projects/ceili
 import { domainsShowQuery, useCreateDomain, useUpdateDomain } from "@/queries/domains";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -42,7 +43,7 @@ export function DomainFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...domainsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -58,7 +59,7 @@ export function DomainFormDrawer({ opened, id, onClose }: Props) {
       ) : (
         <Skeleton height={240} aria-busy />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
-import { Modal, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { foldersShowQuery } from "@/queries/folders";
 import type { FolderAct } from "@/routing/search";
+import { FormModal } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { CloneForm } from "./CloneForm";
 import { HandOverForm } from "./HandOverForm";
@@ -29,7 +30,7 @@ export function ActDialog({ opened, act, id, onClose }: Props) {
   };
   const Form = FORMS[act];
   return (
-    <Modal
+    <FormModal
       opened={opened}
       onClose={onClose}
       title={titles[act]}
@@ -38,6 +39,6 @@ export function ActDialog({ opened, act, id, onClose }: Props) {
       {query.isPending && <Skeleton height={160} aria-busy />}
       {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {query.data && <Form key={id} folder={query.data} onDone={onClose} />}
-    </Modal>
+    </FormModal>
   );
 }

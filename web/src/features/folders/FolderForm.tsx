@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Drawer, Radio, Select, Stack, TextInput } from "@mantine/core";
+import { Alert, Radio, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Folder, FolderCreate, Permission, UsageMode } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { useCreateFolder } from "@/queries/folders";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { createFolderCommand, isFolderName } from "./command";
 import { HostInput } from "./HostInput";
@@ -21,7 +22,7 @@ interface Props {
 export function FolderFormDrawer({ opened, onClose, onMade }: Props) {
   const { t } = useLingui();
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -29,7 +30,7 @@ export function FolderFormDrawer({ opened, onClose, onMade }: Props) {
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       <FolderForm onCancel={onClose} onMade={onMade} />
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Text, Textarea, TextInput } from "@mantine/core";
+import { Skeleton, Text, Textarea, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { AllowedInput } from "@/features/domains/AllowedInput";
 import { policiesOverQuery, policiesShowQuery, useCreatePolicy, useUpdatePolicy } from "@/queries/policies";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { IdleUseInput } from "./IdleUseInput";
@@ -50,7 +51,7 @@ export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
     project: t`New policy for projects`,
   };
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -66,7 +67,7 @@ export function PolicyFormDrawer({ opened, id, kind, onClose }: Props) {
       ) : (
         <Skeleton height={320} aria-busy />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Select, Skeleton, Textarea, TextInput } from "@mantine/core";
+import { Select, Skeleton, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { WholeProject } from "@/api/types";
 import { useMe } from "@/me/use-me";
@@ -7,6 +7,7 @@ import { domainsChoiceQuery } from "@/queries/domains";
 import { projectsShowQuery, useCreateProject, useUpdateProject } from "@/queries/projects";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import type { SlotLimit } from "@/ui/form/SlotLimitsInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -28,7 +29,7 @@ export function ProjectFormDrawer({ opened, id, onClose }: DrawerProps) {
   const { t } = useLingui();
   const query = useQuery({ ...projectsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -44,7 +45,7 @@ export function ProjectFormDrawer({ opened, id, onClose }: DrawerProps) {
       ) : (
         <Skeleton height={240} aria-busy />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Plural, useLingui } from "@lingui/react/macro";
-import { Drawer, Group, Stack } from "@mantine/core";
+import { Group, Stack } from "@mantine/core";
 import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -12,6 +12,7 @@ import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { DataTable } from "@/ui/table/DataTable";
@@ -136,7 +137,7 @@ export function ProvidersPage() {
           counted={<Plural value={providers.data.length} one="# provider" other="# providers" />}
         />
       )}
-      <Drawer
+      <FormDrawer
         opened={search.make !== undefined}
         onClose={closeForm}
         size="xl"
@@ -144,9 +145,9 @@ export function ProvidersPage() {
         {...closable}
       >
         <ProviderForm provider={undefined} onDone={closeForm} />
-      </Drawer>
+      </FormDrawer>
       {edited && (
-        <Drawer
+        <FormDrawer
           opened={search.edit !== undefined}
           onClose={closeForm}
           size="xl"
@@ -154,10 +155,10 @@ export function ProvidersPage() {
           {...closable}
         >
           <ProviderForm key={edited.id} provider={edited} onDone={closeForm} />
-        </Drawer>
+        </FormDrawer>
       )}
       {shown && (
-        <Drawer
+        <FormDrawer
           opened={search.open !== undefined && search.edit === undefined}
           onClose={() => change({ open: undefined })}
           size="lg"
@@ -183,7 +184,7 @@ export function ProvidersPage() {
             <ProviderFacts provider={shown} />
             <ProviderTest key={shown.id} provider={shown} />
           </Stack>
-        </Drawer>
+        </FormDrawer>
       )}
     </div>
   );

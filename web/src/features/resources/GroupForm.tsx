@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Group } from "@/api/types";
 import { groupsShowQuery, useCreateGroup, useUpdateGroup } from "@/queries/groups";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { GroupRules } from "./GroupRules";
@@ -22,7 +23,7 @@ export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...groupsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -38,7 +39,7 @@ export function GroupFormDrawer({ opened, id, onClose, onMade }: Props) {
       ) : (
         <Skeleton height={320} aria-busy />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups";
 import { nodesShowQuery, useUpdateNode } from "@/queries/nodes";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -24,7 +25,7 @@ export function NodeFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -34,7 +35,7 @@ export function NodeFormDrawer({ opened, id, onClose }: Props) {
       {query.isPending && <Skeleton height={240} aria-busy />}
       {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {query.data && <NodeForm key={id} node={query.data} onDone={onClose} />}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Button, Drawer, Input, Group as Row, Select, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Input, Group as Row, Select, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Preset } from "@/api/types";
@@ -7,6 +7,7 @@ import { groupsChoiceQuery } from "@/queries/groups";
 import { useCreatePreset, useUpdatePreset } from "@/queries/presets";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { SlotNameInput } from "@/ui/form/SlotNameInput";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
@@ -27,7 +28,7 @@ interface Props {
 export function PresetFormDrawer({ opened, preset, onClose }: Props) {
   const { t } = useLingui();
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -35,7 +36,7 @@ export function PresetFormDrawer({ opened, preset, onClose }: Props) {
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       <PresetForm key={preset?.id} preset={preset} onDone={onClose} />
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -86,6 +86,7 @@ export function SessionsPage() {
   const chosen = sessions.filter(selection.has);
 
   const open = useCallback((session: Session) => change({ session: session.id }), [change]);
+  const keepForm = useCallback((form: typeof search.with) => change({ with: form }, true), [change]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
   const tools = useCallback(
     (session: Session) => <RowTools session={session} actions={actions} />,
@@ -176,7 +177,9 @@ export function SessionsPage() {
             opened={search.launch !== undefined}
             from={launched}
             mount={search.mount}
-            onClose={() => change({ launch: undefined, mount: undefined })}
+            link={search.with}
+            onLink={keepForm}
+            onClose={() => change({ launch: undefined, mount: undefined, with: undefined })}
           />
         )}
         {shown && (

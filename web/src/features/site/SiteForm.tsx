@@ -27,7 +27,7 @@ export function SiteForm({ site }: { site: Site }) {
     ...(password === undefined ? {} : { mail_password: password }),
   };
   const count = Object.keys(changed).length;
-  useUnsavedGuard(count > 0);
+  useUnsavedGuard({ unsaved: () => count > 0 });
   const discard = () => {
     form.setValues(before);
     form.clearErrors();

@@ -1,10 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Select, Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
+import { Select, Skeleton, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { StorageHost, StorageHostCreate, StorageHostUpdate } from "@/api/types";
 import { hostKindsQuery, hostsShowQuery, useCreateHost, useUpdateHost } from "@/queries/hosts";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { SettingFields } from "@/ui/form/SettingFields";
 import { givenSettings, settingsOf, settingWords } from "@/ui/form/settings";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
@@ -23,7 +24,7 @@ export function HostFormDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery({ ...hostsShowQuery(id ?? ""), enabled: id !== undefined });
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -39,7 +40,7 @@ export function HostFormDrawer({ opened, id, onClose }: Props) {
       ) : (
         <Skeleton height={320} aria-busy />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

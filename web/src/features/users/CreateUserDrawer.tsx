@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import type { UserCreated } from "@/api/types";
 import { useMe } from "@/me/use-me";
 import { useCreateUser } from "@/queries/users";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { SecretPanel } from "@/ui/form/SecretPanel";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { createUserCommand } from "./command";
@@ -28,7 +29,7 @@ export function CreateUserDrawer({ opened, onClose }: Props) {
   const made = create.data;
   const secret = made !== undefined && (made.password || made.link);
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={close}
       size="lg"
@@ -38,7 +39,7 @@ export function CreateUserDrawer({ opened, onClose }: Props) {
       closeOnClickOutside={!secret}
     >
       {secret && made ? <Made user={made} onDone={close} /> : <CreateForm create={create} onDone={close} />}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -1,10 +1,11 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Stack, Text } from "@mantine/core";
+import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { UserDetail } from "@/api/types";
 import { usersShowQuery, useUpdateUser } from "@/queries/users";
 import { Form } from "@/ui/form/Form";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { updateUserCommand } from "./command";
@@ -24,7 +25,7 @@ export function EditUserDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const user = useQuery(usersShowQuery(id));
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="lg"
@@ -40,7 +41,7 @@ export function EditUserDrawer({ opened, id, onClose }: Props) {
       )}
       {user.isError && <ProblemAlert problem={user.error} onRetry={() => void user.refetch()} />}
       {user.data && <EditForm key={user.data.id} user={user.data} onDone={onClose} />}
-    </Drawer>
+    </FormDrawer>
   );
 }
 

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
 import type { FormEvent, KeyboardEvent, ReactNode } from "react";
 import { CommandLine } from "@/ui/CommandLine";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import styles from "./Form.module.css";
 
 interface Props {
   children: ReactNode;
@@ -58,27 +59,29 @@ export function Form({
             <CommandLine text={command} />
           </Stack>
         )}
-        {problem != null && <ProblemAlert problem={problem} />}
-        {notice}
-        <Group justify="flex-end">
-          {onCancel && (
-            <Button variant="default" onClick={onCancel}>
-              <Trans>Cancel</Trans>
-            </Button>
-          )}
-          <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
-            <Button
-              type="submit"
-              loading={busy}
-              disabled={blocked}
-              aria-disabled={refusal ? true : undefined}
-              aria-description={refusal ?? undefined}
-              data-disabled={refusal ? true : undefined}
-            >
-              {submit}
-            </Button>
-          </Tooltip>
-        </Group>
+        <Stack gap="sm" className={styles.footer}>
+          {problem != null && <ProblemAlert problem={problem} />}
+          {notice}
+          <Group justify="flex-end">
+            {onCancel && (
+              <Button variant="default" onClick={onCancel}>
+                <Trans>Cancel</Trans>
+              </Button>
+            )}
+            <Tooltip label={refusal} disabled={!refusal} multiline maw={280}>
+              <Button
+                type="submit"
+                loading={busy}
+                disabled={blocked}
+                aria-disabled={refusal ? true : undefined}
+                aria-description={refusal ?? undefined}
+                data-disabled={refusal ? true : undefined}
+              >
+                {submit}
+              </Button>
+            </Tooltip>
+          </Group>
+        </Stack>
       </Stack>
     </form>
   );

@@ -1,9 +1,10 @@
-import { type FormErrors, type UseFormInput, useForm } from "@mantine/form";
-import { useEffect } from "react";
+import { type FormErrors, type UseFormInput, type UseFormReturnType, useForm } from "@mantine/form";
+import { useContext, useEffect, useRef } from "react";
 import { Problem } from "@/api/problem";
+import { UnsavedInput } from "./unsaved-input";
 
 /**
- * Mantine's form that also marks the field of a server error.
+ * Mantine's form that also marks the field of a server error. In a `FormDrawer` it guards its unsaved input.
  *
  * The form's alert shows the message with the next step; the field is only marked. A problem's `field` may be
  * a path ("slots.cpu"): each part is tried as a field of the form.
@@ -19,7 +20,28 @@ export function useProblemForm<Values extends Record<string, unknown>>(
     const field = fieldOf(thrown.field, Object.keys(getValues()));
     if (field) setFieldError(field, true);
   }, [thrown, setFieldError, getValues]);
-  return form;
+  return useUnsavedInput(form, thrown);
+}
+
+/** The same form, watched by the surrounding `FormDrawer`; what has been sent is not unsaved. */
+function useUnsavedInput<Values extends Record<string, unknown>>(
+  form: UseFormReturnType<Values>,
+  thrown: unknown,
+): UseFormReturnType<Values> {
+  const watch = useContext(UnsavedInput);
+  const unsaved = useRef<() => boolean>(() => false);
+  const sent = useRef<Values | null>(null);
+  if (thrown) sent.current = null;
+  unsaved.current = () => sent.current !== form.getValues() && form.isDirty();
+  useEffect(() => watch?.(() => unsaved.current()), [watch]);
+  return {
+    ...form,
+    onSubmit: (send, refuse) =>
+      form.onSubmit((...submission) => {
+        sent.current = form.getValues();
+        send(...submission);
+      }, refuse),
+  };
 }
 
 /** The form field that a server error names, if the form has it. */

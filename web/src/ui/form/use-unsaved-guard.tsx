@@ -2,23 +2,38 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { useBlocker } from "@tanstack/react-router";
 import { askToConfirm } from "./ConfirmDialog";
 
-/** Asks before another page is opened or this one is closed while there are unsaved changes. */
-export function useUnsavedGuard(unsaved: boolean): void {
+interface Guard {
+  unsaved: () => boolean;
+  /** Also ask before the browser's back button closes a drawer of the same page. */
+  onBack?: boolean;
+  /** Do not ask before the page is reloaded, because the form is restored then. */
+  restored?: boolean;
+}
+
+/**
+ * Asks before another page is opened or this one is closed while there are unsaved changes.
+ *
+ * Returns: asks if there are any; true if they may be discarded.
+ */
+export function useUnsavedGuard({ unsaved, onBack, restored }: Guard): () => Promise<boolean> {
   const { t } = useLingui();
-  const stay = () =>
-    new Promise<boolean>((resolve) =>
+  const mayDiscard = () =>
+    new Promise<boolean>((resolve) => {
+      if (!unsaved()) return resolve(true);
       askToConfirm({
         title: t`Discard unsaved changes?`,
         closeLabel: t`Keep editing`,
         children: <Trans>You have changes that are not saved.</Trans>,
         confirm: t`Discard changes`,
-        onConfirm: async () => resolve(false),
-        onClose: () => resolve(true),
-      }),
-    );
+        onConfirm: async () => resolve(true),
+        onClose: () => resolve(false),
+      });
+    });
   useBlocker({
-    disabled: !unsaved,
-    enableBeforeUnload: unsaved,
-    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname && stay(),
+    enableBeforeUnload: () => !restored && unsaved(),
+    shouldBlockFn: async ({ current, next, action }) =>
+      (current.pathname !== next.pathname || (!!onBack && action !== "PUSH" && action !== "REPLACE")) &&
+      !(await mayDiscard()),
   });
+  return mayDiscard;
 }

@@ -1,14 +1,21 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Stack } from "@mantine/core";
+import { Skeleton, Stack } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
+import type { Me, SessionDetail } from "@/api/types";
+import { useSessionActions } from "@/features/sessions/use-actions";
 import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
 import { foldersShowQuery } from "@/queries/folders";
 import { imagesListQuery } from "@/queries/images";
 import { sessionsShowQuery, useCreateSession } from "@/queries/sessions";
+import type { LaunchLink } from "@/routing/launch-link";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { LauncherForm } from "./LauncherForm";
-import { formLike, freshForm } from "./request";
+import { keepVariables } from "./link";
+import { formLike, freshForm, type LaunchForm } from "./request";
+import { StartedNotice } from "./StartedNotice";
 
 interface Props {
   opened: boolean;
@@ -16,14 +23,18 @@ interface Props {
   from: string;
   /** Id of a folder to mount. */
   mount: string | undefined;
+  /** The form as the address holds it. */
+  link: LaunchLink | undefined;
+  onLink: (link: LaunchLink | undefined) => void;
   onClose: () => void;
 }
 
 /** The session launcher. */
-export function LauncherDrawer({ opened, from, mount, onClose }: Props) {
+export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: Props) {
   const { t } = useLingui();
   const me = useMe();
-  const project = useProject(me);
+  const project = useProject(me)?.name ?? "";
+  const actions = useSessionActions();
   const like = useQuery({ ...sessionsShowQuery(from), enabled: opened && from !== "new" });
   const folder = useQuery({ ...foldersShowQuery(mount ?? ""), enabled: opened && mount !== undefined });
   const images = useQuery(imagesListQuery);
@@ -35,13 +46,27 @@ export function LauncherDrawer({ opened, from, mount, onClose }: Props) {
   const problem = images.error ?? (from !== "new" ? like.error : null) ?? folder.error;
   const close = () => {
     create.reset();
+    keepVariables(from, []);
     onClose();
+  };
+  const tell = (session: SessionDetail) => {
+    // The id of the short message that it runs, which this one replaces.
+    const { id } = session;
+    const message = <StartedNotice id={id} actions={actions} onDone={() => notifications.hide(id)} />;
+    notifications.show({
+      id,
+      title: session.name,
+      message,
+      autoClose: false,
+      closeButtonProps: { "aria-label": t`Close` },
+    });
   };
 
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={close}
+      restored
       size="lg"
       title={like.data ? t`Start a session like ${like.data.name}` : t`Start a session`}
       closeButtonProps={{ "aria-label": t`Close` }}
@@ -58,19 +83,41 @@ export function LauncherDrawer({ opened, from, mount, onClose }: Props) {
       {!waiting && images.data && (from === "new" || like.data) && (
         <LauncherForm
           key={`${from} ${mount}`}
-          initial={
-            like.data
-              ? formLike(like.data)
-              : freshForm(starter?.name ?? "starter", mount ? folder.data : undefined)
-          }
+          from={from}
+          initial={initialForm(
+            me,
+            project,
+            like.data,
+            freshForm(starter?.name ?? "starter", mount ? folder.data : undefined),
+          )}
+          link={link}
+          onLink={opened ? onLink : undefined}
           images={images.data}
-          project={me.projects.length > 1 ? project?.name : undefined}
+          projects={me.projects.map(({ name }) => name)}
           problem={create.error}
           busy={create.isPending}
           onCancel={close}
-          onSubmit={(request) => create.mutate(request, { onSuccess: close })}
+          onSubmit={(request) =>
+            create.mutate(request, {
+              onSuccess: (session) => {
+                close();
+                tell(session);
+              },
+            })
+          }
         />
       )}
-    </Drawer>
+    </FormDrawer>
   );
+}
+
+/** Like the session, in its project while the user is a member; otherwise in their usual one. */
+function initialForm(
+  me: Me,
+  project: string,
+  like: SessionDetail | undefined,
+  fresh: LaunchForm,
+): LaunchForm {
+  const form = like ? formLike(like) : fresh;
+  return me.projects.some(({ name }) => name === form.project) ? form : { ...form, project };
 }

@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Skeleton, TextInput } from "@mantine/core";
+import { Select, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Problem } from "@/api/problem";
 import type { Change, Check, Image, SessionCreate } from "@/api/types";
 import { useReason } from "@/features/sessions/why/use-reason";
 import { foldersChoiceQuery } from "@/queries/folders";
+import type { LaunchLink } from "@/routing/launch-link";
 import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -16,29 +17,41 @@ import { ImagePicker } from "./ImagePicker";
 import { MoreFields } from "./MoreFields";
 import { MountRows } from "./MountRows";
 import { PresetChoice } from "./PresetChoice";
-import { type LaunchForm, toCheck, toRequest } from "./request";
+import { isComplete, type LaunchForm, toCheck, toRequest } from "./request";
 import { SlotFields } from "./SlotFields";
 import { useCheck } from "./use-check";
 import { useLaunchForm } from "./use-launch-form";
+import { useLink } from "./use-link";
+import { useLostChoices } from "./use-lost-choices";
 import { VerdictLine } from "./VerdictLine";
 
 interface Props {
+  /** What the variables are kept under. */
+  from: string;
   initial: LaunchForm;
+  link: LaunchLink | undefined;
+  /** Keeps the form in the address; absent while the drawer closes. */
+  onLink: ((link: LaunchLink | undefined) => void) | undefined;
   images: Image[];
-  /** Set only if the user has several projects. */
-  project: string | undefined;
+  /** The names of the user's projects. */
+  projects: string[];
   problem: Problem | null;
   busy: boolean;
   onSubmit: (request: SessionCreate) => void;
   onCancel: () => void;
 }
 
-export function LauncherForm({ initial, images, project, problem, busy, onSubmit, onCancel }: Props) {
+export function LauncherForm(props: Props) {
+  const { initial, images, projects, problem, busy, onSubmit, onCancel } = props;
   const { t } = useLingui();
   const reason = useReason();
-  const { form, shortOf, fault } = useLaunchForm(initial, images, problem);
-  const request = toRequest(form.values, project);
-  const { data: check, error, refetch, settled } = useCheck(toCheck(form.values, project));
+  const { form, shortOf, fault } = useLaunchForm(props, images, problem);
+  useLink(form.values, props);
+  const only = projects.length < 2;
+  const values = only ? { ...form.values, project: "" } : form.values;
+  const request = toRequest(values);
+  const { data: check, error, refetch, settled } = useCheck(toCheck(values));
+  const lost = useLostChoices(error, form, initial.project || (projects[0] ?? ""));
   const folders = useQuery(foldersChoiceQuery).data ?? [];
   const nameField = useRef<HTMLInputElement>(null);
   // On a touch screen, focus would open the keyboard over the form.
@@ -48,16 +61,18 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
   }, [typesAtOnce]);
 
   const submit = form.onSubmit(() => onSubmit(request), focusFirst(form));
-  const verdict = fault || !settled ? undefined : check?.verdict;
+  const verdict = fault ? "never" : settled ? check?.verdict : undefined;
   const refusal =
     fault ?? (check && verdict === "never" ? t`Cannot start: ${reason(check.reason, check.code)}` : null);
   const errorOf = (slot: string) =>
-    shortOf(slot) ?? (verdict === "never" && check ? slotFault(check, slot, reason) : undefined);
+    shortOf(slot) ?? (!fault && verdict === "never" && check ? slotFault(check, slot, reason) : undefined);
   const apply = (change: Change) => {
     if (change.kind === "group" && change.group) form.setFieldValue("group", change.group.name);
     if (change.kind === "any_node") form.setFieldValue("node", "");
     if (change.kind === "smaller") form.setFieldValue("slots", { ...change.slots });
   };
+  const setSlots = (slots: Record<string, number>) => form.setFieldValue("slots", slots);
+  const folderName = (id: string) => folders.find((one) => one.id === id)?.name ?? id;
 
   return (
     <Form
@@ -66,16 +81,34 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       onCancel={onCancel}
       busy={busy}
       problem={problem}
-      command={createCommand(request, (id) => folders.find((one) => one.id === id)?.name ?? id)}
+      command={isComplete(values) ? createCommand(request, folderName) : undefined}
       refusal={refusal}
       notice={
         error ? (
           <ProblemAlert problem={error} onRetry={() => void refetch()} />
         ) : (
-          check && <VerdictLine check={check} fault={fault} onApply={apply} />
+          check && <VerdictLine check={check} fault={fault} settled={settled} onApply={apply} />
         )
       }
     >
+      {!only && (
+        <Select
+          label={t`Project`}
+          data={projects}
+          allowDeselect={false}
+          comboboxProps={{ shadow: "md" }}
+          {...form.getInputProps("project")}
+        />
+      )}
+      {check && (
+        <GroupChoice
+          groups={check.groups}
+          value={form.values.group || check.group.name}
+          verdict={verdict}
+          lost={lost}
+          onChange={(group) => form.setFieldValue("group", group)}
+        />
+      )}
       <ImagePicker images={images} {...form.getInputProps("image")} />
       <TextInput
         label={t`Name`}
@@ -91,21 +124,13 @@ export function LauncherForm({ initial, images, project, problem, busy, onSubmit
       {!check && !error && <Skeleton height={150} aria-busy />}
       {check && (
         <>
-          <GroupChoice
-            groups={check.groups}
-            value={form.values.group || check.group.name}
-            onChange={(group) => form.setFieldValue("group", group)}
-          />
-          <PresetChoice
-            presets={check.presets}
-            slots={form.values.slots}
-            onChange={(slots) => form.setFieldValue("slots", slots)}
-          />
+          <PresetChoice check={check} verdict={verdict} slots={form.values.slots} onChange={setSlots} />
           <SlotFields
             slots={form.values.slots}
             check={check}
+            verdict={verdict}
             errorOf={errorOf}
-            onChange={(slots) => form.setFieldValue("slots", slots)}
+            onChange={setSlots}
           />
         </>
       )}

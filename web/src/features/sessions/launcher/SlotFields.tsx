@@ -2,22 +2,25 @@ import { useLingui } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Check, SlotKind, Slots } from "@/api/types";
+import type { Check, SlotKind, Slots, Verdict } from "@/api/types";
 import { slotKindsQuery } from "@/queries/slot-kinds";
 import { inSlotOrder } from "@/ui/slots";
+import { roomShown } from "./amounts";
 import { withSlot } from "./request";
 import { SlotInput } from "./SlotInput";
 
 interface Props {
   slots: Slots;
   check: Check;
+  /** Of the form; undefined while it is checked. */
+  verdict: Verdict | undefined;
   /** The error of a slot's amount. */
   errorOf: (slot: string) => ReactNode;
   onChange: (slots: Record<string, number>) => void;
 }
 
 /** The amount of each slot that the nodes of the group have. */
-export function SlotFields({ slots, check, errorOf, onChange }: Props) {
+export function SlotFields({ slots, check, verdict, errorOf, onChange }: Props) {
   const { data: kinds = [] } = useQuery(slotKindsQuery());
   const nameOf = useFieldName();
   // Also list requested slots that this group lacks, so that they can be removed.
@@ -30,7 +33,11 @@ export function SlotFields({ slots, check, errorOf, onChange }: Props) {
           slot={slot}
           label={nameOf(slot, kinds)}
           kind={kinds.find(({ name }) => name === slot)}
-          room={check.slots[slot] ?? { now: 0, most: 0, by: "the largest node" }}
+          room={roomShown(
+            check.slots[slot] ?? { now: 0, most: 0, by: "the largest node" },
+            slots[slot] ?? 0,
+            verdict,
+          )}
           value={slots[slot] ?? 0}
           error={errorOf(slot)}
           onChange={(amount) => onChange(withSlot(slots, slot, amount, kinds))}

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Group, Text } from "@mantine/core";
-import { IconBan, IconCircleCheck, IconHourglass } from "@tabler/icons-react";
+import { IconBan, IconCircleCheck, IconHourglass, IconLoader2 } from "@tabler/icons-react";
 import type { Change, Check } from "@/api/types";
 import { EndOwnButton } from "@/features/sessions/why/EndOwnButton";
 import { useChangeText } from "@/features/sessions/why/use-change-text";
@@ -12,6 +12,8 @@ interface Props {
   check: Check;
   /** An error found by the page itself; it precedes the server's. */
   fault: string | null;
+  /** The check is of the form as it is now. */
+  settled: boolean;
   onApply: (change: Change) => void;
 }
 
@@ -22,11 +24,12 @@ const LOOKS = {
 } as const;
 
 /** The estimate for the current request, and the cheapest change that would start it. */
-export function VerdictLine({ check, fault, onApply }: Props) {
+export function VerdictLine({ check, fault, settled, onApply }: Props) {
   const { i18n } = useLingui();
   const reason = useReason();
   const changeText = useChangeText();
   const verdict = fault ? "never" : check.verdict;
+  if (!fault && !settled) return <Checking />;
   const { icon: Icon, className } = LOOKS[verdict];
   const said = fault ?? reason(check.reason, check.code);
   const [change] = verdict === "waits" ? check.changes : [];
@@ -64,6 +67,18 @@ export function VerdictLine({ check, fault, onApply }: Props) {
           </Group>
         )}
       </div>
+    </div>
+  );
+}
+
+/** Stands for the estimate of an earlier form, which may be wrong for this one. */
+function Checking() {
+  return (
+    <div className={styles.line} role="status" aria-busy data-verdict="unknown">
+      <IconLoader2 size={17} aria-hidden className={styles.icon} />
+      <Text size="sm" c="dimmed">
+        <Trans>Checking…</Trans>
+      </Text>
     </div>
   );
 }

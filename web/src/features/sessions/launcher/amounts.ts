@@ -1,4 +1,4 @@
-import type { SlotKind, SlotRoom } from "@/api/types";
+import type { SlotKind, SlotRoom, Verdict } from "@/api/types";
 
 const GIB = 2 ** 30;
 const CPU_START = [100, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
@@ -45,6 +45,14 @@ export function lastStopWithin(stops: number[], amount: number): number {
     0,
     stops.findLastIndex((stop) => stop <= amount),
   );
+}
+
+/**
+ * The capacity to show beside an amount. What starts now is available, even if it is only by its priority, which the
+ * server's figures do not take into account.
+ */
+export function roomShown(room: SlotRoom, amount: number, verdict: Verdict | undefined): SlotRoom {
+  return verdict === "starts" && amount > room.now ? { ...room, now: amount } : room;
 }
 
 export type Fit = "starts" | "waits" | "never";

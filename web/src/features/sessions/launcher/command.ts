@@ -34,7 +34,7 @@ export function createCommand(
 ): string {
   const { image, slots, mounts = [], ...others } = request;
   const words = ["carrel", "session", "create"];
-  for (const [field, value] of Object.entries({ image: image || "starter", slots, ...others })) {
+  for (const [field, value] of Object.entries({ image, slots, ...others })) {
     if (value == null || value === "") continue;
     const spell = SPELLINGS[field as keyof SessionCreate];
     words.push(...(spell ? spell(value as never) : [`--${field.replaceAll("_", "-")}`, String(value)]));

@@ -24,13 +24,14 @@ export const BLANK = {
   priority: null,
   time_limit_s: null,
   node: "",
+  project: "",
 } as const satisfies Partial<SessionCreate>;
 
 type PlainFields = {
   [Field in keyof typeof BLANK]: NonNullable<SessionCreate[Field]> | (typeof BLANK)[Field];
 };
 
-/** Form values of the launcher. group, node: names. */
+/** Form values of the launcher. project, group, node: names. */
 export type LaunchForm = PlainFields & {
   image: string;
   slots: Record<string, number>;
@@ -83,8 +84,18 @@ function given(values: PlainFields): Partial<PlainFields> {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== null));
 }
 
+/** Whether the CLI command for the form would do the same: no row or name in it is faulty. */
+export function isComplete(form: LaunchForm): boolean {
+  return (
+    form.image.trim() !== "" &&
+    (form.name === "" || isName(form.name)) &&
+    form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
+    form.env.every((_, at) => variableFault(form.env, at) === null)
+  );
+}
+
 /** The request as the API takes it. */
-export function toRequest(form: LaunchForm, project: string | undefined): SessionCreate {
+export function toRequest(form: LaunchForm): SessionCreate {
   const env = Object.fromEntries(
     form.env.filter((row) => row.name !== "").map((row) => [row.name, row.value]),
   );
@@ -94,16 +105,15 @@ export function toRequest(form: LaunchForm, project: string | undefined): Sessio
     slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
     ...given(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
-    ...(project ? { project } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
   };
 }
 
 /** The request for an estimate: only the fields that the scheduler uses. */
-export function toCheck(form: LaunchForm, project: string | undefined): CheckRequest {
+export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, description, env, ...spec } = toRequest({ ...form, mounts }, project);
+  const { image, name, description, env, ...spec } = toRequest({ ...form, mounts });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -117,18 +127,18 @@ export function requestLike(session: SessionDetail): SessionCreate {
       ...session,
       name: "",
       node: "",
+      project: session.project.name,
       group: group.id === DEFAULT_GROUP ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
     }),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
-    project: session.project.name,
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
   };
 }
 
 /** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const { image, slots, env = {}, mounts, project, ...plain } = requestLike(session);
+  const { image, slots, env = {}, mounts, ...plain } = requestLike(session);
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),

@@ -1,20 +1,29 @@
 import { useLingui } from "@lingui/react/macro";
+import { useEffect } from "react";
 import type { Problem } from "@/api/problem";
 import type { Image } from "@/api/types";
+import type { LaunchLink } from "@/routing/launch-link";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotText } from "@/ui/slots";
+import { fromLink, keptVariables } from "./link";
 import { mountFault } from "./mounts";
 import { isName, type LaunchForm, variableFault } from "./request";
 
 const LEAST = { cpu: 100, mem: 2 ** 22 };
 const LEAST_TIME_S = 60;
 
+interface Start {
+  from: string;
+  initial: LaunchForm;
+  link: LaunchLink | undefined;
+}
+
 /** The launcher's form with client-side validation; the server checks the amounts against capacity. */
-export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Problem | null) {
+export function useLaunchForm({ from, initial, link }: Start, images: Image[], problem: Problem | null) {
   const { t } = useLingui();
   const form = useProblemForm<LaunchForm>(
     {
-      initialValues: initial,
+      initialValues: { ...fromLink(link, initial), env: keptVariables(from) ?? initial.env },
       validateInputOnBlur: ["name"],
       validate: {
         image: (value) => (value.trim() === "" ? t`Choose an image, or enter an image reference.` : null),
@@ -29,6 +38,9 @@ export function useLaunchForm(initial: LaunchForm, images: Image[], problem: Pro
     },
     problem,
   );
+  const { resetDirty } = form;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what the form began with
+  useEffect(() => resetDirty(initial), []);
   const { image, slots } = form.values;
   const least = images.find((one) => one.name === image || one.reference === image)?.min_slots ?? LEAST;
   const needs: Record<string, number> = { ...least };

@@ -1,28 +1,68 @@
 import { Trans } from "@lingui/react/macro";
-import { List, Text } from "@mantine/core";
-import type { Change } from "@/api/types";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { Change, SessionDetail } from "@/api/types";
+import { useMe } from "@/me/use-me";
+import { useReplaceSession } from "@/queries/sessions";
+import { launchLink } from "@/routing/launch-link";
+import { overSessions, type SessionsSearch } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { EndOwnButton } from "./EndOwnButton";
+import { changedRequest } from "./replace";
 import { useChangeText } from "./use-change-text";
 
-/**
- * The changes that would start the session now, cheapest first; with a button where the page can apply it.
- */
-export function Changes({ changes }: { changes: Change[] }) {
+interface Props {
+  changes: Change[];
+  session: SessionDetail;
+}
+
+/** The changes that would start the session now, cheapest first; its owner applies them by a button. */
+export function Changes({ changes, session }: Props) {
   const changeText = useChangeText();
+  const navigate = useNavigate();
+  const replace = useReplaceSession();
+  const mine = useMe().user.id === session.owner.id;
   const command = changes.find((change) => change.command !== "")?.command;
+  // A promise, because this part of the page goes with the session that is replaced.
+  const apply = (change: Change) => {
+    const request = changedRequest(session, change);
+    const go = (search: SessionsSearch) =>
+      void navigate({ to: "/sessions", search: (now) => overSessions(now, search), replace: true });
+    replace.mutateAsync({ id: session.id, request }).then(
+      ({ id }) => go({ session: id }),
+      () => go({ session: undefined, launch: session.id, with: launchLink(request) }),
+    );
+  };
   return (
     <div>
       <Text size="xs" fw={600} mb={4}>
         <Trans>Ways to start now</Trans>
       </Text>
-      <List size="sm" spacing={4} mb={6}>
+      <Stack gap={6} mb={6} align="flex-start">
         {changes.map((change) => (
-          <List.Item key={`${change.kind}:${change.group?.id ?? ""}`}>
-            {change.kind === "end_own" ? <EndOwnButton ids={change.sessions} /> : changeText(change)}
-          </List.Item>
+          <Group key={`${change.kind}:${change.group?.id ?? ""}`} gap="xs">
+            {change.kind === "end_own" ? (
+              <EndOwnButton ids={change.sessions} />
+            ) : mine ? (
+              <Button
+                size="compact-xs"
+                variant="default"
+                loading={replace.isPending}
+                onClick={() => apply(change)}
+              >
+                {changeText(change)?.replace(/[.。]$/, "")}
+              </Button>
+            ) : (
+              <Text size="sm">{changeText(change)}</Text>
+            )}
+          </Group>
         ))}
-      </List>
+      </Stack>
+      {mine && changes.some(({ kind }) => kind !== "end_own") && (
+        <Text size="xs" c="dimmed" mb={6}>
+          <Trans>A changed request replaces this session under the same name.</Trans>
+        </Text>
+      )}
       {command && <CommandLine text={command} />}
     </div>
   );

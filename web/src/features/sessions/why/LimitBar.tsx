@@ -1,14 +1,20 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Limit } from "@/api/types";
+import { may } from "@/me/may";
+import { useMe } from "@/me/use-me";
 import { slotText } from "@/ui/slots";
+import { limitPage } from "./replace";
 import { useLabel } from "./use-label";
 import styles from "./Why.module.css";
 
-/** An exceeded ceiling: current usage and the requested amount. */
-export function LimitBar({ limit }: { limit: Limit }) {
+/** An exceeded ceiling: current usage and the requested amount. owner: of the session. Administrators get a link. */
+export function LimitBar({ limit, owner }: { limit: Limit; owner: string }) {
   const { t } = useLingui();
   const whose = useLabel()(limit.label);
+  const page = limitPage(limit.scope, owner);
+  const mayChange = may(useMe(), page?.action ?? "policy.assign");
   const { slot, ceiling, used, asked } = limit;
   const say = (amount: number) => (slot === "sessions" ? t`${amount} session(s)` : slotText(slot, amount));
   // The scale also fits the part above the ceiling.
@@ -20,7 +26,16 @@ export function LimitBar({ limit }: { limit: Limit }) {
         <b>{whose}</b>:{" "}
         <Trans>
           {say(used)} of {say(ceiling)} used, {say(asked)} requested.
-        </Trans>
+        </Trans>{" "}
+        {page && mayChange && (
+          <Anchor
+            size="xs"
+            underline="always"
+            renderRoot={(props) => <Link {...props} to={page.to} search={page.search} />}
+          >
+            <Trans>Adjust this limit</Trans>
+          </Anchor>
+        )}
       </Text>
       <div className={styles.bar} aria-hidden>
         <span className={styles.used} style={{ width: part(used) }} />

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Session, Why } from "@/api/types";
+import type { SessionDetail, Why } from "@/api/types";
 import { sessionsWhyQuery } from "@/queries/sessions";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
@@ -14,7 +14,7 @@ import { useReason } from "./use-reason";
 import styles from "./Why.module.css";
 
 /** Why a session is pending, what would start it now, and its forecast; live. */
-export function WhyBox({ session }: { session: Session }) {
+export function WhyBox({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const why = useQuery(sessionsWhyQuery(session.id));
   if (why.data && !why.data.waiting) return null;
@@ -30,7 +30,7 @@ export function WhyBox({ session }: { session: Session }) {
   );
 }
 
-function Answer({ why, session }: { why: Why; session: Session }) {
+function Answer({ why, session }: { why: Why; session: SessionDetail }) {
   const { t } = useLingui();
   const reason = useReason();
   return (
@@ -68,12 +68,12 @@ function Answer({ why, session }: { why: Why; session: Session }) {
       {why.limits.length > 0 && (
         <Stack gap={8} role="group" aria-label={t`Limits that block it`}>
           {why.limits.map((limit) => (
-            <LimitBar key={`${limit.scope}:${limit.slot}`} limit={limit} />
+            <LimitBar key={`${limit.scope}:${limit.slot}`} limit={limit} owner={session.owner.id} />
           ))}
         </Stack>
       )}
       {why.nodes.length > 0 && <NodeCauses nodes={why.nodes} />}
-      {why.changes.length > 0 && <Changes changes={why.changes} />}
+      {why.changes.length > 0 && <Changes changes={why.changes} session={session} />}
       <PriorityForm key={session.priority} session={session} />
     </Stack>
   );

@@ -1,0 +1,87 @@
+"""The launcher's form: what survives, what is asked before it is lost, and what follows the start."""
+
+import re
+
+from playwright.sync_api import expect
+
+from e2e.conftest import Opener
+from e2e.desk import STARTS_MS, Desk
+
+
+def test_form_survives_a_reload_and_a_link(desk: Desk, open_desk: Opener) -> None:
+    drawer = desk.filled_launcher(Name="by_link", CPU_cores="0.25")
+    drawer.get_by_role("button", name="Add variable").click()
+    drawer.get_by_label("Name of variable 1").fill("TOKEN")
+    drawer.get_by_label("Value of variable 1").fill("not-in-a-link")
+    expect(drawer.locator("code")).to_contain_text("TOKEN=not-in-a-link")
+    desk.page.wait_for_url(re.compile("by_link"))
+    desk.page.wait_for_function(
+        "() => sessionStorage.getItem('carrel.launch.env.new')?.includes('not-in-a-link')"
+    )
+    desk.page.reload()
+    expect(drawer.get_by_label("Name", exact=True)).to_have_value("by_link")
+    expect(drawer.get_by_label("CPU cores", exact=True)).to_have_value("0.25")
+    expect(drawer.get_by_label("Value of variable 1")).to_have_value("not-in-a-link")
+    assert "not-in-a-link" not in desk.page.url
+
+    other = open_desk()
+    other.page.goto(desk.page.url)
+    shared = other.page.get_by_role("dialog", name="Start a session")
+    expect(shared.get_by_label("Name", exact=True)).to_have_value("by_link")
+    expect(shared.get_by_label("CPU cores", exact=True)).to_have_value("0.25")
+    expect(shared.get_by_label("Value of variable 1")).to_be_hidden()
+
+
+def test_unsaved_input_of_a_drawer_is_not_lost_by_a_key(desk: Desk) -> None:
+    page = desk.page
+    drawer = desk.filled_launcher(Name="half_done")
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    drawer.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(asked).to_be_hidden()
+    expect(drawer.get_by_label("Name", exact=True)).to_have_value("half_done")
+    drawer.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Discard changes").click()
+    expect(drawer).to_be_hidden()
+    assert "half_done" not in page.url
+    # Another drawer, and nothing was typed: nothing is asked.
+    desk.go("/projects?make=one")
+    project = page.get_by_role("dialog", name="New project")
+    expect(project.get_by_role("textbox", name="Name")).to_be_visible()
+    project.get_by_role("button", name="Close").click()
+    expect(project).to_be_hidden()
+    expect(asked).to_be_hidden()
+    page.go_back()
+    project.get_by_role("textbox", name="Name").fill("half")
+    project.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Discard changes").click()
+    expect(project).to_be_hidden()
+
+
+def test_start_stays_in_view_and_leads_into_the_session(desk: Desk) -> None:
+    page = desk.page
+    page.set_viewport_size({"width": 390, "height": 700})
+    drawer = desk.filled_launcher(Name="led_into", CPU_cores="0.25", Memory="0.25")
+    start = drawer.get_by_role("button", name="Start", exact=True)
+    expect(drawer.locator("[data-verdict=starts]")).to_be_in_viewport(ratio=1)
+    expect(start).to_be_in_viewport(ratio=1)
+    drawer.get_by_role("button", name="Add folder").or_(
+        drawer.get_by_text("Folders").first
+    ).first.scroll_into_view_if_needed()
+    expect(start).to_be_in_viewport(ratio=1)
+    start.click()
+    notice = page.get_by_role("alert").filter(has_text="led_into")
+    expect(notice.get_by_role("button", name="Open JupyterLab")).to_be_visible(timeout=STARTS_MS)
+    notice.get_by_role("button", name="Terminal").click()
+    expect(page).to_have_url(re.compile("/terminal/"))
+    desk.carrel.carrel("session", "rm", "--yes", "led_into", "--force")
+
+
+def test_incomplete_form_shows_no_command(desk: Desk) -> None:
+    drawer = desk.filled_launcher(Name="no_command")
+    expect(drawer.locator("code")).to_contain_text("--name no_command")
+    drawer.get_by_role("button", name="Add variable").click()
+    drawer.get_by_label("Name of variable 1").fill("1X")
+    expect(drawer.locator("code")).to_be_hidden()
+    drawer.get_by_label("Name of variable 1").fill("X1")
+    expect(drawer.locator("code")).to_contain_text("--env X1=")

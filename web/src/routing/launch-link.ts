@@ -1,0 +1,57 @@
+/** The launcher's form as a link holds it: what differs from the initial values. Variables are not shared. */
+export interface LaunchLink {
+  image?: string;
+  name?: string;
+  description?: string;
+  project?: string;
+  group?: string;
+  node?: string;
+  priority?: number | null;
+  time_limit_s?: number | null;
+  slots?: Record<string, number>;
+  mounts?: LinkedMount[];
+}
+
+interface LinkedMount {
+  folder: string;
+  name: string;
+  path?: string;
+  subpath?: string;
+  readOnly?: boolean;
+}
+
+const TEXTS = ["image", "name", "description", "project", "group", "node"] as const;
+const NUMBERS = ["priority", "time_limit_s"] as const;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isAmount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** The valid part of a link's parameter; undefined if there is none. */
+export function launchLink(raw: unknown): LaunchLink | undefined {
+  if (!isRecord(raw)) return undefined;
+  const link: LaunchLink = {};
+  for (const field of TEXTS) {
+    const value = raw[field];
+    if (typeof value === "string") link[field] = value;
+  }
+  for (const field of NUMBERS) {
+    const value = raw[field];
+    if (value === null || isAmount(value)) link[field] = value;
+  }
+  if (isRecord(raw.slots)) {
+    const amounts = Object.entries(raw.slots).filter((one): one is [string, number] => isAmount(one[1]));
+    link.slots = Object.fromEntries(amounts);
+  }
+  if (Array.isArray(raw.mounts)) {
+    link.mounts = raw.mounts.filter(isRecord).map((mount) => ({
+      folder: text(mount.folder),
+      name: text(mount.name),
+      path: text(mount.path),
+      subpath: text(mount.subpath),
+      readOnly: mount.readOnly === true,
+    }));
+  }
+  return Object.keys(link).length > 0 ? link : undefined;
+}
