@@ -123,7 +123,7 @@ async def check(
 def _faults(row: Row[Any]) -> Iterator[Fault]:
     if row.position <= row.before:
         yield Fault(
-            FaultKind.ALTERED, row.position, row.id, f"Position {row.position} is there more than once."
+            FaultKind.ALTERED, row.position, row.id, f"Position {row.position} occurs more than once."
         )
     elif row.position > row.before + 1:
         first, last = row.before + 1, row.position - 1
@@ -134,7 +134,7 @@ def _faults(row: Row[Any]) -> Iterator[Fault]:
             FaultKind.ALTERED,
             row.position,
             row.id,
-            f"Entry {row.position} is not what was sealed there: it, its place, or its link to entry "
+            f"Entry {row.position} does not match its seal: its content, its position or its link to entry "
             f"{row.before} was altered.",
         )
 
@@ -148,7 +148,7 @@ async def _wrong_beginning(tx: AsyncSession, start: ChainLink) -> list[Fault]:
                 FaultKind.UNGUARDED,
                 start.position,
                 None,
-                "The trigger that keeps entries from being altered is switched off or gone.",
+                "The trigger that prevents changes to entries is disabled or missing.",
             )
         )
     if start is not START:
@@ -162,7 +162,7 @@ async def _wrong_beginning(tx: AsyncSession, start: ChainLink) -> list[Fault]:
                     FaultKind.CUT,
                     start.position,
                     None,
-                    f"What came up to position {start.position} was not cut off by retention.",
+                    f"The entries up to position {start.position} were not removed by retention.",
                 )
             )
     return faults
@@ -177,7 +177,7 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
                 FaultKind.CUT,
                 end.position + 1,
                 None,
-                f"The chain ends at position {end.position}, but it once reached {position}: its end was cut off.",
+                f"The chain ends at position {end.position}, but an earlier check reached {position}: its end is gone.",
             )
         ]
     if position < start.position:
@@ -186,7 +186,7 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
                 FaultKind.CUT,
                 position,
                 None,
-                f"Retention has cut off what came up to position {start.position}; {position} cannot be compared.",
+                f"Retention removed the entries up to position {start.position}; {position} cannot be compared.",
             )
         ]
     row = (await tx.execute(_AT, {"position": position})).first()
@@ -199,6 +199,6 @@ async def _unexpected(tx: AsyncSession, expected: ChainLink, start: ChainLink, e
             FaultKind.REWRITTEN,
             position,
             row.id if row else None,
-            f"Entry {position} has another hash than was noted: the chain up to there was made anew.",
+            f"Entry {position} does not have the recorded hash: the chain up to it was rewritten.",
         )
     ]

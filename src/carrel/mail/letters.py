@@ -20,17 +20,17 @@ _NEW_PASSWORD = {
     "en": _Words(
         "Set a new password for Carrel",
         (
-            "Somebody, probably you, asked for a new password for {email}.",
-            "Open this link within {minutes} minutes to choose one. It works once.",
+            "You, or someone else, requested a password reset for {email}.",
+            "Open this link within {minutes} minutes to set a new password. The link works once.",
             "{link}",
-            "If it was not you, do nothing: your password stays as it is.",
+            "If you did not request this, ignore this e-mail. Your password does not change.",
         ),
     ),
     "ko": _Words(
         "Carrel 비밀번호 재설정",
         (
-            "{email} 계정의 새 비밀번호가 요청되었습니다. 본인이 요청하신 것으로 보입니다.",
-            "{minutes}분 안에 아래 링크를 열어 새 비밀번호를 정하십시오. 링크는 한 번만 쓸 수 있습니다.",
+            "본인 또는 다른 사람이 {email} 계정의 비밀번호 재설정을 요청했습니다.",
+            "{minutes}분 안에 아래 링크를 열어 새 비밀번호를 설정할 수 있습니다. 링크는 한 번만 쓸 수 있습니다.",
             "{link}",
             "본인이 요청하지 않았다면 아무것도 하지 않으셔도 됩니다. 비밀번호는 그대로 유지됩니다.",
         ),
@@ -38,8 +38,8 @@ _NEW_PASSWORD = {
     "ja": _Words(
         "Carrel のパスワードの再設定",
         (
-            "{email} の新しいパスワードが求められました。お客様ご自身によるものと思われます。",
-            "{minutes} 分以内に次のリンクを開き、新しいパスワードを決めてください。リンクは一度だけ使えます。",
+            "ご本人または他の方が {email} のパスワードの再設定を申請しました。",
+            "{minutes} 分以内に次のリンクから新しいパスワードを設定できます。リンクは一度だけ使えます。",
             "{link}",
             "お心当たりがない場合は、何もする必要はありません。パスワードは変わりません。",
         ),
@@ -49,38 +49,37 @@ _VERIFY = {
     "en": _Words(
         "Confirm your e-mail address for Carrel",
         (
-            "An account was made for {email}.",
-            "Open this link within {hours} hours to confirm that the address is yours; then you can sign in.",
+            "A Carrel account was created for {email}.",
+            "Open this link within {hours} hours to confirm your address. You can then sign in.",
             "{link}",
-            "If it was not you, do nothing: the account stays closed.",
+            "If you did not create this account, ignore this e-mail. The account remains inactive.",
         ),
     ),
     "ko": _Words(
         "Carrel 이메일 주소 확인",
         (
             "{email} 주소로 계정이 만들어졌습니다.",
-            "{hours}시간 안에 아래 링크를 열어 본인의 주소임을 확인해 주십시오. 확인 후 로그인할 수 있습니다.",
+            "{hours}시간 안에 아래 링크를 열면 주소가 확인됩니다. 확인 후 로그인할 수 있습니다.",
             "{link}",
-            "본인이 만들지 않았다면 아무것도 하지 않으셔도 됩니다. 계정은 열리지 않습니다.",
+            "본인이 만들지 않았다면 아무것도 하지 않으셔도 됩니다. 계정은 비활성 상태로 남습니다.",
         ),
     ),
     "ja": _Words(
         "Carrel のメールアドレスの確認",
         (
             "{email} のアカウントが作られました。",
-            "{hours} 時間以内に次のリンクを開き、ご自身のアドレスであることを確認してください。"
-            "その後ログインできます。",
+            "{hours} 時間以内に次のリンクを開くと、アドレスが確認されます。その後ログインできます。",
             "{link}",
-            "お心当たりがない場合は、何もする必要はありません。アカウントは閉じたままです。",
+            "お心当たりがない場合は、何もする必要はありません。アカウントは無効のままです。",
         ),
     ),
 }
 _KNOWN = {
     "en": _Words(
-        "You already have an account at Carrel",
+        "You already have a Carrel account",
         (
-            "Somebody, probably you, tried to make an account for {email}, which has one.",
-            "You can sign in here, and choose a new password if you forgot it:",
+            "You, or someone else, tried to create an account for {email}, which already has one.",
+            "Sign in here. If you forgot your password, you can reset it:",
             "{link}",
         ),
     ),
@@ -105,8 +104,8 @@ _INVITATION = {
     "en": _Words(
         "{email} shares a folder with you",
         (
-            "{email} offers you the folder {folder} in Carrel.",
-            "You can take it or refuse it on the page of your data:",
+            "{email} invited you to the folder {folder} in Carrel.",
+            "Accept or decline the invitation on the Data page:",
             "{link}",
         ),
     ),
@@ -128,8 +127,8 @@ _INVITATION = {
     ),
 }
 _TEST = {
-    "en": _Words("A test from Carrel", ("This installation can send mail.", "{link}")),
-    "ko": _Words("Carrel 시험 메일", ("이 설치는 메일을 보낼 수 있습니다.", "{link}")),
+    "en": _Words("Test e-mail from Carrel", ("This installation can send e-mail.", "{link}")),
+    "ko": _Words("Carrel 테스트 메일", ("이 설치는 메일을 보낼 수 있습니다.", "{link}")),
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
 }
 

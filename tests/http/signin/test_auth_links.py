@@ -317,7 +317,7 @@ async def test_whoever_has_an_account_is_told_by_mail_alone(api: Api, mailbox: L
     assert {(answer.status_code, answer.text) for answer in answers} == {(202, "null")}
     await mailbox.newest(2)
     by_person = {letter["To"]: letter["Subject"] for letter in mailbox.got}
-    assert by_person["user@example.org"] == "You already have an account at Carrel"
+    assert by_person["user@example.org"] == "You already have a Carrel account"
     assert await login(api, PASSWORD) == 200
 
 

@@ -83,7 +83,7 @@ class SavedTrail:
             self._fault(
                 "cut",
                 self.head["position"] + 1,
-                f"The file ends at position {self.head['position']}, but the trail once reached {position}.",
+                f"The file ends at position {self.head['position']}, but an earlier check reached {position}.",
             )
 
     def _miss(self, gaps: Iterable[tuple[int, int]]) -> None:
@@ -92,8 +92,8 @@ class SavedTrail:
             self._fault(
                 "cut",
                 1,
-                f"What came up to position {start['position']} is not in this file, and nothing says that "
-                "retention cut it off.",
+                f"The entries up to position {start['position']} are not in this file, and no entry records their "
+                "removal by retention.",
             )
         for last, first in gaps:
             if first > last + 1:
@@ -132,13 +132,13 @@ class SavedTrail:
         elif follower != own:
             self._altered(position + 1)
         if self._expected and position == self._expected[0] and own != self._expected[1]:
-            self._fault("rewritten", position, f"Entry {position} has another hash than was noted.")
+            self._fault("rewritten", position, f"The hash of entry {position} differs from the recorded one.")
 
     def _altered(self, position: int) -> None:
         self._fault(
             "altered",
             position,
-            f"Entry {position} is not what was sealed there: it, its place, or its link to entry "
+            f"Entry {position} does not match its seal: its content, its position or its link to entry "
             f"{position - 1} was altered.",
         )
 

@@ -14,7 +14,7 @@ from carrel.tenancy.schemas import Description, DomainRef, ProjectRef, Ref
 HostName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$"),
-    says("The name of a storage host has 1 to 64 small letters, digits and _ . - between them."),
+    says("A storage host's name has 1 to 64 lowercase letters and digits, with _ . - between them."),
 ]
 Root = Annotated[
     str,

@@ -12,7 +12,9 @@ from carrel.tables.engines import EngineState
 EngineName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"),
-    says("An engine's name has 1 to 40 lower-case letters, digits and -, and no - at either end."),
+    says(
+        "An engine's name has 1 to 40 lowercase letters, digits and hyphens, with no hyphen at the start or end."
+    ),
 ]
 Settings = Annotated[dict[str, Any], Field(max_length=50)]
 

@@ -12,7 +12,9 @@ from carrel.tenancy.schemas import DomainRef, ProjectRef, Ref
 ProviderName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"),
-    says("A provider's name is part of addresses: 1 to 40 small letters, digits and -, no - at either end."),
+    says(
+        "A provider's name has 1 to 40 lowercase letters, digits and hyphens, with no hyphen at the start or end."
+    ),
 ]
 _Group = Annotated[str, StringConstraints(min_length=1, max_length=1024, strip_whitespace=True)]
 Settings = Annotated[dict[str, Any], Field(max_length=50)]
