@@ -305,3 +305,29 @@ def _plug_in_authenticator(page: Page) -> None:
             }
         },
     )
+
+
+def test_configuration_is_found_by_search_and_contents(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/site")
+    headings = page.get_by_role("main").get_by_role("heading", level=2)
+    expect(headings.filter(has_text="Mail")).to_be_visible()
+    page.get_by_role("searchbox", name="Search settings").fill("idle time")
+    expect(headings).to_have_text(["Sign-in sessions"])
+    page.get_by_role("searchbox", name="Search settings").fill("no such setting")
+    expect(page.get_by_role("status").filter(has_text="No setting matches")).to_be_visible()
+    page.get_by_role("searchbox", name="Search settings").fill("")
+    contents = page.get_by_role("navigation", name="Sections")
+    contents.get_by_role("button", name="Mail", exact=True).click()
+    expect(page.get_by_label("Mail server", exact=True)).to_be_focused()
+    expect(page.get_by_label("Mail server", exact=True)).to_be_in_viewport()
+
+
+def test_configuration_speaks_of_days_and_hours(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/site")
+    amount = page.get_by_label("Idle time-out", exact=True)
+    expect(amount).to_have_value("3")
+    expect(page.get_by_text("Default: 3 days")).to_be_visible()
+    amount.fill("5")
+    expect(page.get_by_text("login_idle_minutes=7200")).to_be_visible()

@@ -44,6 +44,15 @@ def test_characters_take_the_columns_they_should(shell: Shell) -> None:
     assert found == widths
 
 
+def test_underscores_are_seen(shell: Shell, page: Page) -> None:
+    assert page.evaluate("document.fonts.load('14px JetBrains Mono').then((faces) => faces.length)")
+    shell.enter(r"clear; printf '\e[?25l\n____\n\n\nall''here'")
+    shell.expect("allhere")
+    rows = page.locator(".xterm-rows > div")
+    expect(rows.nth(1)).to_contain_text("____")
+    assert rows.nth(1).screenshot() != rows.nth(2).screenshot()
+
+
 def test_wide_characters_can_be_typed(shell: Shell) -> None:
     shell.enter("echo '안녕 こんにちは 🚀' | wc -c")
     shell.expect("28")

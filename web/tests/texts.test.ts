@@ -4,13 +4,21 @@ import { SESSION_FIELDS } from "@/features/sessions/columns";
 import { parseLine, plainLine } from "@/features/sessions/detail/ansi";
 import { LogBuffer } from "@/features/sessions/detail/log-buffer";
 import { sessionsSearch, signInSearch } from "@/routing/search";
-import { cliSize, formatCores, formatDuration, formatSize } from "@/ui/format";
+import { cliSize, formatCores, formatDuration, formatSize, formatWhole } from "@/ui/format";
 import { toCsv } from "@/ui/table/csv";
 import { aSession } from "./sessions";
 
 const [KIB, MIB, GIB] = [2 ** 10, 2 ** 20, 2 ** 30];
 
 describe("amounts in words", () => {
+  test.each([
+    [4320 * 60, "en", "3 days"],
+    [36 * 3600, "en", "36 hours"],
+    [20 * 60, "ko", "20분"],
+    [90, "en", "90 seconds"],
+    [0, "en", "0 seconds"],
+  ])("%d whole seconds in %s", (seconds, locale, text) => expect(formatWhole(seconds, locale)).toBe(text));
+
   test.each([
     [0, "0 B"],
     [1023, "1023 B"],

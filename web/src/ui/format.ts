@@ -50,6 +50,13 @@ export function formatDuration(milliseconds: number, locale: string): string {
     .join(" ");
 }
 
+/** "3 days", "20 minutes": a duration in the largest unit that divides it, written out. */
+export function formatWhole(seconds: number, locale: string): string {
+  const [unit, size] = LADDER.find(([, each]) => seconds > 0 && seconds % each === 0) ?? ["second", 1];
+  const style = { style: "unit", unit, unitDisplay: "long" } as const;
+  return new Intl.NumberFormat(locale, style).format(seconds / size);
+}
+
 /** The browser's locale if it matches the page's language ("en-GB" for "en"), else the language. */
 export function writing(language: string): string {
   const own = typeof navigator === "undefined" ? [] : navigator.languages;

@@ -1,8 +1,9 @@
-import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Input, NumberInput, Select, SimpleGrid, Switch, Text } from "@mantine/core";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Input, NumberInput, Select, SimpleGrid, Switch } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import type { ReactNode } from "react";
+import { DurationInput, type DurationUnit } from "@/ui/form/DurationInput";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
+import { formatWhole } from "@/ui/format";
 import { DefaultHint } from "./DefaultHint";
 import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
 import { Section } from "./Section";
@@ -34,6 +35,30 @@ export function NumberField({ form, name, label, min, max }: NumberProps) {
       allowDecimal={false}
       {...form.getInputProps(name)}
       onChange={(value) => form.setFieldValue(name, Number(value) as never)}
+    />
+  );
+}
+
+interface DurationProps extends Given {
+  name: NumberSetting;
+  label: string;
+  /** The unit that the setting is counted in. */
+  seconds: number;
+  units: DurationUnit[];
+}
+
+/** A duration in the unit of the user's choice, with its default. */
+function DurationField({ form, name, label, seconds, units }: DurationProps) {
+  const { i18n } = useLingui();
+  const usual = formatWhole(SITE_DEFAULTS[name] * seconds, i18n.locale);
+  return (
+    <DurationInput
+      label={label}
+      description={<DefaultHint form={form} name={name} text={usual} />}
+      units={units}
+      value={form.values[name] * seconds}
+      onChange={(span) => form.setFieldValue(name, Math.round(span / seconds) as never)}
+      error={form.errors[name]}
     />
   );
 }
@@ -91,12 +116,12 @@ export function LockSection({ form }: Given) {
           min={3}
           max={10_000}
         />
-        <NumberField
+        <DurationField
           form={form}
           name="lock_minutes"
-          label={t`Lockout duration (minutes)`}
-          min={1}
-          max={1440}
+          label={t`Lockout duration`}
+          seconds={60}
+          units={["m", "h"]}
         />
       </SimpleGrid>
     </Section>
@@ -111,36 +136,24 @@ export function SessionsSection({ form }: Given) {
     { value: "administrators", label: t`Administrators` },
     { value: "everybody", label: t`Everyone` },
   ];
-  const hours = Math.round(form.values.login_idle_minutes / 60);
-  const days = Math.round(form.values.login_lifetime_hours / 24);
   return (
     <>
       <Section title={t`Sign-in sessions`} text={t`How long a browser stays signed in.`}>
         <SimpleGrid cols={GRID}>
-          <div>
-            <NumberField
-              form={form}
-              name="login_idle_minutes"
-              label={t`Idle time-out (minutes)`}
-              min={5}
-              max={129_600}
-            />
-            <About shown={hours > 1}>
-              <Plural value={hours} one="about # hour" other="about # hours" />
-            </About>
-          </div>
-          <div>
-            <NumberField
-              form={form}
-              name="login_lifetime_hours"
-              label={t`Maximum lifetime (hours)`}
-              min={1}
-              max={2160}
-            />
-            <About shown={days > 1}>
-              <Plural value={days} one="about # day" other="about # days" />
-            </About>
-          </div>
+          <DurationField
+            form={form}
+            name="login_idle_minutes"
+            label={t`Idle time-out`}
+            seconds={60}
+            units={["m", "h", "d"]}
+          />
+          <DurationField
+            form={form}
+            name="login_lifetime_hours"
+            label={t`Maximum lifetime`}
+            seconds={3600}
+            units={["h", "d"]}
+          />
         </SimpleGrid>
       </Section>
       <Section title={t`Second factor`}>
@@ -154,17 +167,6 @@ export function SessionsSection({ form }: Given) {
         />
       </Section>
     </>
-  );
-}
-
-/** A number in a readable unit. */
-function About({ shown, children }: { shown: boolean; children: ReactNode }) {
-  return (
-    shown && (
-      <Text size="xs" c="dimmed">
-        {children}
-      </Text>
-    )
   );
 }
 

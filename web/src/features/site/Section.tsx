@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 /** A group of settings. */
 export function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
   return (
-    <Paper withBorder p="md" component="section">
+    <Paper withBorder p="md" component="section" data-settings>
       <Title order={2} size="h4">
         {title}
       </Title>

@@ -1,18 +1,22 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
 import { siteShowQuery } from "@/queries/site";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
+import { SiteContents } from "./SiteContents";
 import { SiteForm } from "./SiteForm";
+import styles from "./SitePage.module.css";
 
 /** The settings of the installation. */
 export function SitePage() {
   const { t } = useLingui();
   const site = useQuery(siteShowQuery);
+  const settings = useRef<HTMLDivElement>(null);
   usePageTitle(t`Configuration`);
   return (
-    <Stack p="md" gap="md" maw={860}>
+    <Stack p="md" gap="md">
       <div>
         <Title order={1} size="h3">
           <Trans>Configuration</Trans>
@@ -23,7 +27,14 @@ export function SitePage() {
       </div>
       {site.isPending && [1, 2, 3].map((key) => <Skeleton key={key} height={160} aria-busy />)}
       {site.isError && <ProblemAlert problem={site.error} onRetry={() => void site.refetch()} />}
-      {site.data && <SiteForm site={site.data} />}
+      {site.data && (
+        <div className={styles.page}>
+          <SiteContents host={settings} />
+          <div ref={settings} className={styles.settings}>
+            <SiteForm site={site.data} />
+          </div>
+        </div>
+      )}
     </Stack>
   );
 }

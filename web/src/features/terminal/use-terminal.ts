@@ -102,13 +102,16 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
 }
 
 function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark") {
+  const fontFamily = getComputedStyle(document.documentElement).getPropertyValue(
+    "--mantine-font-family-monospace",
+  );
   const screen = new Screen({
     allowProposedApi: true,
     cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
-    fontFamily: getComputedStyle(document.documentElement).getPropertyValue(
-      "--mantine-font-family-monospace",
-    ),
+    fontFamily,
     fontSize,
+    // At 1, the row below hides the underscores of the one above.
+    lineHeight: 1.2,
     scrollback: 10_000,
     theme: terminalTheme(scheme),
     minimumContrastRatio: 4.5,
@@ -120,6 +123,12 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
   screen.attachCustomKeyEventHandler((event) => onKey(screen, event));
   screen.open(root);
   fit.fit();
+  // The screen measures its font once: it must measure again when the font's file has arrived.
+  void document.fonts.load(`${fontSize}px "JetBrains Mono"`).then(() => {
+    screen.options.fontFamily = "monospace";
+    screen.options.fontFamily = fontFamily;
+    fit.fit();
+  });
   return { screen, fit };
 }
 

@@ -3,7 +3,8 @@ import { Group, Input, NumberInput, Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
 const SIZES = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-type Unit = keyof typeof SIZES;
+export type DurationUnit = keyof typeof SIZES;
+const UNITS: DurationUnit[] = ["s", "m", "h", "d"];
 
 interface Props {
   label: string;
@@ -15,6 +16,8 @@ interface Props {
   onChange: (seconds: number) => void;
   /** Called when the field is cleared; without it, empty counts as zero. */
   onClear?: () => void;
+  /** The units to choose from, smallest first; all by default. */
+  units?: DurationUnit[];
   disabled?: boolean;
   /** Shown while the field is disabled. */
   placeholder?: string;
@@ -23,10 +26,20 @@ interface Props {
 
 /** A duration as a number and its unit. */
 export function DurationInput(props: Props) {
-  const { label, labelled, description, error, value, onChange, onClear, ...rest } = props;
+  const {
+    label,
+    labelled,
+    description,
+    error,
+    value,
+    onChange,
+    onClear,
+    units: offered = UNITS,
+    ...rest
+  } = props;
   const { t } = useLingui();
-  const [unit, setUnit] = useState<Unit>(() => unitOf(value));
-  const units: Record<Unit, string> = { s: t`seconds`, m: t`minutes`, h: t`hours`, d: t`days` };
+  const [unit, setUnit] = useState<DurationUnit>(() => unitOf(value, offered));
+  const units: Record<DurationUnit, string> = { s: t`seconds`, m: t`minutes`, h: t`hours`, d: t`days` };
   return (
     <Input.Wrapper
       style={{ flex: 1 }}
@@ -56,13 +69,16 @@ export function DurationInput(props: Props) {
           aria-label={t`Unit of: ${label}`}
           allowDeselect={false}
           disabled={rest.disabled}
-          data={(Object.keys(SIZES) as Unit[]).map((one) => ({ value: one, label: units[one] }))}
+          data={offered.map((one) => ({
+            value: one,
+            label: units[one],
+          }))}
           value={unit}
           onChange={(next) => {
             if (!next) return;
             // Keep the number and reinterpret it in the new unit.
-            if (value !== null) onChange(Math.round((value / SIZES[unit]) * SIZES[next as Unit]));
-            setUnit(next as Unit);
+            if (value !== null) onChange(Math.round((value / SIZES[unit]) * SIZES[next as DurationUnit]));
+            setUnit(next as DurationUnit);
           }}
         />
       </Group>
@@ -70,9 +86,9 @@ export function DurationInput(props: Props) {
   );
 }
 
-/** The largest unit that divides the duration. */
-function unitOf(seconds: number | null): Unit {
+/** The largest of the units that divides the duration. */
+function unitOf(seconds: number | null, offered: DurationUnit[]): DurationUnit {
   if (seconds === null) return "h";
-  const divisor = (["d", "h", "m"] as const).find((unit) => seconds > 0 && seconds % SIZES[unit] === 0);
-  return divisor ?? "s";
+  const divisor = offered.findLast((unit) => seconds > 0 && seconds % SIZES[unit] === 0);
+  return divisor ?? offered[0] ?? "s";
 }
