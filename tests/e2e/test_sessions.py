@@ -133,6 +133,49 @@ def test_what_one_browser_ends_the_other_sees_at_once(open_desk: Opener, own_ses
     there.expect_state(own_session, "Terminated")
 
 
+def test_ended_session_leaves_the_live_list_and_keeps_its_duration(desk: Desk, own_session: str) -> None:
+    desk.go("/sessions")
+    expect(desk.row(own_session)).to_contain_text("Running")
+    desk.carrel.carrel("session", "rm", "--yes", own_session, "--force")
+    desk.expect_state(own_session, "Terminated")
+    expect(desk.row(own_session)).to_be_hidden(timeout=20_000)
+    desk.page.get_by_text("Ended", exact=True).first.click()
+    expect(desk.page.get_by_role("columnheader", name="Duration")).to_be_visible()
+    cell = desk.row(own_session).locator("[data-column=duration]")
+    duration = cell.inner_text()
+    expect(desk.row(own_session).locator("[data-column=ended]")).to_contain_text("20")
+    desk.page.wait_for_timeout(1_500)
+    assert cell.inner_text() == duration
+
+
+def test_list_is_filtered_and_grouped_by_its_address(desk: Desk, running_session: str) -> None:
+    desk.go("/sessions")
+    expect(desk.row(running_session)).to_contain_text("default")
+    desk.page.get_by_role("button", name="More filters").click()
+    more = desk.page.get_by_role("dialog")
+    more.get_by_label("Group by project").check()
+    expect(desk.page.get_by_role("rowheader", name="default")).to_be_visible()
+    more.get_by_role("combobox", name="State").click()
+    desk.page.get_by_role("option", name="Pending").click()
+    expect(desk.row(running_session)).to_be_hidden()
+    expect(desk.page).to_have_url(re.compile(r"by=project.*state=PENDING|state=PENDING.*by=project"))
+    desk.go("/sessions?group=default&by=project&kind=interactive")
+    expect(desk.row(running_session)).to_be_visible()
+    desk.go("/sessions?node=absent")
+    expect(desk.page.get_by_text("No sessions match")).to_be_visible()
+
+
+def test_name_is_a_link_and_twenty_rows_fit(desk: Desk, running_session: str) -> None:
+    desk.go("/sessions")
+    row = desk.row(running_session)
+    with desk.page.context.expect_page() as other:
+        row.get_by_role("link", name=running_session).click(modifiers=["ControlOrMeta"])
+    expect(other.value.get_by_role("dialog", name=running_session)).to_be_visible()
+    body, table = row.bounding_box(), desk.page.get_by_role("table").locator("..").bounding_box()
+    assert body and table
+    assert (table["height"] - 33) // body["height"] >= 20
+
+
 def test_session_made_elsewhere_appears_by_itself(desk: Desk, carrel: Running) -> None:
     desk.go("/sessions")
     expect(desk.page.get_by_role("button", name="Start a session")).to_be_visible()

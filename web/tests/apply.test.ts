@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import type { Me } from "@/api/types";
 import type { SessionPages } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
-import { applyEvent, concernsUser, type LiveChange } from "@/live/apply";
+import { applyEvent, concernsUser, LEAVES_AFTER_MS, type LiveChange } from "@/live/apply";
 import { pendingCreates } from "@/queries/sessions";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 
@@ -16,13 +16,14 @@ let client: QueryClient;
 const listed = (filter: object) => ids(client.getQueryData<SessionPages>(key(filter)) as SessionPages);
 
 beforeEach(() => {
+  vi.useFakeTimers();
   client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   client.setQueryData(key(LIVE), pagesOf([[aSession("a")]]));
   client.setQueryData(key(ENDED), pagesOf([[]]));
   shown.mockReset();
 });
 
-test("an ended session enters the lists of ended ones without a question to the server", async () => {
+test("an ended session enters the lists of ended ones without a question to the server, and leaves the live ones", async () => {
   const transition = await applyEvent(
     client,
     { kind: "session.updated", data: { id: "a", state: "TERMINATED" } },
@@ -30,6 +31,9 @@ test("an ended session enters the lists of ended ones without a question to the 
   );
   expect(listed(ENDED)).toEqual([["a"]]);
   expect(listed(LIVE)).toEqual([["a"]]);
+  vi.advanceTimersByTime(LEAVES_AFTER_MS);
+  expect(listed(LIVE)).toEqual([[]]);
+  expect(listed(ENDED)).toEqual([["a"]]);
   expect(transition).toMatchObject({
     before: { state: "RUNNING" },
     after: { state: "TERMINATED" },

@@ -46,6 +46,16 @@ describe("a change to one session", () => {
   });
 });
 
+test("a filter by group, node and kind lists what the server would", () => {
+  const session = aSession("a", { group: { id: "g", name: "lab" } });
+  expect(meetsFilter(session, { ...LIVE, group: "lab", node: "node-1", kind: "interactive" }, "me")).toBe(
+    true,
+  );
+  for (const other of [{ group: "default" }, { node: "node-2" }, { kind: "batch" }]) {
+    expect(meetsFilter(session, { ...LIVE, ...other }, "me")).toBe(false);
+  }
+});
+
 describe("a session nobody knew", () => {
   const old = aSession("old", { created_at: at(1) });
   const middle = aSession("middle", { created_at: at(5) });

@@ -19,7 +19,7 @@ from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment
-from carrel.sessions.schemas import SessionDetail
+from carrel.sessions.schemas import SessionDetail, SessionQuery
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import HistoryEntry, Session
@@ -108,23 +108,20 @@ def _page(conditions: tuple[str, ...], column: str, way: str) -> str:
         {order}) x"""  # noqa: S608 - all of it are constants of this module
 
 
-async def page(
-    database: Database,
-    actor: Actor,
-    *,
-    states: list[SessionState] | None,
-    search: str | None,
-    owner: str,
-    limit: int,
-    cursor: str | None,
-    project: str | None = None,
-    sort: str | None = None,
-) -> bytes:
-    """One page of `SessionList` as JSON. states None: all; search: part of name or image; default sort: newest first.
+# Each by id or name. A session is on the nodes of all its containers.
+_FILTERS = {
+    "project": "s.project_id IN (SELECT id FROM projects WHERE %(project)s IN (id, name))",
+    "group": "s.group_id IN (SELECT id FROM resource_groups WHERE %(group)s IN (id, name))",
+    "node": "s.id IN (SELECT session_id FROM containers WHERE node_id IN "
+    "(SELECT id FROM nodes WHERE %(node)s IN (id, name)))",
+    "kind": "s.kind = %(kind)s",
+}
 
-    owner: "me", "all" that one may see, or the id or e-mail of one person.
-    """
-    order = _SORT.order(sort, cursor)
+
+async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
+    """One page of `SessionList` as JSON."""
+    order = _SORT.order(query.sort, query.cursor)
+    limit, search, owner = query.limit, query.q, query.owner
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=owner == "me"))
     if owner not in ("me", "all"):
@@ -132,15 +129,17 @@ async def page(
             "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
         )
         bound["owner"] = owner.lower()
+    states = states_of(query.state)
     if states is not None:
         # Literal states, so that the prepared plan can use the partial index on live sessions.
         conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")
     if search:
         conditions.append(f"({part_condition(_SEARCHED, search)} OR s.id LIKE %(prefix)s)")
         bound |= {**bound_part(search), "prefix": f"{escaped(search)}%"}
-    if project:
-        conditions.append("s.project_id IN (SELECT id FROM projects WHERE %(project)s IN (id, name))")
-        bound["project"] = project
+    for name, condition in _FILTERS.items():
+        if value := getattr(query, name):
+            conditions.append(condition)
+            bound[name] = value
     if order.after:
         conditions.append(f"(s.{order.name}, s.id) {'<' if order.descending else '>'} (%(at)s, %(after)s)")
         bound["at"], bound["after"] = order.after

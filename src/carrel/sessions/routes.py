@@ -57,19 +57,7 @@ async def list_sessions(
     services: ServicesOf[Services], actor: CurrentActor, query: Annotated[SessionQuery, Query()]
 ) -> Response:
     """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
-    return _json(
-        await queries.page(
-            services.database,
-            actor,
-            states=queries.states_of(query.state),
-            search=query.q,
-            owner=query.owner,
-            project=query.project,
-            limit=query.limit,
-            cursor=query.cursor,
-            sort=query.sort,
-        )
-    )
+    return _json(await queries.page(services.database, actor, query))
 
 
 router.add_api_route(

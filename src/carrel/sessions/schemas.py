@@ -122,6 +122,11 @@ class SessionQuery(PageQuery):
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
     owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of a user")
     project: str | None = Field(default=None, max_length=64, description="id or name of a project")
+    group: str | None = Field(default=None, max_length=64, description="id or name of a resource group")
+    node: str | None = Field(
+        default=None, max_length=64, description="id or name of a node of its containers"
+    )
+    kind: str | None = Field(default=None, max_length=20, description="interactive")
 
 
 class SessionList(BaseModel):

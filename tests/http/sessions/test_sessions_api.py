@@ -5,6 +5,7 @@ import itertools
 import json
 from datetime import timedelta
 
+import node_kit
 import pytest
 from databases import scalar, sql
 from installation import Api, Caller
@@ -108,6 +109,30 @@ async def test_filters_by_state(api: Api):
         assert await names(user, state=state.lower()) == {f"in-{state.lower()}"}
     wrong = await user.get("/sessions", params={"state": "asleep"})
     assert (wrong.status_code, wrong.json()["code"], wrong.json()["field"]) == (422, "invalid.state", "state")
+
+
+async def test_filters_by_project_group_node_and_kind(api: Api):
+    user = await api.as_("user")
+    for name in ("here", "there"):
+        await user.start(name=f"desk-{name}")
+    there = (await user.get("/sessions", params={"q": "desk-there"})).json()["items"][0]
+    await node_kit.group(api.database, "lab")
+    await node_kit.join(api.database, node_kit.machine("far"))
+    node = await scalar(api.database, "SELECT id FROM nodes WHERE name = 'far'")
+    await overwrite(api.database, there["id"], group_id="lab", kind="batch")
+    await sql(
+        api.database,
+        "UPDATE containers SET state = 'RUNNING', node_id = :node WHERE session_id = :session",
+        node=node,
+        session=there["id"],
+    )
+    for query in ({"group": "lab"}, {"node": node}, {"node": "far"}, {"kind": "batch"}):
+        assert await names(user, **query) == {"desk-there"}, query
+    assert await names(user, group="default") == await names(user, kind="interactive") == {"desk-here"}
+    assert await names(user, group="lab", kind="interactive") == set()
+    assert await names(user, project=there["project"]["name"]) == {"desk-here", "desk-there"}
+    for nothing in ({"project": "absent"}, {"group": "absent"}, {"node": "absent"}, {"kind": "absent"}):
+        assert await names(user, **nothing) == set(), nothing
 
 
 async def test_search_takes_every_character_for_itself(api: Api):

@@ -1,5 +1,18 @@
 import type { SessionState } from "./types";
 
+/** All states, in the order in which a session has them. */
+export const SESSION_STATES: readonly SessionState[] = [
+  "PENDING",
+  "SCHEDULED",
+  "PREPARING",
+  "STARTING",
+  "RUNNING",
+  "TERMINATING",
+  "TERMINATED",
+  "CANCELLED",
+  "ERROR",
+];
+
 /** Final states of a session. */
 export const ENDED: readonly SessionState[] = ["TERMINATED", "CANCELLED", "ERROR"];
 

@@ -46,6 +46,14 @@ export function dropSession(client: QueryClient, id: string): void {
   client.setQueriesData<SessionPages>(LISTS, (pages) => pages && removeSession(pages, id));
 }
 
+/** Removes the session from every cached list whose filter it no longer matches. */
+export function leaveLists(client: QueryClient, id: string, me: string): void {
+  for (const { key, filter, pages } of lists(client)) {
+    const session = pages.pages.flatMap((page) => page.items).find((item) => item.id === id);
+    if (session && !meetsFilter(session, filter, me)) client.setQueryData(key, removeSession(pages, id));
+  }
+}
+
 /** The session from any cache that has it. */
 export function cachedSession(client: QueryClient, id: string): Session | undefined {
   const detail = client.getQueryData<SessionDetail>(["sessions", "show", id]);

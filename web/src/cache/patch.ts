@@ -18,6 +18,10 @@ export interface SessionFilter {
   owner: string;
   /** Name of a project; all projects if absent. */
   project?: string;
+  /** Names; any if absent. */
+  group?: string;
+  node?: string;
+  kind?: string;
 }
 
 /** The session with the change applied; the same object when nothing changed. */
@@ -34,8 +38,8 @@ export function patchSession<T extends Session>(session: T, change: SessionChang
 /**
  * The pages with the change applied, in the same order; the same object when nothing changed.
  *
- * A row that no longer matches its filter stays until the next refetch, so that rows never disappear under
- * the pointer.
+ * A row that no longer matches its filter stays for some seconds (see `leaveLists`), so that one sees how a
+ * session ended.
  */
 export function patchPages(pages: SessionPages, change: SessionChange): SessionPages {
   let touched = false;
@@ -91,6 +95,9 @@ export function meetsFilter(session: Session, filter: SessionFilter, me: string)
   if (filter.state === "ended" && !hasEnded(session.state)) return false;
   if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;
   if (filter.project !== undefined && session.project.name !== filter.project) return false;
+  if (filter.group !== undefined && session.group.name !== filter.group) return false;
+  if (filter.node !== undefined && session.node !== filter.node) return false;
+  if (filter.kind !== undefined && session.kind !== filter.kind) return false;
   const q = filter.q.toLowerCase();
   const texts = [session.name, session.image, session.image_name ?? ""];
   return q === "" || texts.some((text) => text.toLowerCase().includes(q));

@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { hasEnded } from "@/api/session-states";
 import type { Me, Quota, Session } from "@/api/types";
-import { cachedSession, changeSession, missingSomewhere, putSession } from "@/cache/caches";
+import { cachedSession, changeSession, leaveLists, missingSomewhere, putSession } from "@/cache/caches";
 import { rememberChange } from "@/cache/later-changes";
 import type { SessionChange } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
@@ -27,6 +28,9 @@ export type LiveChange = Transition | { task: TaskChange } | { quota: QuotaChang
 export const concernsUser = (change: LiveChange, { user }: Pick<Me, "user">): boolean =>
   !("after" in change) || change.owner === user.id || user.preferences?.notifications === "all";
 
+/** How long a session stays in a list whose filter it no longer matches. */
+export const LEAVES_AFTER_MS = 10_000;
+
 /** Query keys of scheduling decisions; any decision may change all of them. */
 export const PLANNED = ["check", "why", "queue"] as const;
 
@@ -36,8 +40,9 @@ export const PLANNED = ["check", "why", "queue"] as const;
  * 1. Readings go to the sparklines only.
  * 2. The event's fields are patched in at once, without a request.
  * 3. A session that a list should contain and no cache has is fetched.
- * 4. Active queries of users, projects and domains are refetched, once per burst.
- * 5. Active queries that the event does not cover (history, apps, free capacity) are refetched.
+ * 4. A session that a list should no longer contain leaves it some seconds later.
+ * 5. Active queries of users, projects and domains are refetched, once per burst.
+ * 6. Active queries that the event does not cover (history, apps, free capacity) are refetched.
  */
 export async function applyEvent(
   client: QueryClient,
@@ -72,6 +77,9 @@ export async function applyEvent(
     refreshSoon(client, ["nodes", "groups", "over", "shares"]);
     // Folders show their number of live sessions.
     refreshSoon(client, ["folders"]);
+  }
+  if (before?.state !== change.state || (change.state && hasEnded(change.state))) {
+    setTimeout(() => leaveLists(client, change.id, me), LEAVES_AFTER_MS);
   }
   refreshSoon(client, PLANNED);
 

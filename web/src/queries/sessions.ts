@@ -32,12 +32,7 @@ import { everyPage } from "./every-page";
 
 const PAGE = 50;
 
-const parameters = ({ state, q, owner, project }: SessionFilter) => ({
-  state,
-  q: q || undefined,
-  owner,
-  project,
-});
+const parameters = ({ q, ...filter }: SessionFilter) => ({ ...filter, q: q || undefined });
 
 /** Sessions, newest first, paginated. */
 export function sessionsListQuery(filter: SessionFilter) {

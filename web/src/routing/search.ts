@@ -1,3 +1,4 @@
+import { SESSION_STATES } from "@/api/session-states";
 import type { SessionFilter } from "@/cache/patch";
 import { SPANS, type Span } from "./activity-span";
 import { type LaunchLink, launchLink } from "./launch-link";
@@ -17,8 +18,13 @@ export interface ListSearch {
 export interface SessionsSearch extends ListSearch {
   state?: SessionFilter["state"];
   owner?: SessionFilter["owner"];
-  /** Name of the project filter. */
+  /** Names of the project, resource group and node filters. */
   project?: string;
+  group?: string;
+  node?: string;
+  kind?: string;
+  /** Rows under the name of their project. */
+  by?: "project";
   /** The session in the open drawer. */
   session?: string;
   tab?: DetailTab;
@@ -30,7 +36,7 @@ export interface SessionsSearch extends ListSearch {
   with?: LaunchLink;
 }
 
-const STATES = ["live", "ended", "all", "PENDING", "RUNNING", "ERROR"] as const;
+const STATES = ["live", "ended", "all", ...SESSION_STATES] as const;
 
 function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
   return allowed.find((one) => one === value);
@@ -51,6 +57,10 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     state: oneOf(STATES, raw.state),
     owner: text(raw.owner),
     project: text(raw.project),
+    group: text(raw.group),
+    node: text(raw.node),
+    kind: text(raw.kind),
+    by: oneOf(["project"], raw.by),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),
     launch: text(raw.launch),

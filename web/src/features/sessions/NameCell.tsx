@@ -2,18 +2,29 @@ import { useLingui } from "@lingui/react/macro";
 import { Group, Tooltip } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Session } from "@/api/types";
+import { isRequested } from "@/queries/sessions";
+import { RowLink } from "@/ui/table/RowLink";
 import styles from "./cells.module.css";
 import { useWarningText } from "./warnings";
 
-/** The name, with a mark if the session needs attention. */
-export function NameCell({ session }: { session: Session }) {
+/** The name as a link, with a mark if the session needs attention. */
+export function NameCell({ session, onOpen }: { session: Session; onOpen?: () => void }) {
   const { t } = useLingui();
   const warningText = useWarningText();
   return (
     <Group gap={6} wrap="nowrap" className={styles.nameCell}>
-      <span className={styles.name} title={session.name}>
-        {session.name}
-      </span>
+      {isRequested(session.id) ? (
+        <span className={styles.name}>{session.name}</span>
+      ) : (
+        <RowLink
+          href={`/sessions?state=all&session=${session.id}`}
+          className={styles.name}
+          title={session.name}
+          onOpen={onOpen}
+        >
+          {session.name}
+        </RowLink>
+      )}
       {session.warnings.length > 0 && (
         <Tooltip label={session.warnings.map(warningText).join(" ")} multiline maw={320}>
           <IconAlertTriangle size={15} color="var(--carrel-busy)" role="img" aria-label={t`Warning`} />

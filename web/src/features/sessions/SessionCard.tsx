@@ -1,7 +1,7 @@
-import { Group, Text, UnstyledButton } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
+import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
-import { isRequested } from "@/queries/sessions";
-import { Age } from "./Age";
+import { Age, Duration } from "./Age";
 import { NameCell } from "./NameCell";
 import { RowTools } from "./RowTools";
 import { SlotsText } from "./SlotsText";
@@ -21,19 +21,15 @@ export function SessionCard({ session, actions, onOpen }: Props) {
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
-        <UnstyledButton
-          style={{ minWidth: 0, flex: 1 }}
-          disabled={isRequested(session.id)}
-          onClick={() => onOpen(session)}
-        >
-          <NameCell session={session} />
-        </UnstyledButton>
+        <div style={{ minWidth: 0, flex: 1 }}>
+          <NameCell session={session} onOpen={() => onOpen(session)} />
+        </div>
         <StateBadge state={session.state} />
         {session.state !== "RUNNING" && <RowTools session={session} actions={actions} />}
       </Group>
       <Text size="xs" c="dimmed" mt={4} truncate>
-        {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
-        <Age since={session.created_at} />
+        {session.project.name} · {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
+        {hasEnded(session.state) ? <Duration session={session} /> : <Age since={session.created_at} />}
       </Text>
       {session.state !== "RUNNING" && <WhyCell session={session} />}
       {session.state === "RUNNING" && (

@@ -5,10 +5,11 @@ import type { Project } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
 import type { SessionsSearch } from "@/routing/search";
 import { SearchBox } from "@/ui/table/SearchBox";
+import { MoreSessionFilters } from "./MoreSessionFilters";
 
 interface Props {
   ref: Ref<HTMLInputElement>;
-  q: string | undefined;
+  search: SessionsSearch;
   filter: SessionFilter;
   mayseeAll: boolean;
   /** Offered as a filter if there are several. */
@@ -17,14 +18,14 @@ interface Props {
 }
 
 /** Filters of the session list. */
-export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }: Props) {
+export function SessionFilters({ ref, search, filter, mayseeAll, projects, onChange }: Props) {
   const { t } = useLingui();
   return (
     <>
       <SegmentedControl
         size="xs"
         aria-label={t`Session state`}
-        value={["live", "ended", "all"].includes(filter.state) ? filter.state : "all"}
+        value={["live", "ended", "all"].includes(filter.state) ? filter.state : ""}
         onChange={(state) => onChange({ state: state === "live" ? undefined : (state as "ended" | "all") })}
         data={[
           { value: "live", label: t`Live` },
@@ -36,7 +37,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
         ref={ref}
         label={t`Search by name or image`}
         placeholder={t`Name or image`}
-        value={q}
+        value={search.q}
         onChange={(next) => onChange({ q: next })}
       />
       {(projects.length > 1 || filter.project) && (
@@ -52,6 +53,7 @@ export function SessionFilters({ ref, q, filter, mayseeAll, projects, onChange }
           onChange={(name) => onChange({ project: name ?? undefined })}
         />
       )}
+      <MoreSessionFilters search={search} onChange={onChange} />
       {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
         <Pill
           withRemoveButton

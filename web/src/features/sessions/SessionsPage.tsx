@@ -11,9 +11,9 @@ import { useMe } from "@/me/use-me";
 import { everySession, isRequested, sessionsListQuery } from "@/queries/sessions";
 import { usageRecentQuery } from "@/queries/usage";
 import { part } from "@/routing/part";
+import type { SessionsSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";
-import type { Column } from "@/ui/table/column";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
 import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
@@ -27,10 +27,9 @@ import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
-import { SESSION_COLUMNS, SESSION_FIELDS } from "./columns";
+import { SESSION_FIELDS, sessionsView } from "./columns";
 import { RowTools } from "./RowTools";
 import { SessionCard } from "./SessionCard";
-import { SessionCells } from "./SessionCells";
 import { SessionFilters } from "./SessionFilters";
 import { SessionsNothing } from "./SessionsNothing";
 import { useSessionActions } from "./use-actions";
@@ -45,6 +44,14 @@ const DetailDrawer = part(() =>
 
 const route = getRouteApi("/shell/sessions");
 
+const NO_FILTERS = {
+  q: undefined,
+  project: undefined,
+  group: undefined,
+  node: undefined,
+  kind: undefined,
+} satisfies SessionsSearch;
+
 const idOf = (session: Session) => session.id;
 const canEnd = (session: Session) => !hasEnded(session.state) && !isRequested(session.id);
 const look = (session: Session) => ({
@@ -52,9 +59,7 @@ const look = (session: Session) => ({
   ended: hasEnded(session.state),
   requested: isRequested(session.id),
 });
-const cells = (session: Session, columns: readonly Column<Session>[]) => (
-  <SessionCells session={session} columns={columns} />
-);
+const projectOf = (session: Session) => session.project.name;
 
 /** The list of sessions with its drawers. The URL alone holds the view state. */
 export function SessionsPage() {
@@ -65,7 +70,6 @@ export function SessionsPage() {
   const { acts, keyLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
   const [helpOpen, setHelpOpen] = useState(false);
-  const [visible, setVisible] = useColumnChoice("sessions", SESSION_COLUMNS);
   const selection = useSelection(idOf, canEnd);
   const launched = useLast(search.launch);
   const shown = useLast(search.session);
@@ -78,7 +82,12 @@ export function SessionsPage() {
     q: useDeferredValue(search.q ?? ""),
     owner: search.owner ?? "me",
     project: search.project,
+    group: search.group,
+    node: search.node,
+    kind: search.kind,
   };
+  const { name, columns } = sessionsView(filter.state, filter.owner);
+  const [visible, setVisible] = useColumnChoice(name, columns);
   const list = useInfiniteQuery(sessionsListQuery(filter));
   const { rows: sessions, more } = useRows(list);
   const running = sessions.filter((one) => one.state === "RUNNING").map(idOf);
@@ -109,7 +118,7 @@ export function SessionsPage() {
         }}
         tools={
           <>
-            <ColumnMenu columns={SESSION_COLUMNS} chosen={visible} onChange={setVisible} />
+            <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
             <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
             <KeyHelpButton onClick={() => setHelpOpen(true)} />
           </>
@@ -122,7 +131,7 @@ export function SessionsPage() {
       >
         <SessionFilters
           ref={searchBox}
-          q={search.q}
+          search={search}
           filter={filter}
           mayseeAll={me.user.role !== "user"}
           projects={me.projects}
@@ -136,7 +145,7 @@ export function SessionsPage() {
         label={t`Sessions`}
         rows={sessions}
         rowId={idOf}
-        columns={SESSION_COLUMNS}
+        columns={columns}
         visible={visible}
         loading={list.isPending}
         problem={list.error}
@@ -148,17 +157,21 @@ export function SessionsPage() {
         opened={search.session}
         onOpen={open}
         acts={acts}
-        cells={cells}
+        headingOf={search.by === "project" ? projectOf : undefined}
         tools={tools}
         toolsWidth="7.25rem"
-        minWidth="64rem"
+        minWidth={filter.owner === "me" ? "70rem" : "76rem"}
         onNearEnd={more}
         card={(session) => <SessionCard session={session} actions={actions} onOpen={open} />}
         empty={
           <SessionsNothing
-            filtered={filter.q !== "" || filter.state !== "live" || filter.project !== undefined}
+            filtered={
+              filter.q !== "" ||
+              filter.state !== "live" ||
+              [filter.project, filter.group, filter.node, filter.kind].some((one) => one !== undefined)
+            }
             onLaunch={launch}
-            onClear={() => change({ q: undefined, state: "all", project: undefined })}
+            onClear={() => change({ state: "all", ...NO_FILTERS })}
           />
         }
       />

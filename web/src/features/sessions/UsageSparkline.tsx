@@ -23,6 +23,7 @@ export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu
     <span className={styles.spark} title={label}>
       <Sparkline
         values={values}
+        width={48}
         ceiling={given}
         color={slot === "cpu" ? "var(--carrel-cpu)" : "var(--carrel-mem)"}
         label={label}

@@ -1,8 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
-import { Group, Skeleton, Stack, UnstyledButton } from "@mantine/core";
+import { Group, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
 import type { ReactNode } from "react";
 import { cellOf } from "./column";
 import type { GridProps } from "./Grid";
+import { withHeadings } from "./headings";
 import { sorted } from "./sorted";
 import styles from "./table.module.css";
 
@@ -24,17 +25,24 @@ export function Cards<T>(props: Props<T>) {
     );
   }
   const rows = props.presorted ? props.rows : sorted(props.rows, props.columns, props.sorting, i18n.locale);
+  const { entries } = withHeadings(rows, props.headingOf, i18n.locale);
   return (
     <div className={styles.scroll}>
-      {rows.map((row) => (
-        <article
-          key={props.rowId(row)}
-          className={styles.card}
-          data-requested={props.look(row).requested || undefined}
-        >
-          {props.card ? props.card(row) : <DefaultCard {...props} row={row} />}
-        </article>
-      ))}
+      {entries.map((entry) =>
+        "row" in entry ? (
+          <article
+            key={props.rowId(entry.row)}
+            className={styles.card}
+            data-requested={props.look(entry.row).requested || undefined}
+          >
+            {props.card ? props.card(entry.row) : <DefaultCard {...props} row={entry.row} />}
+          </article>
+        ) : (
+          <Text key={`heading:${entry.heading}`} component="h2" className={styles.heading}>
+            {entry.heading} <span className={styles.headingCount}>{entry.count}</span>
+          </Text>
+        ),
+      )}
     </div>
   );
 }

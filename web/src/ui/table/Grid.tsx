@@ -3,6 +3,7 @@ import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { Column } from "./column";
+import { withHeadings } from "./headings";
 import { Row } from "./Row";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader, type Sorting } from "./SortHeader";
@@ -38,8 +39,8 @@ export interface GridProps<T> {
   onOpen?: (row: T) => void;
   /** Further shortcuts of the focused row; arrows, Enter and X are reserved. */
   acts?: (row: T) => RowActs;
-  /** All cells of a row, for lists that merge some; undefined for the default cells. */
-  cells?: (row: T, columns: readonly Column<T>[]) => ReactNode;
+  /** The heading under which a row stands; none by default. Keep the function stable. */
+  headingOf?: (row: T) => string;
   /** The row buttons. Keep the function stable while its output is the same. */
   tools?: (row: T) => ReactNode;
   toolsWidth?: string;
@@ -48,7 +49,7 @@ export interface GridProps<T> {
   minWidth?: string;
 }
 
-const ROW_HEIGHT = 41;
+const ROW_HEIGHT = 34;
 const NO_ACTS = () => ({});
 
 /** A list as a virtualized table. */
@@ -64,28 +65,41 @@ export function Grid<T>(props: GridProps<T>) {
     [given, columns, sorting, props.presorted, i18n.locale],
   );
 
+  const { entries, ordered, entryOf } = useMemo(
+    () => withHeadings(rows, props.headingOf, i18n.locale),
+    [rows, props.headingOf, i18n.locale],
+  );
+
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => (rows[index] === undefined ? index : props.rowId(rows[index])),
+    indexAttribute: "data-entry",
+    getItemKey: (index) => {
+      const entry = entries[index];
+      return entry === undefined
+        ? index
+        : "row" in entry
+          ? props.rowId(entry.row)
+          : `heading:${entry.heading}`;
+    },
     overscan: 16,
     scrollPaddingStart: 36,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (rows.length > 0 && last >= rows.length - 8) onNearEnd?.();
-  }, [last, rows.length, onNearEnd]);
+    if (entries.length > 0 && last >= entries.length - 8) onNearEnd?.();
+  }, [last, entries.length, onNearEnd]);
 
   const { current, keys } = useRowKeys({
-    rows,
-    scrollTo: (index) => virtual.scrollToIndex(index),
+    rows: ordered,
+    scrollTo: (index) => virtual.scrollToIndex(entryOf(index)),
     container: scroller,
     acts: props.acts ?? NO_ACTS,
     onOpen: onOpen && ((row) => !props.look(row).requested && onOpen(row)),
-    onToggle: selection && ((index) => rows[index] !== undefined && selection.toggle(rows[index])),
+    onToggle: selection && ((index) => ordered[index] !== undefined && selection.toggle(ordered[index])),
   });
   const width = shown.length + (selection ? 1 : 0) + (props.tools ? 1 : 0);
 
@@ -95,7 +109,7 @@ export function Grid<T>(props: GridProps<T>) {
         className={styles.table}
         style={{ minWidth: props.minWidth }}
         aria-label={props.label}
-        aria-rowcount={rows.length + 1}
+        aria-rowcount={entries.length + 1}
         aria-busy={props.loading}
       >
         <thead>
@@ -133,15 +147,26 @@ export function Grid<T>(props: GridProps<T>) {
           {props.loading && <SkeletonRows columns={width} />}
           <Spacer height={items[0]?.start ?? 0} columns={width} />
           {items.map(({ index, key }) => {
-            const row = rows[index];
-            if (row === undefined) return null;
+            const entry = entries[index];
+            if (entry === undefined) return null;
+            if (!("row" in entry)) {
+              return (
+                <tr key={key} ref={virtual.measureElement} data-entry={index} aria-rowindex={index + 2}>
+                  <th scope="rowgroup" colSpan={width} className={styles.heading}>
+                    {entry.heading} <span className={styles.headingCount}>{entry.count}</span>
+                  </th>
+                </tr>
+              );
+            }
+            const { row } = entry;
             return (
               <Row
                 key={key}
                 row={row}
-                index={index}
+                index={entry.index}
+                entry={index}
                 columns={shown}
-                current={index === current}
+                current={entry.index === current}
                 opened={props.opened === props.rowId(row)}
                 look={props.look(row)}
                 selected={selection?.has(row)}
@@ -149,7 +174,6 @@ export function Grid<T>(props: GridProps<T>) {
                 onToggle={() => selection?.toggle(row)}
                 keys={keys}
                 onOpen={onOpen}
-                cells={props.cells}
                 tools={props.tools}
                 measure={virtual.measureElement}
               />

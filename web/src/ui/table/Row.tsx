@@ -9,6 +9,8 @@ import type { RowKeys } from "./use-row-keys";
 interface Props<T> {
   row: T;
   index: number;
+  /** Its index among rows and headings. */
+  entry: number;
   columns: readonly Column<T>[];
   /** Whether this row is in the tab order. */
   current: boolean;
@@ -21,7 +23,6 @@ interface Props<T> {
   onToggle: () => void;
   keys: RowKeys;
   onOpen: ((row: T) => void) | undefined;
-  cells: ((row: T, columns: readonly Column<T>[]) => ReactNode) | undefined;
   tools: ((row: T) => ReactNode) | undefined;
   measure: (element: HTMLTableRowElement | null) => void;
 }
@@ -34,7 +35,8 @@ function RowPlain<T>(props: Props<T>) {
     <tr
       ref={props.measure}
       data-index={index}
-      aria-rowindex={index + 2}
+      data-entry={props.entry}
+      aria-rowindex={props.entry + 2}
       aria-selected={selected}
       data-openable={onOpen !== undefined || undefined}
       data-opened={props.opened || undefined}
@@ -59,12 +61,11 @@ function RowPlain<T>(props: Props<T>) {
           />
         </td>
       )}
-      {props.cells?.(row, columns) ??
-        columns.map((column) => (
-          <td key={column.key} data-column={column.key}>
-            {cellOf(column, row)}
-          </td>
-        ))}
+      {columns.map((column) => (
+        <td key={column.key} data-column={column.key}>
+          {cellOf(column, row)}
+        </td>
+      ))}
       {tools && (
         // biome-ignore lint/a11y/useKeyWithClickEvents: clicks here must not open the row
         <td className={styles.tools} onClick={(event) => event.stopPropagation()}>
@@ -85,6 +86,7 @@ export const Row = memo(
   (before, after) =>
     before.row === after.row &&
     before.index === after.index &&
+    before.entry === after.entry &&
     before.current === after.current &&
     before.selected === after.selected &&
     before.opened === after.opened &&

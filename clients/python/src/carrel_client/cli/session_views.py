@@ -41,6 +41,9 @@ def ls_arguments(parser: Arguments) -> None:
     )
     which.add_argument("--state", metavar="STATE", help="only this state, such as PENDING")
     parser.add_argument("--search", metavar="TEXT", help="part of name or image")
+    parser.add_argument("--project", metavar="PROJECT", help="only of this project, by id or name")
+    parser.add_argument("--group", metavar="GROUP", help="only in this resource group, by id or name")
+    parser.add_argument("--node", metavar="NODE", help="only with a container on this node, by id or name")
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument(
         "--everyone",
@@ -255,6 +258,9 @@ def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
             state=args.state or "live",
             q=args.search,
             owner=args.owner,
+            project=args.project,
+            group=args.group,
+            node=args.node,
             limit=size,
             cursor=response["next_cursor"],
         )

@@ -1,0 +1,38 @@
+/** What a list shows from top to bottom: a row with its index among the rows, or the heading of the next ones. */
+export type Entry<T> = { row: T; index: number } | { heading: string; count: number };
+
+interface Listed<T> {
+  entries: Entry<T>[];
+  /** The rows in the order of the entries. */
+  ordered: T[];
+  /** The index of a row's entry. */
+  entryOf: (row: number) => number;
+}
+
+/** The rows under their headings, by name; under each, the rows keep their order. */
+export function withHeadings<T>(
+  rows: T[],
+  headingOf: ((row: T) => string) | undefined,
+  locale: string,
+): Listed<T> {
+  if (!headingOf) {
+    return { entries: rows.map((row, index) => ({ row, index })), ordered: rows, entryOf: (row) => row };
+  }
+  const collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+  const members = new Map<string, T[]>();
+  for (const row of rows) {
+    const heading = headingOf(row);
+    members.get(heading)?.push(row) ?? members.set(heading, [row]);
+  }
+  const groups = [...members].toSorted(([a], [b]) => collator.compare(a, b));
+  const entries: Entry<T>[] = [];
+  const places: number[] = [];
+  for (const [heading, below] of groups) {
+    entries.push({ heading, count: below.length });
+    for (const row of below) {
+      places.push(entries.length);
+      entries.push({ row, index: places.length - 1 });
+    }
+  }
+  return { entries, ordered: groups.flatMap(([, below]) => below), entryOf: (row) => places[row] ?? 0 };
+}
