@@ -172,7 +172,8 @@ def test_name_is_a_link_and_twenty_rows_fit(desk: Desk, running_session: str) ->
         row.get_by_role("link", name=running_session).click(modifiers=["ControlOrMeta"])
     expect(other.value.get_by_role("dialog", name=running_session)).to_be_visible()
     body, table = row.bounding_box(), desk.page.get_by_role("table").locator("..").bounding_box()
-    assert body and table
+    assert body
+    assert table
     assert (table["height"] - 33) // body["height"] >= 20
 
 
