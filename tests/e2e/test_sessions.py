@@ -144,8 +144,8 @@ def test_ended_session_leaves_the_live_list_and_keeps_its_duration(desk: Desk, o
     cell = desk.row(own_session).locator("[data-column=duration]")
     duration = cell.inner_text()
     expect(desk.row(own_session).locator("[data-column=ended]")).to_contain_text("20")
-    desk.page.wait_for_timeout(1_500)
-    assert cell.inner_text() == duration
+    desk.page.reload()
+    expect(cell).to_have_text(duration)
 
 
 def test_list_is_filtered_and_grouped_by_its_address(desk: Desk, running_session: str) -> None:
