@@ -1345,6 +1345,9 @@ class Sessions(Group):
         q: str | None = None,
         owner: str | None = None,
         project: str | None = None,
+        group: str | None = None,
+        node: str | None = None,
+        kind: str | None = None,
     ) -> models.SessionList:
         """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
         answer: models.SessionList = self._transport.call(
@@ -1358,6 +1361,9 @@ class Sessions(Group):
                 "q": q,
                 "owner": owner,
                 "project": project,
+                "group": group,
+                "node": node,
+                "kind": kind,
             },
         )
         return answer

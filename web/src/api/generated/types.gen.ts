@@ -11645,6 +11645,24 @@ export type SessionsListData = {
          * id or name of a project
          */
         project?: string | null;
+        /**
+         * Group
+         *
+         * id or name of a resource group
+         */
+        group?: string | null;
+        /**
+         * Node
+         *
+         * id or name of a node of its containers
+         */
+        node?: string | null;
+        /**
+         * Kind
+         *
+         * interactive
+         */
+        kind?: string | null;
     };
     url: '/api/v1/sessions';
 };
