@@ -19,6 +19,7 @@ NAMES = (
     "isolation",
     "events",
     "session_list",
+    "page_list",
     "guard",
     "at_scale",
     "placing",

@@ -1,11 +1,12 @@
-"""The page in a browser, used to upload a directory."""
+"""The page in a browser: signed in, and used to upload a directory."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Page, async_playwright
 
 _CHROMIUM = "/usr/bin/chromium-headless-shell"
 _LOOK_S = 0.1
@@ -16,27 +17,34 @@ _NOTE_WHEN_CHOSEN = (
 )
 
 
-async def uploaded(
-    url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]
-) -> float:
-    """Seconds from choosing the directory on the folder's page until the upload is complete."""
+@asynccontextmanager
+async def signed_in(url: str, email: str, password: str, *, script: str) -> AsyncIterator[Page]:
+    """A browser's page at the URL after sign-in. script: evaluated before the page's own."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
         try:
-            page = await browser.new_page()
-            await page.add_init_script(_NOTE_WHEN_CHOSEN)
+            page = await browser.new_page(viewport={"width": 1440, "height": 900})
+            await page.add_init_script(script)
             await page.goto(url)
             await page.get_by_label("E-mail").fill(email)
             await page.get_by_label("Password", exact=True).fill(password)
             await page.get_by_role("button", name="Sign in", exact=True).click()
-            chooser = page.locator("input[webkitdirectory]").first
-            await chooser.wait_for(state="attached")
-            choosing = asyncio.create_task(chooser.set_input_files(directory))
-            async with asyncio.timeout(_LONGEST_S):
-                while not until():  # noqa: ASYNC110 - a directory sends no notifications
-                    await asyncio.sleep(_LOOK_S)
-            over = time.time()
-            await choosing
-            return over - float(await page.evaluate("window.chosenAt")) / 1000
+            yield page
         finally:
             await browser.close()
+
+
+async def uploaded(
+    url: str, email: str, password: str, directory: Path, *, until: Callable[[], bool]
+) -> float:
+    """Seconds from choosing the directory on the folder's page until the upload is complete."""
+    async with signed_in(url, email, password, script=_NOTE_WHEN_CHOSEN) as page:
+        chooser = page.locator("input[webkitdirectory]").first
+        await chooser.wait_for(state="attached")
+        choosing = asyncio.create_task(chooser.set_input_files(directory))
+        async with asyncio.timeout(_LONGEST_S):
+            while not until():  # noqa: ASYNC110 - a directory sends no notifications
+                await asyncio.sleep(_LOOK_S)
+        over = time.time()
+        await choosing
+        return over - float(await page.evaluate("window.chosenAt")) / 1000

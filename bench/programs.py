@@ -17,6 +17,7 @@ _PACKAGES = {
         "zip": "zip",
         "chromium-headless-shell": "chromium-headless-shell",
     },
+    "page_list": {"chromium-headless-shell": "chromium-headless-shell"},
 }
 """By benchmark: the programs that it runs, and the package of each."""
 

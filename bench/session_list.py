@@ -19,7 +19,7 @@ _CONNECTIONS = 8
 _HISTORY = 1_000_000
 _PATH = "/api/v1/sessions?limit=20"
 
-_SPEC = SessionSpec(
+SPEC = SessionSpec(
     image="registry.example.org/team/image:1",
     slots={"cpu": 1000, "mem": 1 << 30},
     name="desk",
@@ -94,7 +94,7 @@ async def _by_turns(own: ControlPlane, payload: bytes, bare_port: int) -> dict[s
 async def _fill(own: ControlPlane, first: int, last: int) -> None:
     async with own.database.transaction() as tx:
         await tx.execute(
-            text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(_SPEC.to_json()).decode()}
+            text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(SPEC.to_json()).decode()}
         )
     async with own.database.transaction() as tx:
         await tx.execute(text("ANALYZE sessions, containers"))
