@@ -1,6 +1,7 @@
 """A minimal aiohttp proxy: no host names, no cookies, no authorization. `bare_proxy.py TO PORT`."""
 
 import sys
+from collections.abc import AsyncIterator
 
 import uvloop
 from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
@@ -21,17 +22,18 @@ async def forward(request: web.Request) -> web.StreamResponse:
         return response
 
 
-async def prepare(app: web.Application) -> None:
-    app["client"] = ClientSession(
+async def client(app: web.Application) -> AsyncIterator[None]:
+    async with ClientSession(
         auto_decompress=False,
         timeout=ClientTimeout(total=None),
         connector=TCPConnector(limit=0),
         read_bufsize=256 << 10,
-    )
+    ) as app["client"]:
+        yield
 
 
 uvloop.install()
 app = web.Application()
-app.on_startup.append(prepare)
+app.cleanup_ctx.append(client)
 app.router.add_route("*", "/{path:.*}", forward)
 web.run_app(app, host="127.0.0.1", port=int(sys.argv[2]), access_log=None, print=None)
