@@ -4,11 +4,10 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Change, SessionDetail } from "@/api/types";
 import { useMe } from "@/me/use-me";
 import { useReplaceSession } from "@/queries/sessions";
-import { launchLink } from "@/routing/launch-link";
 import { overSessions, type SessionsSearch } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { EndOwnButton } from "./EndOwnButton";
-import { changedRequest } from "./replace";
+import { changedRequest, linkTo } from "./replace";
 import { useChangeText } from "./use-change-text";
 
 interface Props {
@@ -30,7 +29,7 @@ export function Changes({ changes, session }: Props) {
       void navigate({ to: "/sessions", search: (now) => overSessions(now, search), replace: true });
     replace.mutateAsync({ id: session.id, request }).then(
       ({ id }) => go({ session: id }),
-      () => go({ session: undefined, launch: session.id, with: launchLink(request) }),
+      () => go({ session: undefined, launch: session.id, with: linkTo(request) }),
     );
   };
   return (
