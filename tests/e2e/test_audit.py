@@ -69,7 +69,7 @@ def test_domain_admin_sees_their_domain_and_cannot_verify(open_desk: Opener, rol
 def test_only_changed_settings_are_saved_and_the_default_is_a_click_away(desk: Desk) -> None:
     page = desk.page
     desk.go("/site")
-    field = page.get_by_label("Lockout duration (minutes)")
+    field = page.get_by_label("Lockout duration", exact=True)
     field.fill("30")
     expect(page.get_by_text("carrel site set lock_minutes=30")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()

@@ -204,7 +204,7 @@ ACTIONS = {
         ),
         _own(
             "usage.read",
-            "See allocation and usage over time: your own, of what you administer, and of the installation.",
+            "See usage over time: your own, of what you administer, and of the installation.",
         ),
         # folders
         _shared("storage_host.read", "See the storage hosts that your folders may use."),

@@ -77,7 +77,7 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
         (lambda lines: [line for line in lines if b"desk-3" not in line], "missing: Entry"),
         (
             lambda lines: [line for line in lines if b'"position": 1,' not in line],
-            "cut: What came up to position 1",
+            "cut: The entries up to position 1",
         ),
         (lambda lines: [*lines, lines[3]], "more than once"),
         (lambda lines: [*lines, b"hello\n"], "is not a line of an export"),
@@ -129,7 +129,7 @@ async def test_a_file_that_begins_where_retention_cut_is_whole(api: Api, admin: 
     assert "cut by retention" in told
     lines = [line for line in saved.read_bytes().splitlines(keepends=True) if b"audit.prune" not in line]
     saved.write_bytes(b"".join(lines))
-    assert "cut: What came up" in (await admin.run("audit", "verify", str(saved))).stderr
+    assert "cut: The entries up to position" in (await admin.run("audit", "verify", str(saved))).stderr
 
 
 async def test_some_of_the_entries_are_proven_when_that_is_said(api: Api, admin: CommandLine, tmp_path: Path):

@@ -13,6 +13,7 @@ from sqlalchemy.types import String
 from carrel.db.database import Database
 from carrel.db.search import bound_part, has_part, part_condition
 from carrel.sessions import queries
+from carrel.sessions.schemas import SessionQuery
 
 _LETTERS = st.text(alphabet="abAB%_\\ '-é한", max_size=8)
 
@@ -34,9 +35,8 @@ async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: 
 async def test_a_rare_part_is_found_by_the_index(database, people, clock, part):
     await fill_history(database, people, 20_000)
     made = await enqueue(database, people.user, name="thesis")
-    page = await queries.page(
-        database, people.superadmin, states=None, search=part, owner="all", limit=20, cursor=None
-    )
+    query = SessionQuery(state="all", q=part, owner="all", limit=20)
+    page = await queries.page(database, people.superadmin, query)
     assert [item["id"] for item in orjson.loads(page)["items"]] == [made]
     condition = part_condition("s.name || ' ' || s.image", part)
     plan = await database.search(

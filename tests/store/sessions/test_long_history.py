@@ -3,6 +3,7 @@
 from session_kit import fill_history
 
 from carrel.sessions import queries
+from carrel.sessions.schemas import SessionQuery
 
 _READ = """
     SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::text FROM pg_stat_user_tables
@@ -20,5 +21,5 @@ async def test_a_page_reads_few_rows_of_a_long_history(database, people):
 
     for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
         before = await rows_read()
-        await queries.page(database, actor, states=None, search=None, owner=owner, limit=20, cursor=None)
+        await queries.page(database, actor, SessionQuery(state="all", owner=owner, limit=20))
         assert await rows_read() - before < 100, owner

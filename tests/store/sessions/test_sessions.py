@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from carrel.core.errors import Conflict, Invalid, NotFound, Refused
 from carrel.sessions import queries, service, transitions
+from carrel.sessions.schemas import SessionQuery
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
 
 
@@ -131,9 +132,7 @@ async def test_pages_follow_each_other_without_gap_or_repeat(database, people):
     cursor = None
     while True:
         page = orjson.loads(
-            await queries.page(
-                database, people.user, states=None, search=None, owner="me", limit=3, cursor=cursor
-            )
+            await queries.page(database, people.user, SessionQuery(state="all", limit=3, cursor=cursor))
         )
         seen += [item["id"] for item in page["items"]]
         cursor = page["next_cursor"]
@@ -154,12 +153,7 @@ async def test_a_sorted_list_goes_on_where_its_page_ended(database, people, by, 
             await queries.page(
                 database,
                 people.user,
-                states=None,
-                search=None,
-                owner="me",
-                limit=2,
-                cursor=cursor,
-                sort=f"-{by}" if down else by,
+                SessionQuery(state="all", limit=2, cursor=cursor, sort=f"-{by}" if down else by),
             )
         )
         seen += page["items"]

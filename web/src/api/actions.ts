@@ -509,8 +509,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "usage.read": {
-    sentence:
-      "See allocation and usage over time: your own, of what you administer, and of the installation.",
+    sentence: "See usage over time: your own, of what you administer, and of the installation.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",

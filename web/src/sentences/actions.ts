@@ -85,7 +85,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "app.open": msg`Open an app of a session.`,
   "app.read": msg`See the apps of a session.`,
   "event.read": msg`Follow events.`,
-  "usage.read": msg`See allocation and usage over time: your own, of what you administer, and of the installation.`,
+  "usage.read": msg`See usage over time: your own, of what you administer, and of the installation.`,
   "storage_host.read": msg`See the storage hosts that your folders may use.`,
   "engine.read": msg`See the container engines and their settings.`,
   "engine.update": msg`Add, change, check or remove an engine.`,
