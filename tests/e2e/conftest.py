@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,6 +29,7 @@ ARGUMENTS = [
 TRACING = bool(os.environ.get("CARREL_TRACE"))
 """Keep Playwright's trace of what fails, too; it costs a third more time."""
 RESULTS = Path(__file__).parents[2] / "test-results"
+RECENT_S = 8 * 60
 SMALL = ("--image", "starter", "--cpu", "0.25", "--mem", "256m")
 
 _failed = pytest.StashKey[bool]()
@@ -63,19 +65,28 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def signed_in(carrel: Running, browser: Browser) -> Path:
-    """The storage of a browser in which the administrator has signed in."""
-    context = browser.new_context(locale="en-GB")
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    desk = Desk(page, carrel)
-    desk.go("/")
-    desk.sign_in()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
+def signed_in(carrel: Running, browser: Browser) -> Callable[[], Path]:
+    """Gives the storage of a browser in which the administrator has signed in recently.
+
+    Sensitive actions need a sign-in of the last 15 minutes, and all journeys may take longer.
+    """
     path = carrel.data_dir.parent / "browser.json"
-    context.storage_state(path=path)
-    context.close()
-    return path
+
+    def recent() -> Path:
+        if path.exists() and time.time() - path.stat().st_mtime < RECENT_S:
+            return path
+        context = browser.new_context(locale="en-GB")
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        desk = Desk(page, carrel)
+        desk.go("/")
+        desk.sign_in()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, ")
+        context.storage_state(path=path)
+        context.close()
+        return path
+
+    return recent
 
 
 Opener = Callable[..., Desk]
@@ -83,7 +94,7 @@ Opener = Callable[..., Desk]
 
 @pytest.fixture
 def open_desk(
-    request: pytest.FixtureRequest, carrel: Running, browser: Browser, signed_in: Path
+    request: pytest.FixtureRequest, carrel: Running, browser: Browser, signed_in: Callable[[], Path]
 ) -> Iterator[Opener]:
     """Opens tabs, each in a browser of its own: `open_desk(locale="ko-KR")`. Signed in unless `stranger=True`."""
     contexts: list[BrowserContext] = []
@@ -96,7 +107,7 @@ def open_desk(
             "reduced_motion": "reduce",
             **options,
         }
-        context = browser.new_context(storage_state=None if stranger else signed_in, **settings)  # type: ignore[arg-type]
+        context = browser.new_context(storage_state=None if stranger else signed_in(), **settings)  # type: ignore[arg-type]
         if TRACING:
             context.tracing.start(screenshots=True, snapshots=True)
         contexts.append(context)

@@ -48,6 +48,9 @@ def _lead_to(port: int) -> None:
         "ip link set lo up",
         # Without any other device that is up a browser says that it is offline.
         "ip link add inside type veth peer name outside",
+        # An IPv6 address becomes usable seconds later, which a browser takes for a change of network.
+        "ip link set inside addrgenmode none",
+        "ip link set outside addrgenmode none",
         "ip address add 192.0.2.1/30 dev inside",
         "ip link set outside up",
         "ip link set inside up",
