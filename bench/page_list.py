@@ -6,31 +6,17 @@ import itertools
 import orjson
 import psycopg
 from playwright.async_api import Page
-from sqlalchemy import text
 
 from bench.control_plane import EMAIL, ControlPlane, control_plane
 from bench.load import median
 from bench.page import signed_in
-from bench.session_list import SPEC
+from bench.stored_sessions import store
 from bench.table import Line
 
 _ROWS = 10_000
 _UPDATES_PER_S = 50
 _ROUNDS = 5
 _SECONDS = 4
-_FILL = """
-    WITH filled AS (
-        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
-            state, warnings, force, attempts, restarts, group_id, created_at, started_at)
-        SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
-            u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
-            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb),
-            'RUNNING', '[]', false, 0, 0, g.id, now() - n * interval '30 s', now() - n * interval '29 s'
-        FROM generate_series(1, CAST(:count AS bigint)) n, users u, projects p, resource_groups g RETURNING *
-    )
-    INSERT INTO containers (id, session_id, role, index, image, slots, state, started_at)
-    SELECT id, id, 'main', 0, image, slots, 'RUNNING', started_at FROM filled
-"""
 _WRITE = """INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
     SELECT 'session.updated', 'session', id, owner_id, project_id, domain_id, %s::jsonb || jsonb_build_object('id', id)
     FROM sessions ORDER BY created_at DESC OFFSET %s LIMIT 1"""
@@ -68,8 +54,7 @@ async def measure() -> list[Line]:
     rest: list[list[float]] = []
     live: list[list[float]] = []
     async with control_plane(controllers=False) as own:
-        async with own.database.transaction() as tx:
-            await tx.execute(text(_FILL), {"count": _ROWS, "spec": orjson.dumps(SPEC.to_json()).decode()})
+        await store(own, 1, _ROWS, state="RUNNING")
         async with signed_in(
             f"{own.url}/sessions?state=all", EMAIL, own.password, script=_COUNT_COMMITS
         ) as page:

@@ -4,14 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from tempfile import NamedTemporaryFile
 
-import orjson
-from sqlalchemy import text
-
 from bench.control_plane import ControlPlane, control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
+from bench.stored_sessions import store
 from bench.table import Line
-from carrel.sessions.spec import MountRequest, SessionSpec
 
 _ROUNDS = 7
 _SECONDS = 1.0
@@ -19,42 +16,17 @@ _CONNECTIONS = 8
 _HISTORY = 1_000_000
 _PATH = "/api/v1/sessions?limit=20"
 
-SPEC = SessionSpec(
-    image="registry.example.org/team/image:1",
-    slots={"cpu": 1000, "mem": 1 << 30},
-    name="desk",
-    env={"A": "b"},
-    project="abcdefghijkl",
-    group="default",
-    priority=50,
-    mounts=(MountRequest(folder="data"),),
-)
-_FILL = """
-    WITH filled AS (
-        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
-            state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
-        SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
-            u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
-            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb),
-            'TERMINATED', '[]', false, 0, 0,
-            now() - n * interval '30 s', now() - n * interval '29 s', now() - n * interval '1 s'
-        FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p RETURNING *
-    )
-    INSERT INTO containers (id, session_id, role, index, image, slots, state, started_at, ended_at)
-    SELECT id, id, 'main', 0, image, slots, 'GONE', started_at, ended_at FROM filled
-"""
-
 
 async def measure() -> list[Line]:
     async with control_plane(controllers=False) as own:
-        await _fill(own, 1, 20)
+        await store(own, 1, 20, state="TERMINATED")
         payload = request(own.url + _PATH, Authorization=own.basic)
         async with own.client() as client:
             body = (await client.get("/sessions?limit=20")).content
         async with _bare(body) as bare_port:
             rates = await _by_turns(own, payload, bare_port)
             small = rates
-            await _fill(own, 21, _HISTORY)
+            await store(own, 21, _HISTORY, state="TERMINATED")
             large = await _by_turns(own, payload, bare_port)
     ours, bare = median(small["ours"]), median(small["bare"])
     full = median(large["ours"])
@@ -89,15 +61,6 @@ async def _by_turns(own: ControlPlane, payload: bytes, bare_port: int) -> dict[s
         for name, what, port in (("ours", payload, own.port), ("bare", plain, bare_port)):
             rates[name].append((await load(what, port, seconds=_SECONDS, connections=_CONNECTIONS)).rate)
     return rates
-
-
-async def _fill(own: ControlPlane, first: int, last: int) -> None:
-    async with own.database.transaction() as tx:
-        await tx.execute(
-            text(_FILL), {"first": first, "last": last, "spec": orjson.dumps(SPEC.to_json()).decode()}
-        )
-    async with own.database.transaction() as tx:
-        await tx.execute(text("ANALYZE sessions, containers"))
 
 
 @asynccontextmanager

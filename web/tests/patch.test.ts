@@ -51,7 +51,7 @@ test("a filter by group, node and kind lists what the server would", () => {
   expect(meetsFilter(session, { ...LIVE, group: "lab", node: "node-1", kind: "interactive" }, "me")).toBe(
     true,
   );
-  for (const other of [{ group: "default" }, { node: "node-2" }, { kind: "batch" }]) {
+  for (const other of [{ group: "default" }, { node: "node-2" }, { kind: "batch" as const }]) {
     expect(meetsFilter(session, { ...LIVE, ...other }, "me")).toBe(false);
   }
 });

@@ -225,11 +225,11 @@ class _Fair:
         for path in (one.path[2:],) if drf else (one.path[:1], one.path[:2], one.path):
             children = way[-1].children
             if path[-1] not in children:
-                children[path[-1]] = _Claimant(path[-1], self._standing(path))
+                children[path[-1]] = _Claimant(path[-1], self._usage(path))
             way.append(children[path[-1]])
         return tuple(way)
 
-    def _standing(self, path: tuple[str, ...]) -> _ShareUsage:
+    def _usage(self, path: tuple[str, ...]) -> _ShareUsage:
         usage = self._usages.get(path)
         if usage is None:
             share = self._group.shares.get(path, _NOTHING)

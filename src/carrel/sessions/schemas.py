@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import ContainerId, FolderId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
-from carrel.nodes.groups.schemas import GroupRef
+from carrel.nodes.groups.schemas import GroupRef, SessionKind
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
 from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
 from carrel.tenancy.schemas import ProjectRef
@@ -126,7 +126,7 @@ class SessionQuery(PageQuery):
     node: str | None = Field(
         default=None, max_length=64, description="id or name of a node of its containers"
     )
-    kind: str | None = Field(default=None, max_length=20, description="interactive")
+    kind: SessionKind | None = None
 
 
 class SessionList(BaseModel):

@@ -57,10 +57,13 @@ async def enqueue(
                 return first
         if "name_live" not in str(error.orig):
             raise
-        raise _name_taken(spec.name) from None
+        if spec.name:
+            raise _name_taken(spec.name) from None
+    # The generated name was taken.
+    return await enqueue(database, clock, actor, spec, idempotency_key=idempotency_key)
 
 
-def _name_taken(name: str | None) -> Conflict:
+def _name_taken(name: str) -> Conflict:
     return Conflict(
         "session.name_taken",
         f"You already have a session named {name}.",

@@ -131,8 +131,10 @@ async def test_filters_by_project_group_node_and_kind(api: Api):
     assert await names(user, group="default") == await names(user, kind="interactive") == {"desk-here"}
     assert await names(user, group="lab", kind="interactive") == set()
     assert await names(user, project=there["project"]["name"]) == {"desk-here", "desk-there"}
-    for nothing in ({"project": "absent"}, {"group": "absent"}, {"node": "absent"}, {"kind": "absent"}):
+    for nothing in ({"project": "absent"}, {"group": "absent"}, {"node": "absent"}, {"kind": "inference"}):
         assert await names(user, **nothing) == set(), nothing
+    refused = await user.get("/sessions", params={"kind": "absent"})
+    assert (refused.status_code, refused.json()["field"]) == (422, "kind")
 
 
 async def test_search_takes_every_character_for_itself(api: Api):

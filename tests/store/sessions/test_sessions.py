@@ -13,6 +13,7 @@ from carrel.core.errors import Conflict, Invalid, NotFound, Refused
 from carrel.sessions import queries, service, transitions
 from carrel.sessions.schemas import SessionQuery
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, SessionState
+from carrel.tables.sessions import Session
 
 
 async def test_a_session_is_remembered_with_history_event_and_audit(database, people):
@@ -42,6 +43,17 @@ async def test_a_live_name_is_taken_for_its_owner_only(database, people, clock):
     async with database.transaction() as tx:
         await service.remove(tx, clock, people.user, first, force=False)
     await enqueue(database, people.user, name="desk")
+
+
+async def test_another_name_is_generated_when_the_first_is_taken(database, people, monkeypatch):
+    names = iter(["calm-fern-10", "calm-fern-10", "calm-fern-11"])
+    monkeypatch.setattr(service, "generated_name", lambda: next(names))
+    made = [await enqueue(database, people.user) for _ in range(2)]
+    async with database.transaction() as tx:
+        assert [(await tx.get_one(Session, session)).name for session in made] == [
+            "calm-fern-10",
+            "calm-fern-11",
+        ]
 
 
 async def test_what_no_node_can_ever_hold_is_refused_at_the_door(database, people):

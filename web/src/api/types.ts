@@ -1,3 +1,5 @@
+import type { GroupCreate } from "./generated/types.gen";
+
 /** The API types under the names that the page uses; all come from the generated client. */
 export type {
   AccessEntry,
@@ -120,3 +122,5 @@ export type {
 
 /** Amounts by slot, in base units: `cpu` in millicores, `mem` in bytes. */
 export type Slots = Readonly<Record<string, number>>;
+
+export type SessionKind = NonNullable<GroupCreate["session_kinds"]>[number];

@@ -1,6 +1,6 @@
 import type { InfiniteData } from "@tanstack/react-query";
 import { hasEnded } from "@/api/session-states";
-import type { Session, SessionState } from "@/api/types";
+import type { Session, SessionKind, SessionState } from "@/api/types";
 
 export interface SessionPage {
   items: Session[];
@@ -21,7 +21,7 @@ export interface SessionFilter {
   /** Names; any if absent. */
   group?: string;
   node?: string;
-  kind?: string;
+  kind?: SessionKind;
 }
 
 /** The session with the change applied; the same object when nothing changed. */

@@ -22,7 +22,7 @@ export interface SessionsSearch extends ListSearch {
   project?: string;
   group?: string;
   node?: string;
-  kind?: string;
+  kind?: SessionFilter["kind"];
   /** Rows under the name of their project. */
   by?: "project";
   /** The session in the open drawer. */
@@ -36,6 +36,7 @@ export interface SessionsSearch extends ListSearch {
   with?: LaunchLink;
 }
 
+const SESSION_KINDS = ["interactive", "batch", "inference"] as const;
 const STATES = ["live", "ended", "all", ...SESSION_STATES] as const;
 
 function oneOf<T extends string>(allowed: readonly T[], value: unknown): T | undefined {
@@ -59,7 +60,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     project: text(raw.project),
     group: text(raw.group),
     node: text(raw.node),
-    kind: text(raw.kind),
+    kind: oneOf(SESSION_KINDS, raw.kind),
     by: oneOf(["project"], raw.by),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),

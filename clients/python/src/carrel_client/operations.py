@@ -1347,7 +1347,7 @@ class Sessions(Group):
         project: str | None = None,
         group: str | None = None,
         node: str | None = None,
-        kind: str | None = None,
+        kind: Literal["interactive", "batch", "inference"] | None = None,
     ) -> models.SessionList:
         """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
         answer: models.SessionList = self._transport.call(

@@ -16,8 +16,9 @@ from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef
 _YEAR_S = 365 * 24 * 3600
 _MOST_NAMED = 500
 
+SessionKind = Literal["interactive", "batch", "inference"]
 SessionKinds = Annotated[
-    list[Literal["interactive", "batch", "inference"]],
+    list[SessionKind],
     Field(min_length=1, max_length=3),
     says("A group takes one or more kinds of sessions: interactive, batch, inference."),
 ]
@@ -27,7 +28,7 @@ SomeSeconds = Annotated[int, Field(ge=1, le=_YEAR_S), says("A time is 1 second t
 AppAddress = Annotated[
     str,
     StringConstraints(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=300),
-    says("The address of apps is a scheme, a name and perhaps a port, such as https://apps.example.org."),
+    says("The address of apps has a scheme, a host and optionally a port, such as https://apps.example.org."),
 ]
 Weight = Annotated[
     float,

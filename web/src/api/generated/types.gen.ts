@@ -11659,10 +11659,8 @@ export type SessionsListData = {
         node?: string | null;
         /**
          * Kind
-         *
-         * interactive
          */
-        kind?: string | null;
+        kind?: 'interactive' | 'batch' | 'inference' | null;
     };
     url: '/api/v1/sessions';
 };

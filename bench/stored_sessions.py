@@ -1,0 +1,43 @@
+"""Sessions written straight to the database."""
+
+import orjson
+from sqlalchemy import text
+
+from bench.control_plane import ControlPlane
+from carrel.sessions.spec import MountRequest, SessionSpec
+
+_SPEC = SessionSpec(
+    image="registry.example.org/team/image:1",
+    slots={"cpu": 1000, "mem": 1 << 30},
+    name="desk",
+    env={"A": "b"},
+    project="abcdefghijkl",
+    group="default",
+    priority=50,
+    mounts=(MountRequest(folder="data"),),
+)
+_FILL = """
+    WITH filled AS (
+        INSERT INTO sessions (id, name, kind, owner_id, project_id, domain_id, image, image_name, apps, slots, spec,
+            state, warnings, force, attempts, restarts, created_at, started_at, ended_at)
+        SELECT 'a' || translate(lpad(to_hex(n), 11, '0'), '0189', 'ghij'), 'desk-' || n, 'interactive', u.id, p.id,
+            u.domain_id, 'registry.example.org/team/image:1', 'starter', '[]',
+            '{"cpu": 1000, "mem": 1073741824}', CAST(:spec AS jsonb), CAST(:state AS varchar), '[]', false, 0, 0,
+            now() - n * interval '30 s', now() - n * interval '29 s',
+            CASE WHEN :state = 'TERMINATED' THEN now() - n * interval '1 s' END
+        FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) n, users u, projects p RETURNING *
+    )
+    INSERT INTO containers (id, session_id, role, index, image, slots, state, started_at, ended_at)
+    SELECT id, id, 'main', 0, image, slots, CASE state WHEN 'TERMINATED' THEN 'GONE' ELSE state END,
+        started_at, ended_at
+    FROM filled
+"""
+
+
+async def store(own: ControlPlane, first: int, last: int, *, state: str) -> None:
+    """Sessions `desk-FIRST` to `desk-LAST`, the newest first. state: RUNNING or TERMINATED."""
+    about = {"first": first, "last": last, "state": state, "spec": orjson.dumps(_SPEC.to_json()).decode()}
+    async with own.database.transaction() as tx:
+        await tx.execute(text(_FILL), about)
+    async with own.database.transaction() as tx:
+        await tx.execute(text("ANALYZE sessions, containers"))
