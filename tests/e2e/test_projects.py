@@ -103,7 +103,7 @@ def test_project_admin_fills_their_project_and_nothing_else(open_desk: Opener, r
 
 def test_user_sees_no_administration(open_desk: Opener, roles: Roles) -> None:
     desk = roles.desk(open_desk, roles.user)
-    expect(desk.page.get_by_text("Administration", exact=True)).to_have_count(0)
+    expect(desk.page.get_by_role("group", name="People")).to_have_count(0)
     desk.go("/site")
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("You do not have permission")
 

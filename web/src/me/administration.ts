@@ -12,27 +12,68 @@ import {
 import { may, mayBeyondOwn } from "./may";
 import { useMe } from "./use-me";
 
+type Area = "people" | "infrastructure" | "policy" | "system";
+
+/** All administration pages, in the order of the navigation. */
 function usePages() {
   const { t } = useLingui();
   const me = useMe();
   return [
-    { to: "/users", label: t`Users`, icon: IconUsers, shown: mayBeyondOwn(me, "user.read") },
-    { to: "/scheduler", label: t`Scheduler`, icon: IconListNumbers, shown: mayBeyondOwn(me, "share.read") },
-    { to: "/resources", label: t`Resources`, icon: IconServer2, shown: may(me, "node.update") },
+    {
+      to: "/users",
+      area: "people",
+      label: t`Users`,
+      icon: IconUsers,
+      shown: mayBeyondOwn(me, "user.read"),
+    },
+    {
+      to: "/providers",
+      area: "people",
+      label: t`Identity providers`,
+      icon: IconIdBadge2,
+      shown: may(me, "provider.read"),
+    },
+    {
+      to: "/resources",
+      area: "infrastructure",
+      label: t`Resources`,
+      icon: IconServer2,
+      shown: may(me, "node.update"),
+    },
     {
       to: may(me, "storage_host.update") ? "/storage" : "/storage/folders",
+      area: "infrastructure",
       label: t`Storage`,
       icon: IconDatabase,
       shown: mayBeyondOwn(me, "quota.read"),
     },
-    { to: "/policies", label: t`Resource policies`, icon: IconRuler2, shown: may(me, "policy.read") },
-    { to: "/audit", label: t`Audit`, icon: IconHistory, shown: mayBeyondOwn(me, "audit.read") },
-    { to: "/site", label: t`Configuration`, icon: IconAdjustments, shown: may(me, "site.read") },
     {
-      to: "/providers",
-      label: t`Identity providers`,
-      icon: IconIdBadge2,
-      shown: may(me, "provider.read"),
+      to: "/scheduler",
+      area: "infrastructure",
+      label: t`Scheduler`,
+      icon: IconListNumbers,
+      shown: mayBeyondOwn(me, "share.read"),
+    },
+    {
+      to: "/policies",
+      area: "policy",
+      label: t`Resource policies`,
+      icon: IconRuler2,
+      shown: may(me, "policy.read"),
+    },
+    {
+      to: "/audit",
+      area: "system",
+      label: t`Audit`,
+      icon: IconHistory,
+      shown: mayBeyondOwn(me, "audit.read"),
+    },
+    {
+      to: "/site",
+      area: "system",
+      label: t`Configuration`,
+      icon: IconAdjustments,
+      shown: may(me, "site.read"),
     },
   ] as const;
 }
@@ -40,6 +81,21 @@ function usePages() {
 /** The administration pages that the user may see. */
 export function useAdministration() {
   return usePages().filter(({ shown }) => shown);
+}
+
+/** The same pages under the headings of the navigation; areas without pages are left out. */
+export function useAdministrationAreas() {
+  const { t } = useLingui();
+  const pages = useAdministration();
+  const titles: Record<Area, string> = {
+    people: t({ context: "navigation", message: "People" }),
+    infrastructure: t({ context: "navigation", message: "Infrastructure" }),
+    policy: t({ context: "navigation", message: "Policy" }),
+    system: t({ context: "navigation", message: "System" }),
+  };
+  return (Object.keys(titles) as Area[])
+    .map((area) => ({ area, title: titles[area], pages: pages.filter((page) => page.area === area) }))
+    .filter((one) => one.pages.length > 0);
 }
 
 /** Pages that show every user a part: the anonymous queue, their own audit entries. */

@@ -1,5 +1,5 @@
-import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Badge, Stack, Text, Tooltip } from "@mantine/core";
+import { useLingui } from "@lingui/react/macro";
+import { ActionIcon, Badge, Divider, Stack, Text, Tooltip } from "@mantine/core";
 import {
   IconFolders,
   IconGauge,
@@ -12,7 +12,7 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { useAdministration } from "@/me/administration";
+import { useAdministrationAreas } from "@/me/administration";
 import { useNodesShown } from "@/me/use-nodes-shown";
 import { invitationsQuery } from "@/queries/invitations";
 import styles from "./Shell.module.css";
@@ -35,22 +35,28 @@ export function Navigation({ narrow, onNarrow }: Props) {
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),
     { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;
-  const administration = useAdministration();
+  const areas = useAdministrationAreas();
   const Fold = narrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;
   const foldLabel = narrow ? t`Expand menu` : t`Collapse menu`;
   return (
     <>
-      <Stack component="nav" gap={2} aria-label={t`Pages`} style={{ flex: 1 }}>
+      <Stack component="nav" gap={2} aria-label={t`Pages`} className={styles.pages}>
         {pages.map((page) => (
           <PageLink key={page.to} {...page} narrow={narrow} />
         ))}
-        {administration.length > 0 && !narrow && (
-          <Text size="xs" fw={600} c="dimmed" px="0.6rem" pt="md" pb={4}>
-            <Trans>Administration</Trans>
-          </Text>
-        )}
-        {administration.map((page) => (
-          <PageLink key={page.to} {...page} narrow={narrow} />
+        {areas.map(({ area, title, pages }) => (
+          <Stack key={area} gap={2} role="group" aria-label={title}>
+            {narrow ? (
+              <Divider my={6} />
+            ) : (
+              <Text size="xs" fw={600} c="dimmed" px="0.6rem" pt="sm" pb={2} aria-hidden>
+                {title}
+              </Text>
+            )}
+            {pages.map((page) => (
+              <PageLink key={page.to} {...page} narrow={narrow} />
+            ))}
+          </Stack>
         ))}
       </Stack>
       {onNarrow && (

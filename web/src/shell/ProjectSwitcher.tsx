@@ -12,8 +12,8 @@ export function ProjectSwitcher({ me }: { me: Me }) {
   if (me.projects.length < 2) {
     return (
       <Tooltip label={t`Project of new sessions`}>
-        <Text size="sm" c="dimmed" truncate maw={200} visibleFrom="xs">
-          <Trans>Project {project.name}</Trans>
+        <Text size="sm" c="dimmed" truncate maw={240} visibleFrom="xs">
+          <Trans>New sessions in: {project.name}</Trans>
         </Text>
       </Tooltip>
     );
@@ -28,9 +28,9 @@ export function ProjectSwitcher({ me }: { me: Me }) {
           c="var(--carrel-ink)"
           leftSection={<IconUsersGroup size={15} aria-hidden />}
           rightSection={<IconSelector size={14} aria-hidden />}
-          maw={220}
+          maw={260}
         >
-          <Trans>Project {project.name}</Trans>
+          <Trans>New sessions in: {project.name}</Trans>
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

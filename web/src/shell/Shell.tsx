@@ -12,6 +12,7 @@ import { useForbidden } from "@/me/administration";
 import { useOwnPreferences } from "@/me/preferences";
 import { useMe } from "@/me/use-me";
 import { Logo } from "@/ui/Logo";
+import { KeyHelp } from "@/ui/table/KeyHelp";
 import { ForbiddenPage } from "./ForbiddenPage";
 import { Navigation } from "./Navigation";
 import { NotificationBell } from "./NotificationBell";
@@ -83,6 +84,7 @@ export function Shell() {
       </AppShell.Main>
       <Palette me={me} />
       <ConflictDialog />
+      <KeyHelp />
     </AppShell>
   );
 }

@@ -4,6 +4,7 @@ import { notifications } from "@mantine/notifications";
 import {
   IconCheck,
   IconDeviceDesktop,
+  IconKeyboard,
   IconLanguage,
   IconLogout,
   IconMoon,
@@ -16,9 +17,10 @@ import type { Me } from "@/api/types";
 import { LANGUAGES, type Language } from "@/i18n";
 import { usePreferences } from "@/me/preferences";
 import { useLogout } from "@/queries/auth";
+import { setKeyHelp } from "@/ui/table/key-lines";
 import { About } from "./About";
 
-/** Links to the user's settings, and sign-out. */
+/** The user's settings, keyboard shortcuts, language, theme and sign-out, and the version. */
 export function UserMenu({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
   const { colorScheme } = useMantineColorScheme();
@@ -62,6 +64,13 @@ export function UserMenu({ me }: { me: Me }) {
           leftSection={<IconSettings size={16} aria-hidden />}
         >
           <Trans>Your settings</Trans>
+        </Menu.Item>
+        <Menu.Item
+          closeMenuOnClick
+          onClick={() => setKeyHelp(true)}
+          leftSection={<IconKeyboard size={16} aria-hidden />}
+        >
+          <Trans>Keyboard shortcuts</Trans>
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>

@@ -53,7 +53,10 @@ export function KeypairsPage() {
     onSecret: setMade,
   });
   const make = () => change({ form: "new" });
-  usePageKeys({ onNew: make, onSearch: () => searchBox.current?.focus() });
+  usePageKeys({
+    make: { label: t`New keypair`, refusal: refused, onClick: make },
+    onSearch: () => searchBox.current?.focus(),
+  });
 
   return (
     <div className={styles.page}>

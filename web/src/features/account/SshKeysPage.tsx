@@ -86,7 +86,10 @@ export function SshKeysPage() {
   const make = () => change({ form: "new" });
   const making = search.form === "new";
   useReturnFocus(making);
-  usePageKeys({ onNew: make, onSearch: () => searchBox.current?.focus() });
+  usePageKeys({
+    make: { label: t`New SSH key`, refusal: refused, onClick: make },
+    onSearch: () => searchBox.current?.focus(),
+  });
 
   return (
     <div className={styles.page}>

@@ -87,7 +87,10 @@ export function TokensPage() {
   const make = () => change({ form: "new" });
   const making = search.form === "new";
   useReturnFocus(making);
-  usePageKeys({ onNew: make, onSearch: () => searchBox.current?.focus() });
+  usePageKeys({
+    make: { label: t`New token`, refusal: refusal("token.create"), onClick: make },
+    onSearch: () => searchBox.current?.focus(),
+  });
 
   return (
     <div className={styles.page}>

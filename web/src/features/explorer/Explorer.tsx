@@ -17,7 +17,6 @@ import { Crumbs } from "./Crumbs";
 import { DirectoryTree } from "./DirectoryTree";
 import styles from "./Explorer.module.css";
 import { ExplorerBar } from "./ExplorerBar";
-import { FileKeyHelp } from "./FileKeyHelp";
 import { FileTable } from "./FileTable";
 import { FolderUploads } from "./FolderUploads";
 import { isEditable } from "./kinds";
@@ -45,7 +44,6 @@ export function Explorer({ folder }: { folder: Folder }) {
     useMediaQuery("(max-width: 74.99em)", undefined, { getInitialValueInEffect: false }) ?? false;
   const searchBox = useRef<HTMLInputElement>(null);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const [helpOpen, setHelpOpen] = useState(false);
   const path = search.path ?? "";
   const sharing = useLast(search.share);
   useReturnFocus(search.share !== undefined);
@@ -78,7 +76,7 @@ export function Explorer({ folder }: { folder: Folder }) {
     [goTo, change],
   );
   const edit = useCallback((entry: FileEntry) => change({ file: entry.path, edit: "yes" }), [change]);
-  usePageKeys({ onSearch: () => searchBox.current?.focus(), onHelp: () => setHelpOpen(true) });
+  usePageKeys({ onSearch: () => searchBox.current?.focus() });
 
   const preview = search.file !== undefined && (
     <Suspense fallback={null}>
@@ -107,7 +105,6 @@ export function Explorer({ folder }: { folder: Folder }) {
           phone={phone}
           onSearch={(q) => change({ q }, true)}
           onShare={() => change({ share: "yes" })}
-          onHelp={() => setHelpOpen(true)}
         />
       </div>
       <div className={styles.body}>
@@ -182,7 +179,6 @@ export function Explorer({ folder }: { folder: Folder }) {
       >
         {phone && preview}
       </Drawer>
-      <FileKeyHelp opened={helpOpen} onClose={() => setHelpOpen(false)} />
       <Suspense fallback={null}>
         {sharing && (
           <ShareDrawer

@@ -31,12 +31,11 @@ interface Props {
   phone: boolean;
   onSearch: (q: string | undefined) => void;
   onShare: () => void;
-  onHelp: () => void;
 }
 
 /** Search, upload and new directory; with a selection, the actions on it. */
 export function ExplorerBar(props: Props) {
-  const { ref, path, q, acts, selection, total, phone, onSearch, onShare, onHelp } = props;
+  const { ref, path, q, acts, selection, total, phone, onSearch, onShare } = props;
   const { t } = useLingui();
   const navigate = useNavigate();
   const refusal = useRefusal();
@@ -63,7 +62,7 @@ export function ExplorerBar(props: Props) {
         value={q}
         onChange={onSearch}
       />
-      {!phone && <KeyHelpButton onClick={onHelp} />}
+      {!phone && <KeyHelpButton />}
       <MainButton
         variant="default"
         icon={IconPlayerPlay}

@@ -1,5 +1,7 @@
+import { useLingui } from "@lingui/react/macro";
 import type { KeyboardEvent } from "react";
 import type { FileEntry } from "@/api/types";
+import { useKeyLines } from "@/ui/table/key-lines";
 import type { FileSelection } from "./use-file-selection";
 
 interface Options {
@@ -23,7 +25,18 @@ const PAGE = 15;
  * all; Enter opens, Backspace goes up, F2 renames, Delete deletes, Escape clears the selection.
  */
 export function useFileKeys(options: Options): (event: KeyboardEvent<HTMLElement>) => void {
+  const { t } = useLingui();
   const { entries, selection, scrollTo, focusRow } = options;
+  useKeyLines([
+    [["↑", "↓"], t`Move between rows`],
+    [["Enter"], t`Open`],
+    [["⌫"], t`Go up`],
+    [["Shift", "↓"], t`Select a range`],
+    [["Space"], t`Select`],
+    [["Ctrl", "A"], t`Select all`],
+    [["F2"], t`Rename`],
+    [["Delete"], t`Delete`],
+  ]);
   return (event) => {
     if (event.target instanceof Element && event.target.closest("input, textarea, [role=menu]")) return;
     const at = entries.findIndex(({ path }) => path === selection.focused);

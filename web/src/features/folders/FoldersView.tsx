@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useDeferredValue, useRef, useState } from "react";
+import { type ReactNode, useCallback, useDeferredValue, useRef } from "react";
 import type { Folder } from "@/api/types";
 import { useRefusal } from "@/me/may";
 import { everyFolder, type FolderFilter, foldersListQuery } from "@/queries/folders";
@@ -14,7 +14,7 @@ import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import type { Column } from "@/ui/table/column";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
-import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
+import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import { serverSort } from "@/ui/table/sorted";
@@ -59,7 +59,6 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
   const acts = useFolderActs();
   const refusal = useRefusal();
   const searchBox = useRef<HTMLInputElement>(null);
-  const [helpOpen, setHelpOpen] = useState(false);
   const trash = search.list === "trash";
   const columns = trash ? TRASH_COLUMNS : FOLDER_COLUMNS;
   const [visible, setVisible] = useColumnChoice(trash ? "trash" : "folders", columns);
@@ -109,9 +108,8 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
     Delete: keyToDelete(folder, acts),
   });
   usePageKeys({
-    onNew: whyNotMake ? undefined : make,
+    make: { label: t`New folder`, refusal: whyNotMake, onClick: make },
     onSearch: () => searchBox.current?.focus(),
-    onHelp: () => setHelpOpen(true),
   });
   const filtered = Object.keys(NO_FILTER).some((key) => search[key as keyof typeof NO_FILTER] !== undefined);
 
@@ -128,7 +126,7 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
           <>
             <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
             <ExportButton name="folders" fields={FOLDER_FIELDS} all={() => everyFolder(filter)} />
-            <KeyHelpButton onClick={() => setHelpOpen(true)} />
+            <KeyHelpButton />
           </>
         }
         action={
@@ -165,6 +163,10 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
         opened={search.open}
         onOpen={open}
         acts={rowActs}
+        actLines={[
+          [["O"], t`Open files`],
+          [["Delete"], trash ? t`Delete permanently` : t`Move to trash`],
+        ]}
         tools={tools}
         toolsWidth="7.25rem"
         minWidth={widthOf(columns.filter(({ key }) => visible.includes(key)))}
@@ -194,17 +196,6 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
           onMore={more}
         />
       )}
-      <KeyHelp
-        lines={[
-          [["Enter"], t`Show details`],
-          [["O"], t`Open files`],
-          [["X"], t`Select`],
-          [["Delete"], trash ? t`Delete permanently` : t`Move to trash`],
-          [["N"], t`New folder`],
-        ]}
-        opened={helpOpen}
-        onClose={() => setHelpOpen(false)}
-      />
       <FolderDialogs search={search} change={change} acts={acts} onBrowse={browse} />
     </>
   );

@@ -3,7 +3,7 @@ import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useRef, useState } from "react";
+import { Suspense, useCallback, useDeferredValue, useRef } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
@@ -16,7 +16,7 @@ import { useAddress } from "@/routing/use-address";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
-import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
+import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
@@ -67,9 +67,8 @@ export function SessionsPage() {
   const search = route.useSearch();
   const me = useMe();
   const actions = useSessionActions();
-  const { acts, keyLines } = useSessionKeys(actions);
+  const { acts, actLines } = useSessionKeys(actions);
   const searchBox = useRef<HTMLInputElement>(null);
-  const [helpOpen, setHelpOpen] = useState(false);
   const selection = useSelection(idOf, canEnd);
   const launched = useLast(search.launch);
   const shown = useLast(search.session);
@@ -101,7 +100,10 @@ export function SessionsPage() {
     (session: Session) => <RowTools session={session} actions={actions} />,
     [actions],
   );
-  usePageKeys({ onNew: launch, onSearch: () => searchBox.current?.focus(), onHelp: () => setHelpOpen(true) });
+  usePageKeys({
+    make: { label: t`Start a session`, onClick: launch },
+    onSearch: () => searchBox.current?.focus(),
+  });
 
   return (
     <div className={styles.page}>
@@ -120,7 +122,7 @@ export function SessionsPage() {
           <>
             <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
             <ExportButton name="sessions" fields={SESSION_FIELDS} all={() => everySession(filter)} />
-            <KeyHelpButton onClick={() => setHelpOpen(true)} />
+            <KeyHelpButton />
           </>
         }
         action={
@@ -157,6 +159,7 @@ export function SessionsPage() {
         opened={search.session}
         onOpen={open}
         acts={acts}
+        actLines={actLines}
         headingOf={search.by === "project" ? projectOf : undefined}
         tools={tools}
         toolsWidth="7.25rem"
@@ -183,7 +186,6 @@ export function SessionsPage() {
         sorted={search.sort !== undefined}
         onMore={more}
       />
-      <KeyHelp lines={keyLines} opened={helpOpen} onClose={() => setHelpOpen(false)} />
       <Suspense fallback={null}>
         {launched && (
           <LauncherDrawer

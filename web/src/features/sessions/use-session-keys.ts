@@ -1,14 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
 import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
-import type { KeyLine } from "@/ui/table/KeyHelp";
+import type { KeyLine } from "@/ui/table/key-lines";
 import type { RowActs } from "@/ui/table/use-row-keys";
 import type { SessionActions } from "./use-actions";
 
 /** Keyboard shortcuts of the session list, with their help texts. */
 export function useSessionKeys(actions: SessionActions): {
   acts: (session: Session) => RowActs;
-  keyLines: KeyLine[];
+  actLines: KeyLine[];
 } {
   const { t } = useLingui();
   const acts = (session: Session): RowActs => {
@@ -20,13 +20,10 @@ export function useSessionKeys(actions: SessionActions): {
       Delete: hasEnded(session.state) ? undefined : () => actions.terminate([session]),
     };
   };
-  const keyLines: KeyLine[] = [
-    [["N"], t`Start a session`],
-    [["Enter"], t`Show session`],
+  const actLines: KeyLine[] = [
     [["T"], t`Open terminal`],
     [["O"], t`Open JupyterLab`],
-    [["X"], t`Select session`],
     [["Del"], t`Terminate session`],
   ];
-  return { acts, keyLines };
+  return { acts, actLines };
 }

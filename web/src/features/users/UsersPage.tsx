@@ -3,7 +3,7 @@ import { Button, Group } from "@mantine/core";
 import { IconPlus, IconUsersPlus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Suspense, useCallback, useDeferredValue, useRef, useState } from "react";
+import { Suspense, useCallback, useDeferredValue, useRef } from "react";
 import type { User } from "@/api/types";
 import { useRefusal } from "@/me/may";
 import { everyUser, type UserFilter, usersListQuery } from "@/queries/users";
@@ -14,7 +14,7 @@ import { MainButton } from "@/ui/MainButton";
 import { ColumnMenu } from "@/ui/table/ColumnMenu";
 import { DataTable } from "@/ui/table/DataTable";
 import { ExportButton } from "@/ui/table/ExportButton";
-import { KeyHelp, KeyHelpButton } from "@/ui/table/KeyHelp";
+import { KeyHelpButton } from "@/ui/table/KeyHelp";
 import { ListFoot } from "@/ui/table/ListFoot";
 import { ListToolbar } from "@/ui/table/ListToolbar";
 import styles from "@/ui/table/list.module.css";
@@ -48,7 +48,6 @@ export function UsersPage() {
   const acts = useUserActs();
   const refusal = useRefusal();
   const searchBox = useRef<HTMLInputElement>(null);
-  const [helpOpen, setHelpOpen] = useState(false);
   const [visible, setVisible] = useColumnChoice("users", USER_COLUMNS);
   const shown = useLast(search.user);
   const edited = useLast(search.edit);
@@ -84,9 +83,8 @@ export function UsersPage() {
     Delete: acts.whyNotPurge(user) === null ? () => acts.purge([user]) : undefined,
   });
   usePageKeys({
-    onNew: whyNotMake ? undefined : make,
+    make: { label: t`New user`, refusal: whyNotMake, onClick: make },
     onSearch: () => searchBox.current?.focus(),
-    onHelp: () => setHelpOpen(true),
   });
   const filtered = [filter.q, filter.state, filter.role, filter.domain, filter.project].some(Boolean);
 
@@ -104,7 +102,7 @@ export function UsersPage() {
           <>
             <ColumnMenu columns={USER_COLUMNS} chosen={visible} onChange={setVisible} />
             <ExportButton name="users" fields={USER_FIELDS} all={() => everyUser(filter)} />
-            <KeyHelpButton onClick={() => setHelpOpen(true)} />
+            <KeyHelpButton />
           </>
         }
         action={
@@ -146,6 +144,10 @@ export function UsersPage() {
         opened={search.user}
         onOpen={open}
         acts={rowActs}
+        actLines={[
+          [["E"], t`Edit`],
+          [["Delete"], t`Delete permanently`],
+        ]}
         tools={tools}
         toolsWidth="7.25rem"
         minWidth="72rem"
@@ -187,17 +189,6 @@ export function UsersPage() {
           onMore={more}
         />
       )}
-      <KeyHelp
-        lines={[
-          [["Enter"], t`Open`],
-          [["X"], t`Select`],
-          [["E"], t`Edit`],
-          [["Delete"], t`Delete permanently`],
-          [["N"], t`New user`],
-        ]}
-        opened={helpOpen}
-        onClose={() => setHelpOpen(false)}
-      />
       <Suspense fallback={null}>
         <CreateUserDrawer opened={search.make === "one"} onClose={() => change({ make: undefined })} />
         <CreateManyDrawer opened={search.make === "many"} onClose={() => change({ make: undefined })} />

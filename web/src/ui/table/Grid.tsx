@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { Column } from "./column";
 import { withHeadings } from "./headings";
+import { type KeyLine, useKeyLines } from "./key-lines";
 import { Row } from "./Row";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader, type Sorting } from "./SortHeader";
@@ -39,6 +40,8 @@ export interface GridProps<T> {
   onOpen?: (row: T) => void;
   /** Further shortcuts of the focused row; arrows, Enter and X are reserved. */
   acts?: (row: T) => RowActs;
+  /** What the help says about `acts`. */
+  actLines?: KeyLine[];
   /** The heading under which a row stands; none by default. Keep the function stable. */
   headingOf?: (row: T) => string;
   /** The row buttons. Keep the function stable while its output is the same. */
@@ -101,6 +104,10 @@ export function Grid<T>(props: GridProps<T>) {
     onOpen: onOpen && ((row) => !props.look(row).requested && onOpen(row)),
     onToggle: selection && ((index) => ordered[index] !== undefined && selection.toggle(ordered[index])),
   });
+  const lines: KeyLine[] = [[["↑", "↓"], t`Move between rows (J and K too)`]];
+  if (onOpen) lines.push([["Enter"], t`Show details`]);
+  if (selection) lines.push([["X"], t`Select`]);
+  useKeyLines([...lines, ...(props.actLines ?? [])]);
   const width = shown.length + (selection ? 1 : 0) + (props.tools ? 1 : 0);
 
   return (

@@ -1,33 +1,30 @@
 import { useLingui } from "@lingui/react/macro";
 import { ActionIcon, Kbd, Modal, Table, Tooltip } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
 import { IconKeyboard } from "@tabler/icons-react";
+import { type KeyLine, keyLines, setKeyHelp, useKeyHelpOpen } from "./key-lines";
+import { modalIsOpen } from "./use-page-keys";
 
-export type KeyLine = readonly [keys: string[], what: string];
-
-/** The keyboard shortcuts of a page; `lines` are the page's own. */
-export function KeyHelp({
-  lines,
-  opened,
-  onClose,
-}: {
-  lines: KeyLine[];
-  opened: boolean;
-  onClose: () => void;
-}) {
+/** The keyboard shortcuts of the shown page, opened by "?". */
+export function KeyHelp() {
   const { t } = useLingui();
+  const opened = useKeyHelpOpen();
+  const open = () => modalIsOpen() || setKeyHelp(true);
+  useHotkeys([
+    ["shift+?", open],
+    ["?", open],
+  ]);
   const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
   const all: KeyLine[] = [
     [[mac ? "⌘" : "Ctrl", "K"], t`Search and commands`],
-    [["/"], t`Search the list`],
-    [["↑", "↓"], t`Move between rows (J and K too)`],
-    ...lines,
+    ...keyLines(),
     [["Esc"], t`Close`],
     [["?"], t`This list`],
   ];
   return (
     <Modal
       opened={opened}
-      onClose={onClose}
+      onClose={() => setKeyHelp(false)}
       title={t`Keyboard shortcuts`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
@@ -52,11 +49,16 @@ export function KeyHelp({
 }
 
 /** Opens the list of keyboard shortcuts. */
-export function KeyHelpButton({ onClick }: { onClick: () => void }) {
+export function KeyHelpButton() {
   const { t } = useLingui();
   return (
     <Tooltip label={t`Keyboard shortcuts`}>
-      <ActionIcon variant="subtle" color="gray" aria-label={t`Keyboard shortcuts`} onClick={onClick}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={t`Keyboard shortcuts`}
+        onClick={() => setKeyHelp(true)}
+      >
         <IconKeyboard size={18} stroke={1.6} aria-hidden />
       </ActionIcon>
     </Tooltip>

@@ -73,10 +73,7 @@ export function ListPage<T>({ title, name, search, onChange, list, onMore, make,
   const [visible, setVisible] = useColumnChoice(name, columns);
   usePageTitle(title);
   useReturnFocus([search.open, search.form, search.edit, search.make].some((one) => one !== undefined));
-  usePageKeys({
-    onNew: make && !make.refusal ? make.onClick : undefined,
-    onSearch: () => searchBox.current?.focus(),
-  });
+  usePageKeys({ make, onSearch: () => searchBox.current?.focus() });
   return (
     <div className={styles.page}>
       {props.tabs}

@@ -1,23 +1,31 @@
+import { useLingui } from "@lingui/react/macro";
 import { useHotkeys } from "@mantine/hooks";
+import { type KeyLine, useKeyLines } from "./key-lines";
 
 interface Keys {
-  onNew?: () => void;
+  /** The button that creates an item. */
+  make?: { label: string; refusal?: string | null; onClick: () => void };
   onSearch?: () => void;
-  onHelp?: () => void;
 }
 
-/** Page-wide keyboard shortcuts, disabled while typing in a field. */
-export function usePageKeys({ onNew, onSearch, onHelp }: Keys): void {
+/** An open dialog handles its own keys. */
+export const modalIsOpen = (): boolean => document.querySelector("[aria-modal='true']") !== null;
+
+/** Page-wide keyboard shortcuts, disabled while typing in a field; the help lists them. */
+export function usePageKeys({ make, onSearch }: Keys): void {
+  const { t } = useLingui();
+  const onNew = make && !make.refusal ? make.onClick : undefined;
   const quiet = (act: (() => void) | undefined) => (event: KeyboardEvent) => {
-    // An open dialog or drawer handles its own keys.
-    if (!act || document.querySelector("[aria-modal='true']")) return;
+    if (!act || modalIsOpen()) return;
     event.preventDefault();
     act();
   };
   useHotkeys([
     ["n", quiet(onNew)],
     ["/", quiet(onSearch)],
-    ["shift+?", quiet(onHelp)],
-    ["?", quiet(onHelp)],
   ]);
+  const lines: KeyLine[] = [];
+  if (onSearch) lines.push([["/"], t`Search the list`]);
+  if (make && onNew) lines.push([["N"], make.label]);
+  useKeyLines(lines);
 }
