@@ -65,6 +65,13 @@ def test_start_stays_in_view_and_leads_into_the_session(desk: Desk) -> None:
     start = drawer.get_by_role("button", name="Start", exact=True)
     expect(drawer.locator("[data-verdict=starts]")).to_be_in_viewport(ratio=1)
     expect(start).to_be_in_viewport(ratio=1)
+    # The buttons are at the end of the drawer, also where the form is shorter.
+    desk.page.set_viewport_size({"width": 1440, "height": 1600})
+    desk.page.wait_for_function(
+        "() => [...document.querySelectorAll('[role=dialog] form > * > :last-child')]"
+        ".some((footer) => footer.getBoundingClientRect().bottom > innerHeight - 2)"
+    )
+    desk.page.set_viewport_size({"width": 1440, "height": 900})
     drawer.get_by_role("button", name="Add folder").or_(
         drawer.get_by_text("Folders").first
     ).first.scroll_into_view_if_needed()

@@ -18,6 +18,7 @@ describe("a chart", () => {
     expect(valueTicks(262.5, "decimal")).toEqual([0, 100, 200]);
     expect(valueTicks(2 ** 30, "binary")).toEqual([0, 0.25, 0.5, 0.75, 1].map((part) => part * 2 ** 30));
     expect(valueTicks(3 * 2 ** 30, "binary").at(-1)).toBe(3 * 2 ** 30);
+    expect(valueTicks(1.05, "whole")).toEqual([0, 1]);
     expect(valueTicks(0, "decimal")).toEqual([0]);
   });
 

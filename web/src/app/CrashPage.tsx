@@ -1,7 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Group, Stack, Title } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { Problem } from "@/api/problem";
+import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** The error page for a page that failed to load or to render. */
@@ -23,13 +24,13 @@ export function CrashPage({ error, reset }: ErrorComponentProps) {
         });
   return (
     <Stack maw={560} mx="auto" mih="60vh" justify="center" p="xl">
-      <Title order={1} size="h2">
+      <PageTitle>
         {problem.unreachable && problem.code !== "page.broken" ? (
           <Trans>The server is unreachable</Trans>
         ) : (
           <Trans>This page failed to load</Trans>
         )}
-      </Title>
+      </PageTitle>
       <ProblemAlert problem={problem} />
       <Group>
         <Button onClick={again}>

@@ -1,13 +1,14 @@
 import { Trans } from "@lingui/react/macro";
-import { Button, Stack, Text, Title } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { PageTitle } from "@/ui/PageTitle";
 
 export function NotFoundPage() {
   return (
     <Stack component="main" align="center" justify="center" mih="60vh" p="xl" gap="sm">
-      <Title order={1} size="h2">
+      <PageTitle>
         <Trans>Page not found</Trans>
-      </Title>
+      </PageTitle>
       <Text c="dimmed" ta="center">
         <Trans>The link may be out of date or mistyped.</Trans>
       </Text>

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { PageTitle } from "@/ui/PageTitle";
 import { usePageTitle } from "@/ui/use-page-title";
 
 /** Shown instead of an administration page that the user may not see. */
@@ -9,9 +10,9 @@ export function ForbiddenPage() {
   usePageTitle(t`No permission`);
   return (
     <Stack maw={560} mx="auto" mih="50vh" justify="center" p="xl">
-      <Title order={1} size="h2">
+      <PageTitle>
         <Trans>You do not have permission to see this page</Trans>
-      </Title>
+      </PageTitle>
       <Text>
         <Trans>It is for administrators. If you need it, ask one for a role that includes it.</Trans>
       </Text>

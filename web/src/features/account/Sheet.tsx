@@ -1,5 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
+import { PageTitle } from "@/ui/PageTitle";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./SettingsPage.module.css";
 
@@ -10,9 +11,7 @@ export function Sheet({ title, text, children }: { title: string; text?: ReactNo
     <div className={styles.sheet}>
       <Stack gap="md">
         <div>
-          <Title order={1} size="h3">
-            {title}
-          </Title>
+          <PageTitle>{title}</PageTitle>
           {text && (
             <Text size="sm" c="dimmed" mt={4}>
               {text}

@@ -10,6 +10,7 @@ import { groupsChoiceQuery } from "@/queries/groups";
 import { sessionsCheckQuery } from "@/queries/sessions";
 import type { DashboardSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
+import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Dashboard.module.css";
@@ -43,9 +44,9 @@ export function DashboardPage() {
   return (
     <div className={styles.page}>
       <Group gap="md" mb="md">
-        <Title order={1} size="h2">
+        <PageTitle>
           <Trans>Dashboard</Trans>
-        </Title>
+        </PageTitle>
         {names.length > 1 && (
           <Select
             size="xs"

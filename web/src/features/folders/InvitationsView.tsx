@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Card, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Button, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -9,6 +9,7 @@ import { useProblemText } from "@/sentences/use-problem-text";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
+import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "@/ui/table/list.module.css";
 import { PermissionText } from "./badges";
@@ -20,9 +21,9 @@ export function InvitationsView() {
   return (
     <>
       <div className={styles.bar}>
-        <Title order={1} size="h3" className={styles.title}>
+        <PageTitle className={styles.title}>
           <Trans>Invitations</Trans>
-        </Title>
+        </PageTitle>
       </div>
       <Stack px="md" pb="md" gap="sm" maw={720} style={{ overflow: "auto" }}>
         {query.isPending && <Skeleton height={96} aria-busy />}

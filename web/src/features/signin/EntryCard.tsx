@@ -1,10 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
-import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense } from "react";
 import { signInOptionsQuery } from "@/queries/auth";
 import { Logo } from "@/ui/Logo";
+import { PageTitle } from "@/ui/PageTitle";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Entry.module.css";
 import { LanguageChoice } from "./LanguageChoice";
@@ -44,9 +45,7 @@ export function EntryCard({ title, text, children, back = false }: Props) {
             </section>
           )}
           <Stack gap={4}>
-            <Title order={1} size="h3">
-              {title}
-            </Title>
+            <PageTitle>{title}</PageTitle>
             {text && (
               <Text size="sm" c="dimmed" component="div">
                 {text}

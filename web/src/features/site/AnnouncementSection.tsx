@@ -5,7 +5,7 @@ import { Suspense } from "react";
 import { part } from "@/routing/part";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
-import { Section } from "./Section";
+import { BELOW, Section } from "./Section";
 
 const Announced = part(() => import("./Announced").then((m) => m.Announced));
 
@@ -25,7 +25,7 @@ export function AnnouncementSection({ form }: { form: UseFormReturnType<SiteValu
         maxRows={12}
         maxLength={4000}
         description={<DefaultHint form={form} name="announcement" text={<Trans>none</Trans>} />}
-        inputWrapperOrder={["label", "input", "description", "error"]}
+        inputWrapperOrder={BELOW}
         {...form.getInputProps("announcement")}
       />
       {text.trim() !== "" && (

@@ -19,7 +19,7 @@ import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
-import { Section } from "./Section";
+import { BELOW, Section } from "./Section";
 
 interface Props {
   form: UseFormReturnType<SiteValues>;
@@ -28,8 +28,6 @@ interface Props {
   password: string | null | undefined;
   onPassword: (password: string | null | undefined) => void;
 }
-
-const BELOW = ["label", "input", "description", "error"] as ("label" | "input" | "description" | "error")[];
 
 /** The mail server, with a test. */
 export function MailSection({ form, site, password, onPassword }: Props) {

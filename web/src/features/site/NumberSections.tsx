@@ -6,7 +6,7 @@ import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { formatWhole } from "@/ui/format";
 import { DefaultHint } from "./DefaultHint";
 import { type Setting, SITE_DEFAULTS, type SiteValues } from "./defaults";
-import { Section } from "./Section";
+import { BELOW, Section } from "./Section";
 
 type NumberSetting = {
   [Name in Setting]: SiteValues[Name] extends number ? Name : never;
@@ -29,7 +29,7 @@ export function NumberField({ form, name, label, min, max }: NumberProps) {
     <NumberInput
       label={label}
       description={<DefaultHint form={form} name={name} text={SITE_DEFAULTS[name]} />}
-      inputWrapperOrder={["label", "input", "description", "error"]}
+      inputWrapperOrder={BELOW}
       min={min}
       max={max}
       allowDecimal={false}
@@ -55,6 +55,8 @@ function DurationField({ form, name, label, seconds, units }: DurationProps) {
     <DurationInput
       label={label}
       description={<DefaultHint form={form} name={name} text={usual} />}
+      inputWrapperOrder={BELOW}
+      size="sm"
       units={units}
       value={form.values[name] * seconds}
       onChange={(span) => form.setFieldValue(name, Math.round(span / seconds) as never)}
@@ -160,7 +162,7 @@ export function SessionsSection({ form }: Given) {
         <Select
           label={t`Required for`}
           description={<DefaultHint form={form} name="second_factor" text={<Trans>none</Trans>} />}
-          inputWrapperOrder={["label", "input", "description", "error"]}
+          inputWrapperOrder={BELOW}
           allowDeselect={false}
           data={whom}
           {...form.getInputProps("second_factor")}

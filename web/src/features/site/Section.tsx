@@ -1,5 +1,8 @@
-import { Paper, Stack, Text, Title } from "@mantine/core";
+import { type InputWrapperProps, Paper, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
+
+/** Descriptions below their inputs, where the defaults line up. */
+export const BELOW: InputWrapperProps["inputWrapperOrder"] = ["label", "input", "description", "error"];
 
 /** A group of settings. */
 export function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {

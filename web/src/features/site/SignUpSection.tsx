@@ -7,7 +7,7 @@ import { projectsChoiceQuery } from "@/queries/projects";
 import { DefaultHint } from "./DefaultHint";
 import type { SiteValues } from "./defaults";
 import { NumberField } from "./NumberSections";
-import { Section } from "./Section";
+import { BELOW, Section } from "./Section";
 
 /** Whether users may sign up, and their default domain and project. */
 export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> }) {
@@ -59,7 +59,7 @@ export function SignUpSection({ form }: { form: UseFormReturnType<SiteValues> })
       <TagsInput
         label={t`Allowed e-mail domains`}
         description={<DefaultHint form={form} name="sign_up_email_domains" text={<Trans>anyone</Trans>} />}
-        inputWrapperOrder={["label", "input", "description", "error"]}
+        inputWrapperOrder={BELOW}
         placeholder="example.org"
         disabled={off}
         splitChars={[",", " "]}

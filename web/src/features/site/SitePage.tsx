@@ -1,8 +1,9 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { siteShowQuery } from "@/queries/site";
+import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 import { SiteContents } from "./SiteContents";
@@ -18,9 +19,9 @@ export function SitePage() {
   return (
     <Stack p="md" gap="md">
       <div>
-        <Title order={1} size="h3">
+        <PageTitle>
           <Trans>Configuration</Trans>
-        </Title>
+        </PageTitle>
         <Text size="sm" c="dimmed">
           <Trans>Settings apply to the whole site immediately, without a restart.</Trans>
         </Text>

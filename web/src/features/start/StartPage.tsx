@@ -1,11 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Title } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useMe } from "@/me/use-me";
 import { imagesListQuery } from "@/queries/images";
 import { resourcesShowQuery } from "@/queries/resources";
 import { sessionsListQuery } from "@/queries/sessions";
+import { PageTitle } from "@/ui/PageTitle";
 import { CommandCard } from "./CommandCard";
 import { LaunchCard } from "./LaunchCard";
 import { RecentCard } from "./RecentCard";
@@ -24,9 +24,9 @@ export function StartPage() {
   const name = me.user.name || me.user.email.split("@")[0];
   return (
     <div className={styles.page}>
-      <Title order={1} size="h2" className={styles.greeting}>
+      <PageTitle className={styles.greeting}>
         <Trans>Welcome, {name}</Trans>
-      </Title>
+      </PageTitle>
       <div className={styles.cards}>
         <LaunchCard last={sessions[0]} images={images.data} />
         <ResourcesCard resources={resources.data} problem={resources.error} />

@@ -61,6 +61,7 @@ export function useCharts(measures: Measures | undefined): Chart[] {
             ...line("sessions.pending", t`Pending`, "--carrel-busy"),
           ],
           format: count,
+          scale: "whole",
         },
       },
       {
@@ -69,6 +70,7 @@ export function useCharts(measures: Measures | undefined): Chart[] {
           title: t`Median wait of started sessions`,
           lines: line("wait_s", t`Wait`, "--carrel-busy"),
           format: (value) => formatDuration(value * 1000, i18n.locale),
+          scale: "whole",
         },
       },
     ];

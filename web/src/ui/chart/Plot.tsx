@@ -68,7 +68,7 @@ function options(root: HTMLElement, latest: { current: PlotProps }, locale: stri
     width: root.clientWidth,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false },
@@ -93,7 +93,7 @@ function options(root: HTMLElement, latest: { current: PlotProps }, locale: stri
     },
     scales: {
       x: { range: () => [...latest.current.range] },
-      y: { range: (_, __, max) => [0, (max ?? 0) * 1.05 || 1] },
+      y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.05, scale === "whole" ? 1 : 0) || 1] },
     },
     axes: [
       {

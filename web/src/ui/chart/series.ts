@@ -15,8 +15,8 @@ export interface Line {
 /** Unix seconds. */
 export type Range = readonly [from: number, to: number];
 
-/** The steps of an axis: powers of two for bytes, round decimals otherwise. */
-export type Scale = "binary" | "decimal";
+/** The steps of an axis: powers of two for bytes, round decimals otherwise, not below 1 for whole numbers. */
+export type Scale = "binary" | "decimal" | "whole";
 
 const TICKS = 4;
 const DAY_S = 86_400;
@@ -50,6 +50,7 @@ export function valueTicks(top: number, scale: Scale): number[] {
   } else {
     const size = 10 ** Math.floor(Math.log10(rough));
     step = size * ([1, 2, 5].find((factor) => factor * size >= rough) ?? 10);
+    if (scale === "whole") step = Math.max(step, 1);
   }
   return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, index) => index * step);
 }

@@ -1,12 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
-import { Group, Input, NumberInput, Select } from "@mantine/core";
+import { Group, Input, type InputWrapperProps, NumberInput, Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
 const SIZES = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 export type DurationUnit = keyof typeof SIZES;
 const UNITS: DurationUnit[] = ["s", "m", "h", "d"];
 
-interface Props {
+interface Props extends Pick<InputWrapperProps, "inputWrapperOrder"> {
   label: string;
   description?: ReactNode;
   /** The label is visible elsewhere: use it only for screen readers. */
@@ -22,6 +22,7 @@ interface Props {
   /** Shown while the field is disabled. */
   placeholder?: string;
   error?: ReactNode;
+  size?: "xs" | "sm";
 }
 
 /** A duration as a number and its unit. */
@@ -35,6 +36,8 @@ export function DurationInput(props: Props) {
     onChange,
     onClear,
     units: offered = UNITS,
+    size = "xs",
+    inputWrapperOrder,
     ...rest
   } = props;
   const { t } = useLingui();
@@ -47,10 +50,11 @@ export function DurationInput(props: Props) {
       labelElement="div"
       description={description}
       error={error}
+      inputWrapperOrder={inputWrapperOrder}
     >
       <Group gap="xs" mt={labelled ? 0 : 6} wrap="nowrap">
         <NumberInput
-          size="xs"
+          size={size}
           style={{ flex: 1 }}
           aria-label={label}
           min={0}
@@ -64,7 +68,7 @@ export function DurationInput(props: Props) {
           {...rest}
         />
         <Select
-          size="xs"
+          size={size}
           w={110}
           aria-label={t`Unit of: ${label}`}
           allowDeselect={false}

@@ -48,7 +48,7 @@ export function Form({
     event.preventDefault();
   };
   return (
-    <form onSubmit={send} onKeyDown={onKeyDown} noValidate>
+    <form className={styles.form} onSubmit={send} onKeyDown={onKeyDown} noValidate>
       <Stack gap="lg">
         {children}
         {command && (

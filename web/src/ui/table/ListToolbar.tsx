@@ -1,6 +1,7 @@
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, Text, Title } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
+import { PageTitle } from "@/ui/PageTitle";
 import styles from "./list.module.css";
 
 interface Props {
@@ -18,9 +19,7 @@ interface Props {
 export function ListToolbar({ title, children, selected, tools, action }: Props) {
   return (
     <div className={styles.bar}>
-      <Title order={1} size="h3" className={styles.title}>
-        {title}
-      </Title>
+      <PageTitle className={styles.title}>{title}</PageTitle>
       {children}
       <div className={styles.grow} />
       {selected && selected.count > 0 ? (

@@ -18,14 +18,21 @@ _SCOPES = ("site", "domain", "project", "group", "node", "user")
 
 
 def history_arguments(parser: Arguments) -> None:
-    parser.add_argument("scope", metavar="SCOPE", choices=_SCOPES, help=f"one of {', '.join(_SCOPES)}")
+    parser.add_argument(
+        "scope",
+        metavar="SCOPE",
+        nargs="?",
+        choices=_SCOPES,
+        default="user",
+        help=f"one of {', '.join(_SCOPES)}; default user",
+    )
     parser.add_argument("ref", metavar="NAME", nargs="?", help="its name or id; for a user by default you")
     parser.add_argument("--range", choices=("24h", "7d", "30d"), default="24h", help="default 24h")
     parser.explain(
         "Show what was allocated and used over time, the pending sessions, and the median wait of those that "
         "were placed. Administrators see the site and what they administer; everybody sees their own usage."
     )
-    parser.example("carrel usage history user", "carrel usage history project vision --range 7d -o json")
+    parser.example("carrel usage history", "carrel usage history project vision --range 7d -o json")
 
 
 def history(args: argparse.Namespace, context: Context) -> int:

@@ -38,7 +38,7 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
         )}
       </Group>
       {renaming && <RenameForm session={session} onDone={rename.close} />}
-      <ProgressLine session={session} />
+      {session.state !== "PENDING" && <ProgressLine session={session} />}
       <Group gap="xs" mt="xs">
         {running && (
           <>

@@ -72,7 +72,7 @@ function Answer({ why, session }: { why: Why; session: SessionDetail }) {
           ))}
         </Stack>
       )}
-      {why.nodes.length > 0 && <NodeCauses nodes={why.nodes} />}
+      {why.nodes.length > 1 && <NodeCauses nodes={why.nodes} />}
       {why.changes.length > 0 && <Changes changes={why.changes} session={session} />}
       <PriorityForm key={session.priority} session={session} />
     </Stack>
