@@ -32,6 +32,50 @@ def test_change_is_found_with_what_was_before_and_after(desk: Desk, roles: Roles
     expect(page.get_by_role("dialog", name=roles.user)).to_be_visible()
 
 
+def test_entry_tells_what_happened_in_words(desk: Desk, roles: Roles) -> None:
+    page, name = desk.page, fresh("ceil")
+    for words in (["create", name, "--ceiling", "cpu=1"], ["update", name, "--ceiling", "cpu=4"]):
+        done = desk.carrel.carrel("project", *words)
+        assert done.returncode == 0, done.stderr
+    desk.go(f"/audit?q={name}")
+    expect(page.get_by_role("row").filter(has_text=f"Created the project {name}")).to_be_visible()
+    raised = f"Raised the CPU limit of {name} from 1 to 4"
+    page.get_by_role("row").filter(has_text=raised).click()
+    entry = page.get_by_role("dialog", name=raised)
+    expect(entry.get_by_text('"ceilings"')).to_be_hidden()
+    entry.get_by_role("button", name="Show details").click()
+    expect(entry.get_by_text('"ceilings"')).to_be_visible()
+
+
+def test_refused_entry_says_why_in_its_row(desk: Desk, roles: Roles) -> None:
+    refused = desk.carrel.carrel("project", "create", "default")
+    assert refused.returncode != 0
+    desk.go("/audit?outcome=refused&action=project.create")
+    row = desk.page.get_by_role("row").filter(has_text="Create: project").first
+    expect(row).to_contain_text("The domain has a project named default.")
+
+
+def test_actions_are_grouped_by_name_and_periods_are_a_choice(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    desk.go("/audit")
+    page.get_by_role("combobox", name="Any action").click()
+    nodes = page.get_by_role("group", name="Nodes")
+    expect(nodes.get_by_role("option")).to_have_text(["All actions", "Change"])
+    page.get_by_role("group", name="Users").get_by_role("option", name="Create", exact=True).click()
+    expect(page).to_have_url(re.compile("action=user.create"))
+    expect(page.get_by_role("combobox", name="Any action")).to_have_value("Users: Create")
+    page.get_by_role("combobox", name="Time range").click()
+    page.get_by_role("option", name="Last hour").click()
+    expect(page).to_have_url(re.compile("span=hour"))
+    expect(page.get_by_role("row").filter(has_text=roles.user).first).to_be_visible()
+    page.get_by_role("combobox", name="Time range").click()
+    page.get_by_role("option", name="Custom…").click()
+    page.get_by_label("Until").fill("2020-01-31")
+    expect(page.get_by_text("No entries match the filter")).to_be_visible()
+    page.get_by_label("Until").fill("2999-12-31")
+    expect(page.get_by_role("row").filter(has_text=roles.user).first).to_be_visible()
+
+
 def test_trail_grows_while_it_is_looked_at(desk: Desk, roles: Roles) -> None:
     watched = f"{fresh('watched')}@example.org"
     desk.go(f"/audit?action=user.create&q={watched}")

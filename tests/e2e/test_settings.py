@@ -273,7 +273,7 @@ def test_own_activity_tells_what_was_done(carrel: Running, open_desk: Opener) ->
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Name changed")).to_be_visible()
     page.get_by_role("link", name="My activity").click()
-    expect(desk.row("profile.update")).to_contain_text("you")
+    expect(page.get_by_role("row").filter(has_text="Changed the name of")).to_contain_text("you")
     page.get_by_text("Refused", exact=True).click()
     expect(page).to_have_url(re.compile("outcome=refused"))
     expect(page.get_by_text("No activity matches the filter")).to_be_visible()

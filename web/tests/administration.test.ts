@@ -3,9 +3,8 @@ import { i18n } from "@lingui/core";
 import { describe, expect, test } from "vitest";
 import { ACTIONS, type ActionName } from "@/api/actions";
 import type { Me, Site } from "@/api/types";
-import { instantText, localText } from "@/features/audit/AuditFilters";
-import { differences, otherFacts } from "@/features/audit/differences";
 import { exportAddress } from "@/features/audit/export-address";
+import { auditFilter, dateText, endOf, lastDateText, startOf } from "@/features/audit/filter";
 import { ceilingRows, ceilingsOf, ceilingWords } from "@/features/projects/ceilings";
 import { siteCommand } from "@/features/site/command";
 import { changedSettings, SITE_DEFAULTS, settingsOf } from "@/features/site/defaults";
@@ -243,33 +242,29 @@ describe("ceilings", () => {
 });
 
 describe("the audit trail", () => {
-  test("says what was before and after, of every field that either names", () => {
-    expect(
-      differences({
-        before: { name: "a", projects: ["x", "y"] },
-        after: { name: "b", ceilings: { cpu: 1 } },
-        ended: [],
-      }),
-    ).toEqual([
-      { field: "name", before: "a", after: "b" },
-      { field: "projects", before: "x, y", after: undefined },
-      { field: "ceilings", before: undefined, after: '{"cpu":1}' },
-    ]);
-    expect(otherFacts({ before: {}, after: {} })).toBeNull();
-    expect(otherFacts({ before: {}, ended: ["s1"] })).toContain("s1");
-    expect(differences({ before: "odd" })).toEqual([]);
-  });
-
   test("is saved with the filters of the address", () => {
     expect(exportAddress({ action: "user.*", q: undefined, actor: "a b" }, "csv")).toBe(
       "/api/v1/audit/export?format=csv&action=user.*&actor=a+b",
     );
   });
 
-  test("keeps the instant through a field for local times", () => {
-    expect(instantText(localText("2026-01-31T14:00:00.000Z"))).toBe("2026-01-31T14:00:00.000Z");
-    expect(localText("no time")).toBe("");
-    expect(instantText("")).toBeUndefined();
+  test("is filtered by a period that ends now, or by two dates", () => {
+    const now = new Date("2026-01-31T14:05:30Z");
+    const from = "2026-01-01T00:00:00.000Z";
+    expect(auditFilter({ span: "hour", from, q: "ada", open: "7" }, now)).toEqual({
+      from: "2026-01-31T13:05:00.000Z",
+      to: undefined,
+      q: "ada",
+    });
+    expect(auditFilter({ span: "custom", from }, now)).toEqual({ from });
+  });
+
+  test("includes all of the last date", () => {
+    expect(dateText(startOf("2026-01-31"))).toBe("2026-01-31");
+    expect(lastDateText(endOf("2026-01-31"))).toBe("2026-01-31");
+    expect(Date.parse(endOf("2026-01-31") ?? "") - Date.parse(startOf("2026-01-31") ?? "")).toBe(86_400_000);
+    expect(startOf("")).toBeUndefined();
+    expect(lastDateText("no time")).toBe("");
   });
 });
 

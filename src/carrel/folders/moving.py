@@ -108,7 +108,8 @@ async def give(
         there = {"host": folder.host_id, "scope": belonging.scope}
         await tasks.enqueue(tx, clock, actor, TaskKind.MOVE, folder, there)
     after = {"owner": folder.owner_id, "project": folder.project_id, "name": folder.name}
-    await record(tx, actor, "vfolder.hand_over", folder, before=before, after=after)
+    to = new_owner.email if isinstance(new_owner, User) else new_owner.name
+    await record(tx, actor, "vfolder.hand_over", folder, before=before, after=after, to=to)
     if former is not None and former != folder.owner_id:
         await person_concerned(tx, "vfolder.updated", folder, former)
 

@@ -150,6 +150,8 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
         None,
         "rw",
     )
+    entry = (await user.get("/audit?action=vfolder.hand_over&outcome=done")).json()["items"][0]
+    assert entry["details"]["to"] == "colleague@example.org"
 
 
 async def test_a_repeated_request_shows_nothing_that_is_not_ones_own_any_more(api: Api):

@@ -1,7 +1,7 @@
-export const SPANS = ["day", "week", "month", "all"] as const;
+export const SPANS = ["hour", "day", "week", "month", "all"] as const;
 export type Span = (typeof SPANS)[number];
 
-const DAYS: Record<Exclude<Span, "all">, number> = { day: 1, week: 7, month: 30 };
+const HOURS: Record<Exclude<Span, "all">, number> = { hour: 1, day: 24, week: 7 * 24, month: 30 * 24 };
 
 /**
  * The start of a time span that ends now, rounded to the minute to keep the query key stable; undefined for
@@ -9,6 +9,6 @@ const DAYS: Record<Exclude<Span, "all">, number> = { day: 1, week: 7, month: 30 
  */
 export function beginOf(span: Span | undefined, now: Date): string | undefined {
   if (!span || span === "all") return undefined;
-  const begin = now.getTime() - DAYS[span] * 86_400_000;
+  const begin = now.getTime() - HOURS[span] * 3_600_000;
   return new Date(Math.floor(begin / 60_000) * 60_000).toISOString();
 }

@@ -127,11 +127,16 @@ export function placesSearch(raw: Record<string, unknown>): PlacesSearch {
   };
 }
 
+const AUDIT_SPANS = [...SPANS, "custom"] as const;
+export type AuditSpan = (typeof AUDIT_SPANS)[number];
+
 /** Search parameters of the audit trail. */
 export interface AuditSearch {
   q?: string;
   from?: string;
   to?: string;
+  /** A period that ends now; "custom": `from` and `to`. */
+  span?: AuditSpan;
   actor?: string;
   action?: string;
   object_kind?: string;
@@ -147,6 +152,7 @@ export function auditSearch(raw: Record<string, unknown>): AuditSearch {
     q: text(raw.q),
     from: text(raw.from),
     to: text(raw.to),
+    span: oneOf(AUDIT_SPANS, raw.span),
     actor: text(raw.actor),
     action: text(raw.action),
     object_kind: text(raw.object_kind),

@@ -48,9 +48,12 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
 };
 
 /** Display name of a slot; accelerators keep their technical name. */
+export const slotTitle = (say: (message: MessageDescriptor) => string, slot: string): string =>
+  NAMES[slot] ? say(NAMES[slot]) : slot;
+
 export function useSlotName(): (slot: string) => string {
   const { i18n } = useLingui();
-  return useCallback((slot) => (NAMES[slot] ? i18n._(NAMES[slot]) : slot), [i18n]);
+  return useCallback((slot) => slotTitle((message) => i18n._(message), slot), [i18n]);
 }
 
 /** The colour of a slot in charts. */

@@ -8,6 +8,8 @@ import { useMe } from "@/me/use-me";
 import { auditListQuery } from "@/queries/audit";
 import { beginOf, SPANS, type Span } from "@/routing/activity-span";
 import { useAddress } from "@/routing/use-address";
+import { useSpanNames } from "@/routing/use-span-names";
+import { useKindText } from "@/sentences/kinds";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
 import { DataTable } from "@/ui/table/DataTable";
@@ -19,7 +21,6 @@ import { usePageKeys } from "@/ui/table/use-page-keys";
 import { usePageTitle } from "@/ui/use-page-title";
 import { ACTIVITY_COLUMNS } from "./activity-columns";
 import { activityCommand } from "./activity-command";
-import { useKindText } from "./kinds";
 import { kindsFor } from "./scopes";
 
 const route = getRouteApi("/shell/settings/activity");
@@ -46,12 +47,7 @@ export function ActivityPage() {
   usePageKeys({ onSearch: () => searchBox.current?.focus() });
   const change = useAddress<typeof search>();
   const rows = useMemo(() => (activity.data?.pages ?? []).flatMap((page) => page.items), [activity.data]);
-  const spans: Record<Span, string> = {
-    day: t`Last 24 hours`,
-    week: t`Last 7 days`,
-    month: t`Last 30 days`,
-    all: t`Any time`,
-  };
+  const spans = useSpanNames();
   const kinds = useMemo(
     () => kindsFor(me.actions).map(({ kind }) => ({ value: kind, label: kindText(kind) })),
     [me.actions, kindText],

@@ -2,8 +2,8 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Button, Checkbox, Group, Stack } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useState } from "react";
-import { useActionText } from "@/features/audit/use-action-text";
-import { useKindText } from "./kinds";
+import { useKindText } from "@/sentences/kinds";
+import { useActionText } from "@/sentences/use-action-text";
 import styles from "./SettingsPage.module.css";
 import type { ScopeKind } from "./scopes";
 

@@ -2,35 +2,10 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { AuditEntry } from "@/api/types";
-import { useActionText } from "@/features/audit/use-action-text";
+import { EntryText } from "@/features/audit/EntryText";
 import { useMe } from "@/me/use-me";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
-
-function What({ entry }: { entry: AuditEntry }) {
-  const actionText = useActionText();
-  return (
-    <div>
-      <Text size="sm" style={{ whiteSpace: "normal" }}>
-        {actionText(entry.action)}
-      </Text>
-      <Text size="xs" c="dimmed" ff="monospace">
-        {entry.action}
-      </Text>
-    </div>
-  );
-}
-
-/** A refusal with its reason, as the server words it; a success has none. */
-function Outcome({ entry }: { entry: AuditEntry }) {
-  if (entry.outcome !== "refused") return <Trans>done</Trans>;
-  return (
-    <Text size="sm" c="var(--carrel-bad)">
-      <Trans>refused</Trans>
-      {entry.reason && <>: {entry.reason}</>}
-    </Text>
-  );
-}
 
 function Who({ entry }: { entry: AuditEntry }) {
   const me = useMe();
@@ -50,7 +25,7 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
     title: msg`Action`,
     shown: "always",
     value: (entry) => entry.action,
-    cell: (entry) => <What entry={entry} />,
+    cell: (entry) => <EntryText entry={entry} />,
   },
   {
     key: "object",
@@ -68,9 +43,16 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     key: "outcome",
     title: msg`Outcome`,
-    width: "11rem",
+    width: "7rem",
     value: (entry) => entry.outcome,
-    cell: (entry) => <Outcome entry={entry} />,
+    cell: (entry) =>
+      entry.outcome === "refused" ? (
+        <Text size="sm" c="var(--carrel-bad)">
+          <Trans>refused</Trans>
+        </Text>
+      ) : (
+        <Trans>done</Trans>
+      ),
   },
   { key: "address", title: msg`Address`, width: "7.5rem", value: (entry) => entry.address },
 ];

@@ -3,7 +3,7 @@ import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { IconFileDownload, IconRefresh, IconShieldCheck } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useDeferredValue, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { AuditEntry } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
@@ -28,6 +28,7 @@ import { ChainPanel } from "./ChainPanel";
 import { AUDIT_COLUMNS } from "./columns";
 import { EntryDrawer } from "./EntryDrawer";
 import { exportAddress } from "./export-address";
+import { auditFilter } from "./filter";
 
 const route = getRouteApi("/shell/audit");
 const idOf = (entry: AuditEntry) => String(entry.id);
@@ -46,7 +47,8 @@ export function AuditPage() {
   usePageKeys({ onSearch: () => searchBox.current?.focus() });
   useReturnFocus(search.open !== undefined);
 
-  const { open: _, ...filter } = useDeferredValue(search);
+  const deferred = useDeferredValue(search);
+  const filter = useMemo(() => auditFilter(deferred, new Date()), [deferred]);
   const list = useInfiniteQuery(auditListQuery(filter));
   const { rows: entries, more } = useRows(list);
   const open = useCallback((one: AuditEntry) => change({ open: idOf(one) }), [change]);
@@ -80,10 +82,10 @@ export function AuditPage() {
                 </Tooltip>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Item component="a" href={exportAddress(search, "csv")} download>
+                <Menu.Item component="a" href={exportAddress(filter, "csv")} download>
                   {t`CSV (spreadsheets)`}
                 </Menu.Item>
-                <Menu.Item component="a" href={exportAddress(search, "jsonl")} download>
+                <Menu.Item component="a" href={exportAddress(filter, "jsonl")} download>
                   {t`JSON Lines (verifiable)`}
                 </Menu.Item>
               </Menu.Dropdown>

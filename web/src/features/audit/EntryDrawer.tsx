@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Code, Drawer, Skeleton, Stack, Table, Title } from "@mantine/core";
+import { Alert, Anchor, Drawer, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
@@ -8,9 +8,12 @@ import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { differences, otherFacts } from "./differences";
+import { EntryChanges } from "./EntryChanges";
+import { EntryDetails } from "./EntryDetails";
 import { ObjectLink } from "./ObjectLink";
-import { useActionText } from "./use-action-text";
+import { credentialText } from "./sentences/credential";
+import { entryText, refusalText } from "./sentences/entry-text";
+import { useVoice } from "./sentences/use-entry-text";
 
 interface Props {
   opened: boolean;
@@ -23,7 +26,7 @@ interface Props {
 /** All details of one audit entry. */
 export function EntryDrawer({ opened, id, listed, onClose }: Props) {
   const { t } = useLingui();
-  const actionText = useActionText();
+  const voice = useVoice();
   const query = useQuery({ ...auditShowQuery(id), enabled: listed === undefined });
   const entry = listed ?? query.data;
   return (
@@ -31,7 +34,7 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size="xl"
-      title={entry ? actionText(entry.action) : t`Audit trail entry`}
+      title={entry ? entryText(entry, voice) : t`Audit trail entry`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       {entry ? (
@@ -52,11 +55,12 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
 
 function Entry({ entry }: { entry: AuditEntry }) {
   const { t } = useLingui();
+  const voice = useVoice();
   return (
     <Stack gap="lg">
       {entry.outcome === "refused" && (
         <Alert color="red" variant="light" title={t`Refused`}>
-          {entry.reason || <Trans>No reason was recorded.</Trans>}
+          {refusalText(entry, voice) || <Trans>No reason was recorded.</Trans>}
         </Alert>
       )}
       <Facts
@@ -78,58 +82,13 @@ function Entry({ entry }: { entry: AuditEntry }) {
               "–"
             ),
           ],
-          [t`Action`, <Code key="what">{entry.action}</Code>],
           [t`Object`, <ObjectLink key="object" object={entry.object} />],
-          [t`By`, entry.credential],
+          [t`By`, credentialText(entry.credential, voice)],
           [t`Address`, entry.address],
-          [t`Request`, entry.request_id],
-          [t`Chain position`, entry.position === null ? t`not sealed yet` : `${entry.position}`],
-          [t`Hash`, entry.hash !== null && <Code key="hash">{entry.hash}</Code>],
         ]}
       />
-      <Changes entry={entry} />
+      <EntryChanges entry={entry} />
+      <EntryDetails entry={entry} />
     </Stack>
-  );
-}
-
-function Changes({ entry }: { entry: AuditEntry }) {
-  const { t } = useLingui();
-  const changed = differences(entry.details);
-  const others = otherFacts(entry.details);
-  return (
-    <>
-      {changed.length > 0 && (
-        <section>
-          <Title order={2} size="h4" mb="xs">
-            <Trans>Changes</Trans>
-          </Title>
-          <Table aria-label={t`Changes`} layout="fixed">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th w="26%">
-                  <Trans>Field</Trans>
-                </Table.Th>
-                <Table.Th>
-                  <Trans>Before</Trans>
-                </Table.Th>
-                <Table.Th>
-                  <Trans>After</Trans>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {changed.map(({ field, before, after }) => (
-                <Table.Tr key={field} style={{ overflowWrap: "anywhere" }}>
-                  <Table.Td>{field}</Table.Td>
-                  <Table.Td c="dimmed">{before ?? "–"}</Table.Td>
-                  <Table.Td>{after ?? "–"}</Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </section>
-      )}
-      {others && <Code block>{others}</Code>}
-    </>
   );
 }

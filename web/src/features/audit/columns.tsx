@@ -4,7 +4,13 @@ import { Badge, Text } from "@mantine/core";
 import type { AuditEntry } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
-import { ActionText } from "./ActionText";
+import { EntryText } from "./EntryText";
+import { credentialText } from "./sentences/credential";
+import { useVoice } from "./sentences/use-entry-text";
+
+function By({ entry }: { entry: AuditEntry }) {
+  return credentialText(entry.credential, useVoice());
+}
 
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
@@ -18,7 +24,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     key: "actor",
     title: msg`Who`,
-    width: "14rem",
+    width: "13rem",
     value: (entry) => entry.actor.email,
     cell: (entry) => entry.actor.email || (entry.credential === "carrel" ? "Carrel" : <Trans>unknown</Trans>),
   },
@@ -26,12 +32,12 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     key: "action",
     title: msg`Action`,
     value: (entry) => entry.action,
-    cell: (entry) => <ActionText action={entry.action} />,
+    cell: (entry) => <EntryText entry={entry} />,
   },
   {
     key: "object",
     title: msg`Object`,
-    width: "15rem",
+    width: "11rem",
     value: (entry) => entry.object.name || entry.object.id,
   },
   {
@@ -57,5 +63,6 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     width: "9rem",
     shown: "chosen",
     value: (entry) => entry.credential,
+    cell: (entry) => <By entry={entry} />,
   },
 ];

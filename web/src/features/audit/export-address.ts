@@ -1,10 +1,10 @@
-import type { AuditSearch } from "@/routing/search";
+import type { AuditFilter } from "@/queries/audit";
 
 /** The download URL of these entries. */
-export function exportAddress({ open: _, ...filters }: AuditSearch, format: "csv" | "jsonl"): string {
+export function exportAddress(filter: AuditFilter, format: "csv" | "jsonl"): string {
   const query = new URLSearchParams({ format });
-  for (const [name, value] of Object.entries(filters)) {
-    if (value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(filter)) {
+    if (value !== undefined) query.set(name, String(value));
   }
   return `/api/v1/audit/export?${query}`;
 }

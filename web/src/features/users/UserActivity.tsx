@@ -3,7 +3,7 @@ import { Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { UserDetail } from "@/api/types";
-import { useActionText } from "@/features/audit/use-action-text";
+import { EntryText } from "@/features/audit/EntryText";
 import { auditListQuery } from "@/queries/audit";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
@@ -12,7 +12,6 @@ import { ProblemAlert } from "@/ui/ProblemAlert";
 /** The recent activity of a user. */
 export function UserActivity({ user }: { user: UserDetail }) {
   const { t } = useLingui();
-  const actionText = useActionText();
   const activity = useInfiniteQuery(auditListQuery({ actor: user.id }));
   const entries = (activity.data?.pages ?? []).flatMap((page) => page.items);
   if (activity.isPending) return <Skeleton height={160} aria-busy />;
@@ -30,15 +29,7 @@ export function UserActivity({ user }: { user: UserDetail }) {
       </Anchor>
       {entries.map((entry) => (
         <div key={entry.id}>
-          <Text size="sm">
-            {actionText(entry.action)} {entry.object.name && <b>{entry.object.name}</b>}
-            {entry.outcome === "refused" && (
-              <Text span size="sm" c="var(--carrel-bad)">
-                {" "}
-                <Trans>refused</Trans>
-              </Text>
-            )}
-          </Text>
+          <EntryText entry={entry} />
           <Text size="xs" c="dimmed">
             <Instant at={entry.at} />
             {entry.address && <> · {entry.address}</>}

@@ -1,0 +1,14 @@
+import { useLingui } from "@lingui/react/macro";
+import type { Span } from "./activity-span";
+
+/** The names of the time spans that end now. */
+export function useSpanNames(): Record<Span, string> {
+  const { t } = useLingui();
+  return {
+    hour: t`Last hour`,
+    day: t`Last 24 hours`,
+    week: t`Last 7 days`,
+    month: t`Last 30 days`,
+    all: t`Any time`,
+  };
+}
