@@ -1,6 +1,5 @@
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
-import "@mantine/spotlight/styles.css";
 import "./theme/fonts.css";
 import "./theme/tokens.css";
 import { StrictMode } from "react";

@@ -24,6 +24,7 @@ export function PreferencesPage() {
     >
       <Panel title={t`Appearance`}>
         <Select
+          data-path="language"
           label={t`Language`}
           allowDeselect={false}
           data={[
@@ -38,6 +39,7 @@ export function PreferencesPage() {
             <Trans>Theme</Trans>
           </Text>
           <SegmentedControl
+            data-path="theme"
             aria-labelledby="theme-label"
             data={[
               { value: "auto", label: t`System default` },
@@ -52,6 +54,7 @@ export function PreferencesPage() {
       {role !== "user" && (
         <Panel title={t`Notifications`}>
           <Select
+            data-path="notifications"
             label={t`Notify me about`}
             allowDeselect={false}
             data={[

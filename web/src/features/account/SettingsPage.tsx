@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useJump } from "@/routing/use-jump";
 import styles from "./SettingsPage.module.css";
 import { SECTIONS } from "./sections";
 
@@ -8,6 +9,8 @@ import { SECTIONS } from "./sections";
 export function SettingsPage() {
   const { t, i18n } = useLingui();
   const nav = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  useJump(content);
   const path = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the new tab may be scrolled out of view in a narrow window
   useEffect(() => {
@@ -24,7 +27,7 @@ export function SettingsPage() {
           </Link>
         ))}
       </nav>
-      <div className={styles.content}>
+      <div ref={content} className={styles.content}>
         <Outlet />
       </div>
     </div>

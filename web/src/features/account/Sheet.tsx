@@ -24,10 +24,17 @@ export function Sheet({ title, text, children }: { title: string; text?: ReactNo
   );
 }
 
+interface PanelProps {
+  title?: string;
+  /** The hash that jumps to the panel. */
+  path?: string;
+  children: ReactNode;
+}
+
 /** One block of a settings page. */
-export function Panel({ title, children }: { title?: string; children: ReactNode }) {
+export function Panel({ title, path, children }: PanelProps) {
   return (
-    <section className={styles.panel} aria-label={title}>
+    <section className={styles.panel} aria-label={title} data-path={path}>
       <Stack gap="sm">
         {title && (
           <Title order={2} size="h5">

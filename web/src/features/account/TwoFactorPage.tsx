@@ -82,7 +82,7 @@ function AppPanel({ factors, onCodes }: Props) {
     );
   }
   return (
-    <Panel title={t`Authenticator app`}>
+    <Panel title={t`Authenticator app`} path="totp">
       <Group gap="xs">
         {factors.totp_since ? (
           <>
@@ -145,7 +145,7 @@ function RecoveryPanel({ factors, onCodes }: Props) {
       children: <Trans>Your current recovery codes stop working.</Trans>,
     });
   return (
-    <Panel title={t`Recovery codes`}>
+    <Panel title={t`Recovery codes`} path="recovery">
       <Text size="sm">
         {none ? (
           <Trans>

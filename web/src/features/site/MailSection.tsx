@@ -101,6 +101,7 @@ export function MailSection({ form, site, password, onPassword }: Props) {
           {...form.getInputProps("mail_user")}
         />
         <PasswordInput
+          data-path="mail_password"
           label={t`Mail server password`}
           autoComplete="new-password"
           placeholder={site.mail_password_set ? t`Set. It cannot be shown` : t`Not set`}

@@ -53,6 +53,7 @@ function DurationField({ form, name, label, seconds, units }: DurationProps) {
   const usual = formatWhole(SITE_DEFAULTS[name] * seconds, i18n.locale);
   return (
     <DurationInput
+      data-path={name}
       label={label}
       description={<DefaultHint form={form} name={name} text={usual} />}
       inputWrapperOrder={BELOW}
@@ -219,6 +220,7 @@ function FoldersSection({ form }: Given) {
           error={form.errors.upload_most_bytes}
         >
           <SlotAmountInput
+            data-path="upload_most_bytes"
             slot="mem"
             aria-label={t`Maximum size of an uploaded file`}
             placeholder={t`not limited`}

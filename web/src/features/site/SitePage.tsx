@@ -3,6 +3,7 @@ import { Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { siteShowQuery } from "@/queries/site";
+import { useJump } from "@/routing/use-jump";
 import { PageTitle } from "@/ui/PageTitle";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
@@ -14,10 +15,12 @@ import styles from "./SitePage.module.css";
 export function SitePage() {
   const { t } = useLingui();
   const site = useQuery(siteShowQuery);
+  const page = useRef<HTMLDivElement>(null);
   const settings = useRef<HTMLDivElement>(null);
   usePageTitle(t`Configuration`);
+  useJump(page);
   return (
-    <Stack p="md" gap="md">
+    <Stack ref={page} p="md" gap="md">
       <div>
         <PageTitle>
           <Trans>Configuration</Trans>

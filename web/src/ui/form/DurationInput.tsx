@@ -23,6 +23,8 @@ interface Props extends Pick<InputWrapperProps, "inputWrapperOrder"> {
   placeholder?: string;
   error?: ReactNode;
   size?: "xs" | "sm";
+  /** The name of the field, for links to it. */
+  "data-path"?: string;
 }
 
 /** A duration as a number and its unit. */

@@ -14,6 +14,8 @@ interface Props {
   disabled?: boolean;
   placeholder?: string;
   error?: ReactNode;
+  /** The name of the field, for links to it. */
+  "data-path"?: string;
   onChange: (amount: number) => void;
 }
 
