@@ -38,6 +38,12 @@ async def test_a_rotated_keypair_has_another_secret_and_the_former_is_refused(ap
         assert (await client.get(f"{API}/auth/me")).status_code == status
 
 
+async def test_secret_keys_are_letters_and_digits_so_that_programs_take_none_for_an_option(api: Api):
+    user = await api.browser("user")
+    secrets = [(await user.post("/keypairs")).json()["secret_key"] for _ in range(20)]
+    assert [secret for secret in secrets if not (secret.isascii() and secret.isalnum())] == []
+
+
 async def test_administrators_see_and_stop_keypairs_but_cannot_become_their_owner(api: Api):
     user, admin, stranger = await api.browser("user"), await api.as_("superadmin"), await api.as_("stranger")
     key = (await user.post("/keypairs")).json()["access_key"]

@@ -23,7 +23,7 @@ MAX_KEYPAIRS = 50
 
 @dataclass(frozen=True)
 class NewKeypair:
-    """secret_key is shown only once; only its hash is stored."""
+    """secret_key is hexadecimal, shown only once; only its hash is stored."""
 
     access_key: str
     secret_key: str
@@ -44,7 +44,7 @@ async def create(tx: AsyncSession, clock: Clock, actor: Actor, *, name: str = ""
         )
     made = NewKeypair(
         access_key="CK" + secrets.token_hex(9).upper(),
-        secret_key=secrets.token_urlsafe(32),
+        secret_key=secrets.token_hex(32),
         name=name,
         created_at=clock.now(),
     )
