@@ -36,7 +36,7 @@ def test_first_load_stays_within_its_budget(page: Page, carrel: Running) -> None
     for _ in range(20):
         page.wait_for_load_state("networkidle")
         page.clock.run_for(50)
-    expect(page.get_by_role("region", name="Free resources")).to_contain_text("CPU")
+    expect(page.get_by_role("region", name="Available to you")).to_contain_text("CPU")
     paths = {urlsplit(url).path: sizes.get(request, 0) for request, url in urls.items()}
     assert len(urls) <= REQUESTS, paths
     assert sum(sizes.values()) <= BYTES, paths

@@ -281,7 +281,7 @@ def test_dashboard_shows_what_is_used_beside_each_limit_and_is_live(open_desk: O
     expect(mine).to_contain_text("No live sessions.")
     lab.start("holder", 300)
     expect(place).to_contain_text("0.3 of 0.5", timeout=STARTS_MS)
-    expect(desk.page.get_by_role("region", name="Available to me")).to_contain_text("0.2 of 0.5")
+    expect(desk.page.get_by_role("region", name="Available to you")).to_contain_text("0.2 of 0.5")
     expect(mine).to_contain_text("Running1", timeout=STARTS_MS)
 
 

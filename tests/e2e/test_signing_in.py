@@ -92,7 +92,7 @@ def test_lock_says_how_long_it_lasts(carrel: Running, open_desk: Opener) -> None
     desk.sign_in("wrong", email=person.email)
     alert = desk.page.get_by_role("alert")
     expect(alert).to_contain_text("locked")
-    expect(alert).to_contain_text(re.compile(r"in (19|20):\d\d"))
+    expect(alert).to_contain_text(re.compile(r"in (19|20)m \d\ds"))
 
 
 def test_server_that_is_away_is_told_and_tried_again(open_desk: Opener) -> None:
@@ -226,9 +226,9 @@ def test_forced_second_step_is_set_up_while_signing_in(carrel: Running, open_des
     # Whoever lost it asks an administrator, and is let in without it.
     other = open_desk()
     other.go(f"/users?user={person.id}&tab=logins")
-    reset = other.page.get_by_role("button", name="Reset the second factor…")
+    reset = other.page.get_by_role("button", name="Reset two-factor authentication…")
     reset.click()
-    question = other.page.get_by_role("dialog", name="Reset the second factor")
+    question = other.page.get_by_role("dialog", name="Reset two-factor authentication")
     question.get_by_role("button", name="Reset", exact=True).click()
     expect(reset).to_have_attribute("aria-disabled", "true")
     page.reload()

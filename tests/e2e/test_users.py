@@ -207,5 +207,5 @@ def test_phone_shows_people_as_cards(open_desk: Opener, roles: Roles) -> None:
     card = desk.page.get_by_role("article").filter(has_text=roles.user)
     expect(card).to_contain_text("Active")
     card.get_by_text(roles.user).first.tap()
-    expect(desk.page.get_by_role("dialog", name=roles.user)).to_contain_text("Second factor")
+    expect(desk.page.get_by_role("dialog", name=roles.user)).to_contain_text("Two-factor authentication")
     assert desk.page.evaluate("document.documentElement.scrollWidth") <= 390

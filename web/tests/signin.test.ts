@@ -7,7 +7,6 @@ import { createTokenCommand } from "@/features/account/token-command";
 import { linkToken } from "@/features/signin/link-token";
 import { classesOf, rulesKept } from "@/features/signin/password-rules";
 import { strengthOf } from "@/features/signin/strength";
-import { minutesAndSeconds } from "@/features/signin/waiting";
 import { beginOf } from "@/routing/activity-span";
 import { signInSearch } from "@/routing/search";
 
@@ -62,10 +61,6 @@ test("the token of a link is behind the #", () => {
   expect(linkToken("#token=abc-_1")).toBe("abc-_1");
   expect(linkToken("token=abc")).toBe("abc");
   expect(linkToken("")).toBeNull();
-});
-
-test("what is left of a lock is told as a clock", () => {
-  expect([0, 9, 65, 1200].map(minutesAndSeconds)).toEqual(["0:00", "0:09", "1:05", "20:00"]);
 });
 
 describe("scopes of a token", () => {

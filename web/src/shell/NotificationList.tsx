@@ -13,7 +13,7 @@ import type { Notice } from "@/live/notices";
 import { useSessionText } from "@/sentences/use-session-text";
 import styles from "@/ui/Card.module.css";
 import { EmptyState } from "@/ui/EmptyState";
-import { writing } from "@/ui/format";
+import { formatTime } from "@/ui/format";
 
 interface Props {
   underWay: Session[];
@@ -39,7 +39,6 @@ export function NotificationList(props: Props) {
       />
     );
   }
-  const time = new Intl.DateTimeFormat(writing(i18n.locale), { timeStyle: "short" });
   return (
     <Stack gap="lg">
       {batches.length > 0 && (
@@ -132,7 +131,7 @@ export function NotificationList(props: Props) {
               </Group>
               {notice.reason && <Text size="xs">{sessionText.reason(notice.reason)}</Text>}
               <Text size="xs" c="dimmed">
-                {time.format(notice.at)}
+                {formatTime(notice.at, i18n.locale)}
               </Text>
             </UnstyledButton>
           ))}

@@ -69,3 +69,13 @@ export function formatInstant(instant: string | Date, locale: string): string {
     new Date(instant),
   );
 }
+
+/** A time of day in the user's locale and time zone. */
+export function formatTime(instant: string | Date | number, locale: string): string {
+  return new Intl.DateTimeFormat(writing(locale), { timeStyle: "short" }).format(new Date(instant));
+}
+
+/** "12.5%": a part of 1 with at most one decimal. */
+export function formatPercent(part: number, locale: string): string {
+  return new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 }).format(part);
+}

@@ -1,4 +1,4 @@
-import { Trans, useLingui } from "@lingui/react/macro";
+import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Select, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -123,7 +123,7 @@ export function ActivityPage() {
       {activity.data && (
         <ListFoot
           count={rows.length}
-          counted={<Trans>{rows.length} entries</Trans>}
+          counted={<Plural value={rows.length} one="# entry" other="# entries" />}
           more={activity.hasNextPage}
           loading={activity.isFetchingNextPage}
           onMore={() => void activity.fetchNextPage()}

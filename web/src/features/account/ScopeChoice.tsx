@@ -66,7 +66,6 @@ export function ScopeChoice({ kinds, chosen, onChange }: Props) {
                     key={action}
                     size="xs"
                     label={actionText(action)}
-                    description={action}
                     checked={chosen.has(action)}
                     onChange={(event) => set([action], event.currentTarget.checked)}
                   />

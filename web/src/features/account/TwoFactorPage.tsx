@@ -172,7 +172,7 @@ function RecoveryPanel({ factors, onCodes }: Props) {
           variant="default"
           icon={IconKey}
           label={t`Generate new codes…`}
-          refusal={refused ?? (none ? t`You have no second factor.` : null)}
+          refusal={refused ?? (none ? t`Two-factor authentication is not set up.` : null)}
           onClick={askRenew}
         />
       </Group>

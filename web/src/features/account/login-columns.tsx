@@ -45,7 +45,8 @@ const STEPS = {
 };
 
 /** "password, authenticator app code": the factors of a sign-in. */
-function Method({ method }: { method: string }) {
+/** How a browser was signed in. */
+export function Method({ method }: { method: string }) {
   const { t, i18n } = useLingui();
   const steps = method.split("+").map((step) => {
     const [kind, provider] = step.split(":");

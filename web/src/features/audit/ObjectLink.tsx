@@ -1,6 +1,14 @@
+import { useLingui } from "@lingui/react/macro";
 import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
+import { NOUNS } from "./sentences/nouns";
+
+function OtherObject({ kind, label }: { kind: string; label: string }) {
+  const { i18n } = useLingui();
+  const noun = NOUNS[kind];
+  return noun ? `${i18n._(noun)} ${label}` : label;
+}
 
 /** The object of an entry, linked to its page if it has one. */
 export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
@@ -70,6 +78,6 @@ export function ObjectLink({ object }: { object: AuditEntry["object"] }) {
         </Anchor>
       );
     default:
-      return `${kind} ${label}`;
+      return <OtherObject kind={kind} label={label} />;
   }
 }

@@ -14,7 +14,7 @@ export function LeftCard({ check }: { check: Check }) {
   const { group, project } = check;
   return (
     <Card
-      title={t`Available to me`}
+      title={t`Available to you`}
       about={t`The largest session that can start now in ${group.name} for project ${project.name}.`}
     >
       {inSlotOrder(Object.keys(check.slots)).map((slot) => {

@@ -26,7 +26,7 @@ export function ActDialog({ opened, act, id, onClose }: Props) {
   const titles: Record<FolderAct, string> = {
     clone: t`Clone ${name}`,
     move: t`Move ${name} to another host`,
-    "hand-over": t`Transfer ${name}`,
+    "hand-over": t`Transfer ownership of ${name}`,
   };
   const Form = FORMS[act];
   return (

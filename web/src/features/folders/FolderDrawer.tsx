@@ -131,7 +131,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
       />
       <MainButton
         variant="default"
-        label={t`Transfer…`}
+        label={t`Transfer ownership…`}
         refusal={acts.whyNotHandOver(folder)}
         onClick={() => onAct("hand-over", folder)}
       />

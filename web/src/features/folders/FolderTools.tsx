@@ -81,7 +81,7 @@ function MoreMenu({ folder, acts, onAct }: Pick<Props, "folder" | "acts" | "onAc
       act: () => onAct("move", folder),
     },
     {
-      label: t`Transfer…`,
+      label: t`Transfer ownership…`,
       icon: IconSend,
       why: acts.whyNotHandOver(folder),
       act: () => onAct("hand-over", folder),

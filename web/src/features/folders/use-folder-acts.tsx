@@ -52,7 +52,7 @@ export function useFolderActs() {
       },
       whyNotShare: (folder: Folder) => {
         if (!folder.mine) return t`Only the owner can share this folder.`;
-        return folder.automatic ? t`Automatically mounted folders cannot be shared.` : notReady(folder);
+        return folder.automatic ? t`Auto-mounted folders cannot be shared.` : notReady(folder);
       },
       whyNotChange: (folder: Folder) => why("vfolder.update", folder) ?? notReady(folder),
       whyNotClone: (folder: Folder) =>

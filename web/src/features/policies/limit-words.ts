@@ -24,7 +24,7 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
   containers_per_session: msg`Containers per session`,
   lifetime_s: msg`Session lifetime`,
   idle_timeout_s: msg`Idle time-out`,
-  idle_use: msg`Utilization`,
+  idle_use: msg`Idle by utilization`,
   max_priority: msg`Highest priority`,
   storage_hosts: msg`Storage hosts`,
   folders: msg`Folders`,

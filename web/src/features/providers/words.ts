@@ -33,7 +33,7 @@ const OURS: Record<string, Record<string, Words>> = {
       text: msg`Dangerous changes are then open for 15 minutes after a sign-in.`,
     },
     trusted_factors: {
-      title: msg`Counts as a second factor`,
+      title: msg`Counts as two-factor authentication`,
       text: msg`Values of the amr or acr claim, such as mfa. Users who sign in with one of them skip two-factor authentication here.`,
     },
     ca: CERTIFICATES,

@@ -151,7 +151,7 @@ function GroupFacts({ group }: { group: Group }) {
             t`Maximum pending time`,
             group.pending_timeout_s === null ? t`unlimited` : time(group.pending_timeout_s),
           ],
-          [t`Backfill patience`, time(group.patience_s)],
+          [t`Starvation limit`, time(group.patience_s)],
           [
             t`On node failure`,
             t`${i18n._(NODE_LOSSES[group.on_node_loss])}, after ${time(group.node_loss_s)}`,

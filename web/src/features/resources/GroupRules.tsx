@@ -76,7 +76,7 @@ export function GroupRules({ form }: { form: UseFormReturnType<GroupValues> }) {
         </Row>
       </Input.Wrapper>
       <DurationInput
-        label={t`Backfill patience`}
+        label={t`Starvation limit`}
         description={t`How long smaller sessions can start before a session that waits for more resources. After that, its resources are reserved.`}
         value={form.values.patience_s}
         error={form.errors.patience_s}

@@ -93,7 +93,7 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
       />
       <Stack gap="xs">
         <Text size="sm" fw={500}>
-          <Trans>Reserved for the system</Trans>
+          <Trans>Reserved</Trans>
         </Text>
         <Text size="xs" c="dimmed">
           <Trans>Not available to sessions. Existing allocations are not affected.</Trans>

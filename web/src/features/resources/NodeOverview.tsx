@@ -81,7 +81,7 @@ function SlotTable({ node }: { node: NodeDetail }) {
             <Table.Tr>
               <Table.Th>{t`Slot`}</Table.Th>
               <Table.Th>{t`Total`}</Table.Th>
-              <Table.Th>{t`Reserved for the system`}</Table.Th>
+              <Table.Th>{t`Reserved`}</Table.Th>
               <Table.Th>{t`Allocatable`}</Table.Th>
               <Table.Th w="9rem">{t`Allocated`}</Table.Th>
             </Table.Tr>

@@ -2,6 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Badge, Table, Text } from "@mantine/core";
 import type { GroupRef, Share } from "@/api/types";
 import { SlotsText } from "@/features/sessions/SlotsText";
+import { formatPercent } from "@/ui/format";
 import styles from "./Shares.module.css";
 import type { ShareLine } from "./shares";
 import { WeightCell } from "./WeightCell";
@@ -15,8 +16,7 @@ interface Props {
 export function SharesTable({ group, lines }: Props) {
   const { t, i18n } = useLingui();
   const kinds: Record<string, string> = { domain: t`domain`, project: t`project`, user: t`user` };
-  const percent = (part: number) =>
-    new Intl.NumberFormat(i18n.locale, { style: "percent", maximumFractionDigits: 1 }).format(part);
+  const percent = (part: number) => formatPercent(part, i18n.locale);
   const level = new Intl.NumberFormat(i18n.locale, { maximumSignificantDigits: 3 });
   return (
     <Table.ScrollContainer minWidth={760} type="native">

@@ -1,7 +1,9 @@
 import { msg } from "@lingui/core/macro";
+import type { ReactNode } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
+import { AccountName } from "@/ui/AccountName";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
@@ -12,7 +14,7 @@ import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 import { WhyCell } from "./WhyCell";
 
-const clipped = (text: string, title = text) => (
+const clipped = (text: ReactNode, title = String(text)) => (
   <span title={title} data-clip>
     {text}
   </span>
@@ -50,7 +52,7 @@ const COLUMNS: readonly Column<Session>[] = [
     width: "9rem",
     sortable: true,
     value: (session) => session.owner.email,
-    cell: (session) => clipped(session.owner.email),
+    cell: ({ owner }) => clipped(<AccountName email={owner.email} />, owner.email),
   },
   {
     key: "image",

@@ -1,9 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
 import { Problem, toProblem } from "@/api/problem";
+import { formatDuration } from "@/ui/format";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useNow } from "@/ui/use-now";
-import { minutesAndSeconds } from "./waiting";
 
 /** Why signing in was refused; for a lockout, with the remaining time. */
 export function SignInProblem({ problem: thrown }: { problem: unknown }) {
@@ -17,10 +17,10 @@ export function SignInProblem({ problem: thrown }: { problem: unknown }) {
 }
 
 function Locked({ problem, waitS }: { problem: Problem; waitS: number }) {
-  const { t } = useLingui();
+  const { t, i18n } = useLingui();
   const [until] = useState(() => Date.now() + waitS * 1000);
   const left = Math.max(0, Math.ceil((until - useNow()) / 1000));
-  const time = minutesAndSeconds(left);
+  const time = formatDuration(left * 1000, i18n.locale);
   const { status, code, requestId } = problem;
   const detail =
     code === "auth.locked" ? t`Too many failed attempts. Sign-in is locked.` : t`Too many requests.`;

@@ -82,13 +82,7 @@ export function PasswordSection({ form }: Given) {
           min={1}
           max={4}
         />
-        <NumberField
-          form={form}
-          name="password_history"
-          label={t`Previous passwords that cannot be reused`}
-          min={0}
-          max={24}
-        />
+        <NumberField form={form} name="password_history" label={t`Password history`} min={0} max={24} />
       </SimpleGrid>
       <Switch
         label={t`Reject passwords that are easy to guess`}
@@ -159,7 +153,7 @@ export function SessionsSection({ form }: Given) {
           />
         </SimpleGrid>
       </Section>
-      <Section title={t`Second factor`}>
+      <Section title={t`Two-factor authentication`}>
         <Select
           label={t`Required for`}
           description={<DefaultHint form={form} name="second_factor" text={<Trans>none</Trans>} />}

@@ -15,10 +15,10 @@ export function ResourcesCard({
 }) {
   const { t } = useLingui();
   return (
-    <section className={styles.card} aria-label={t`Free resources`}>
+    <section className={styles.card} aria-label={t`Available to you`}>
       <Stack gap="sm">
         <Title order={2} size="h4">
-          <Trans>Free resources</Trans>
+          <Trans>Available to you</Trans>
         </Title>
         {problem != null && <ProblemAlert problem={problem} />}
         {!resources && problem == null && <Skeleton height={72} />}

@@ -3,6 +3,7 @@ import { Badge, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { IconLogout, IconShieldOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { UserDetail } from "@/api/types";
+import { Method } from "@/features/account/login-columns";
 import { loginsOfQuery, useEndLogins } from "@/queries/logins";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
@@ -17,7 +18,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
   const logins = useQuery(loginsOfQuery(user.id));
   const end = useEndLogins();
   const whyNot = acts.why("login.remove", user);
-  const noFactor = user.second_factor ? null : t`No second factor.`;
+  const noFactor = user.second_factor ? null : t`Two-factor authentication is not set up.`;
   return (
     <Stack>
       <Group gap="xs">
@@ -32,7 +33,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
         <MainButton
           variant="default"
           icon={IconShieldOff}
-          label={t`Reset the second factor…`}
+          label={t`Reset two-factor authentication…`}
           refusal={acts.why("factor.reset", user) ?? noFactor}
           onClick={() => acts.resetFactors(user)}
         />
@@ -56,7 +57,7 @@ export function UserLogins({ user, acts }: { user: UserDetail; acts: UserActs })
                 )}
               </Group>
               <Text size="xs" c="dimmed">
-                {login.address} · {login.method} ·{" "}
+                {login.address} · <Method method={login.method} /> ·{" "}
                 <Trans>
                   last seen <Instant at={login.seen_at} />
                 </Trans>

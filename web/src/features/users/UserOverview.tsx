@@ -136,7 +136,7 @@ function UserFacts({ user }: { user: UserDetail }) {
         ],
         [t`Description`, user.description],
         [t`Password`, <PasswordText key="password" user={user} />],
-        [t`Second factor`, user.second_factor ? t`set up` : t`none`],
+        [t`Two-factor authentication`, user.second_factor ? t`set up` : t`none`],
         [t`Identity providers`, user.providers.join(", ")],
         [t`Allowed IP addresses`, user.addresses.length > 0 ? user.addresses.join(", ") : t`anywhere`],
         [

@@ -2,6 +2,7 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { User } from "@/api/types";
+import { AccountName } from "@/ui/AccountName";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
@@ -22,7 +23,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
     value: (user) => user.email,
     cell: (user) => (
       <Text size="sm" fw={500} truncate title={user.email}>
-        {user.email}
+        <AccountName email={user.email} />
       </Text>
     ),
   },
@@ -45,7 +46,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   { key: "projects", title: msg`Projects`, value: projectNames },
   {
     key: "factor",
-    title: msg`Second factor`,
+    title: msg`Two-factor authentication`,
     width: "7.5rem",
     shown: "chosen",
     value: (user) => Number(user.second_factor),

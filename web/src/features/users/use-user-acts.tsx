@@ -83,7 +83,7 @@ export function useUserActs() {
       },
       resetFactors: (user: User) =>
         askToConfirm({
-          title: t`Reset the second factor`,
+          title: t`Reset two-factor authentication`,
           closeLabel: t`Close`,
           confirm: t`Reset`,
           onConfirm: () => reset(user.id),

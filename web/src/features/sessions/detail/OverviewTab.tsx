@@ -7,6 +7,7 @@ import { createCommand } from "@/features/sessions/launcher/command";
 import { requestLike } from "@/features/sessions/launcher/request";
 import { SlotsText } from "@/features/sessions/SlotsText";
 import { UsageSparkline } from "@/features/sessions/UsageSparkline";
+import { AccountName } from "@/ui/AccountName";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
@@ -89,7 +90,9 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
         <dt>
           <Trans>Owner</Trans>
         </dt>
-        <dd>{session.owner.email}</dd>
+        <dd>
+          <AccountName email={session.owner.email} />
+        </dd>
         <dt>
           <Trans>Node</Trans>
         </dt>

@@ -1,4 +1,0 @@
-/** "4:05": minutes and seconds of a countdown. */
-export function minutesAndSeconds(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}

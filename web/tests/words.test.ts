@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { formatPercent, formatTime } from "@/ui/format";
+
+const catalog = readFileSync("src/i18n/locales/en.po", "utf8");
+const texts = [...catalog.matchAll(/^msgid "(.+)"$/gm)].map(([, text]) => text ?? "");
+
+describe("the page's texts", () => {
+  test.each(texts.filter((text) => /[a-z]_[a-z]/.test(text.replace(/\{[^}]*\}|<\d>|~\/\S+/g, ""))))(
+    "%s has no raw identifier",
+    (text) => expect(["Accept a sign-in without auth_time as recent"]).toContain(text),
+  );
+
+  test.each([
+    "Available to you",
+    "Two-factor authentication",
+    "Password history",
+    "Starvation limit",
+    "Reserved",
+    "Transfer ownership…",
+    "Idle by utilization",
+    "Pending",
+    "Limits",
+  ])("%s is one of the terms", (term) => expect(texts).toContain(term));
+
+  test.each(["Free resources", "Available to me", "Second factor", "Backfill patience"])(
+    "%s is not, as it has another name",
+    (term) => expect(texts).not.toContain(term),
+  );
+});
+
+test("times of day and parts are written for the language", () => {
+  expect(formatPercent(0.125, "en")).toBe("12.5%");
+  expect(formatTime("2026-01-31T14:05:00", "ko")).toContain("2:05");
+});
