@@ -42,7 +42,7 @@ export const SITE_SETTINGS: Record<Setting | "mail_password", SettingEntry> = {
   login_lifetime_hours: { title: msg`Maximum lifetime`, section: SIGN_INS, synonyms: ["stay signed in"] },
   second_factor: {
     title: msg`Required for`,
-    section: msg`Second factor`,
+    section: msg`Two-factor authentication`,
     synonyms: ["require 2fa", "mfa", "two factor required"],
   },
   sign_up: { title: msg`Allow users to sign up`, section: SIGN_UP, synonyms: ["registration", "register"] },
