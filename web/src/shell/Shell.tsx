@@ -11,6 +11,7 @@ import { useLive } from "@/live/use-live";
 import { useForbidden } from "@/me/administration";
 import { useOwnPreferences } from "@/me/preferences";
 import { useMe } from "@/me/use-me";
+import { DOCK } from "@/ui/dock";
 import { Logo } from "@/ui/Logo";
 import { KeyHelp } from "@/ui/table/KeyHelp";
 import { ForbiddenPage } from "./ForbiddenPage";
@@ -81,7 +82,10 @@ export function Shell() {
           </output>
         )}
         <Announcement />
-        <div className={styles.page}>{forbidden ? <ForbiddenPage /> : <Outlet />}</div>
+        <div className={styles.body}>
+          <div className={styles.page}>{forbidden ? <ForbiddenPage /> : <Outlet />}</div>
+          <div id={DOCK} />
+        </div>
       </AppShell.Main>
       <Palette me={me} />
       <ConflictDialog />

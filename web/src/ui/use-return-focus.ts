@@ -12,7 +12,10 @@ export function useReturnFocus(opened: boolean): void {
     before.current = null;
     if (!target?.isConnected || target === document.body) return;
     // The closing drawer still holds the focus in this tick.
-    const timer = setTimeout(() => target.focus(), 0);
+    const timer = setTimeout(() => {
+      // A docked drawer has left it on the row of its last item.
+      if (!document.activeElement?.matches("[data-index]")) target.focus();
+    }, 0);
     return () => clearTimeout(timer);
   }, [opened]);
 }

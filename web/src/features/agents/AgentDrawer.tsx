@@ -1,12 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Stack, Title } from "@mantine/core";
+import { Stack, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { NodeBadge } from "@/features/resources/NodeBadge";
 import { NodeOverview } from "@/features/resources/NodeOverview";
 import { NodeSessions } from "@/features/resources/NodeSessions";
 import { nodesShowQuery } from "@/queries/nodes";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 
 interface Props {
   opened: boolean;
@@ -19,15 +20,15 @@ export function AgentDrawer({ opened, id, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={query.data?.name ?? t`Node`}
-      closeButtonProps={{ "aria-label": t`Close` }}
+      query={query}
+      state={query.data && <NodeBadge node={query.data} />}
     >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {query.data && (
         <Stack gap="lg">
           <NodeOverview node={query.data} />
@@ -40,6 +41,6 @@ export function AgentDrawer({ opened, id, onClose }: Props) {
           <CommandLine text={commandLine("carrel", "node", "show", query.data.name)} />
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }

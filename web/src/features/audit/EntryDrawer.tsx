@@ -1,9 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Drawer, Skeleton, Stack } from "@mantine/core";
+import { Alert, Anchor, Skeleton, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { AuditEntry } from "@/api/types";
 import { auditShowQuery } from "@/queries/audit";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
@@ -30,12 +31,12 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
   const query = useQuery({ ...auditShowQuery(id), enabled: listed === undefined });
   const entry = listed ?? query.data;
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={entry ? entryText(entry, voice) : t`Audit trail entry`}
-      closeButtonProps={{ "aria-label": t`Close` }}
     >
       {entry ? (
         <Entry entry={entry} />
@@ -49,7 +50,7 @@ export function EntryDrawer({ opened, id, listed, onClose }: Props) {
           text={t`You may not have permission to see it, or it is older than the retention period.`}
         />
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

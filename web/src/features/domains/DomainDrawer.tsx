@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Drawer, Group, Skeleton, Stack } from "@mantine/core";
+import { Anchor, Group, Stack } from "@mantine/core";
 import { IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -7,10 +7,11 @@ import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { domainsShowQuery } from "@/queries/domains";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { ToneBadge } from "@/ui/ToneBadge";
 import type { DomainActs } from "./use-domain-acts";
 
 interface Props {
@@ -27,18 +28,24 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const query = useQuery(domainsShowQuery(id));
   const domain = query.data;
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="lg"
       title={domain?.name ?? t`Domain`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {query.isPending && <Skeleton height={200} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {domain && (
-        <Stack gap="lg">
-          <Group gap="xs">
+      query={query}
+      state={
+        domain && (
+          <ToneBadge tone={domain.active ? "good" : "quiet"}>
+            {domain.active ? t`active` : t`disabled`}
+          </ToneBadge>
+        )
+      }
+      actions={
+        domain && (
+          <>
+            {" "}
             <MainButton
               variant="default"
               icon={IconPencil}
@@ -71,12 +78,17 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
               refusal={acts.whyNotRemove(domain)}
               onClick={() => acts.remove(domain, onClose)}
             />
-          </Group>
+          </>
+        )
+      }
+    >
+      {domain && (
+        <Stack gap="lg">
           <DomainFacts domain={domain} />
           <UsageHistory scope="domain" id={domain.id} />
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 
@@ -87,7 +99,6 @@ function DomainFacts({ domain }: { domain: Domain }) {
   return (
     <Facts
       facts={[
-        [t`State`, domain.active ? t`active` : t`disabled`],
         [t`Description`, domain.description],
         [
           t`Users`,

@@ -1,12 +1,12 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer, Group, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
+import { ScrollArea, Stack, Tabs } from "@mantine/core";
 import { IconArrowBackUp, IconFolderOpen, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Folder } from "@/api/types";
 import { foldersShowQuery } from "@/queries/folders";
 import { FOLDER_TABS, type FolderAct, type FolderTab } from "@/routing/search";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
 import { AccessTab } from "./AccessTab";
 import { FolderOverview } from "./FolderOverview";
 import { MountsTab } from "./MountsTab";
@@ -38,18 +38,21 @@ export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, on
     tasks: t`Tasks`,
   };
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={folder?.name ?? t`Folder`}
-      closeButtonProps={{ "aria-label": t`Close` }}
+      query={query}
+      actions={
+        folder && (
+          <DrawerButtons folder={folder} acts={acts} onAct={onAct} onBrowse={onBrowse} onGone={onClose} />
+        )
+      }
     >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
       {folder && (
         <Stack gap="md" key={folder.id}>
-          <DrawerButtons folder={folder} acts={acts} onAct={onAct} onBrowse={onBrowse} onGone={onClose} />
           <Tabs value={tab} onChange={(next) => next && onTab(next as FolderTab)} keepMounted={false}>
             <ScrollArea type="never">
               <Tabs.List mb="md" style={{ flexWrap: "nowrap" }}>
@@ -78,7 +81,7 @@ export function FolderDrawer({ opened, id, tab, acts, onTab, onAct, onBrowse, on
           </Tabs>
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 
@@ -91,7 +94,7 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
   const { t } = useLingui();
   if (["TRASHED", "DELETING"].includes(folder.state)) {
     return (
-      <Group gap="xs">
+      <>
         <MainButton
           icon={IconArrowBackUp}
           label={t`Restore…`}
@@ -106,11 +109,11 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
           refusal={acts.whyNotDelete(folder)}
           onClick={() => acts.remove([folder], onGone)}
         />
-      </Group>
+      </>
     );
   }
   return (
-    <Group gap="xs">
+    <>
       <MainButton
         icon={IconFolderOpen}
         label={t`Open files`}
@@ -143,6 +146,6 @@ function DrawerButtons({ folder, acts, onAct, onBrowse, onGone }: ButtonsProps) 
         refusal={acts.whyNotTrash(folder)}
         onClick={() => acts.trash([folder], onGone)}
       />
-    </Group>
+    </>
   );
 }

@@ -1,15 +1,15 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Drawer, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { IconCopy, IconPencil, IconTrash } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { Policy } from "@/api/types";
 import { policiesOverQuery, policiesShowQuery } from "@/queries/policies";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
 import { KIND_TEXTS, LIMIT_TITLES } from "./limit-words";
 import { limitsFor, limitsOf } from "./limits";
 import { OverNotice } from "./OverNotice";
@@ -31,18 +31,17 @@ export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const query = useQuery(policiesShowQuery(id));
   const policy = query.data;
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="lg"
       title={policy?.name ?? t`Resource policy`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {policy && (
-        <Stack gap="lg">
-          <Group gap="xs">
+      query={query}
+      actions={
+        policy && (
+          <>
+            {" "}
             <MainButton
               variant="default"
               icon={IconPencil}
@@ -65,13 +64,18 @@ export function PolicyDrawer({ opened, id, acts, onEdit, onClose }: Props) {
               refusal={acts.whyNotRemove(policy)}
               onClick={() => acts.remove(policy, onClose)}
             />
-          </Group>
+          </>
+        )
+      }
+    >
+      {policy && (
+        <Stack gap="lg">
           <PolicyFacts policy={policy} />
           {acts.whyNotChange === null && <OverNow id={policy.id} />}
           <CommandLine text={commandLine("carrel", "policy", "show", policy.id)} />
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Drawer, Group, Skeleton, Stack, Title } from "@mantine/core";
+import { Anchor, Stack, Title } from "@mantine/core";
 import { IconArchive, IconArchiveOff, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -9,10 +9,10 @@ import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { projectsShowQuery } from "@/queries/projects";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
 import { CeilingsText } from "./CeilingsText";
 import { Members } from "./Members";
 import type { ProjectActs } from "./use-project-acts";
@@ -33,18 +33,17 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const me = useMe();
   const reads = project && may(me, "usage.read", { project: project.id, domain: project.domain.id });
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={project?.name ?? t`Project`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {query.isPending && <Skeleton height={200} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {project && (
-        <Stack gap="lg">
-          <Group gap="xs">
+      query={query}
+      actions={
+        project && (
+          <>
+            {" "}
             <MainButton
               variant="default"
               icon={IconPencil}
@@ -77,7 +76,12 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
               refusal={acts.whyNotRemove(project)}
               onClick={() => acts.remove(project, onClose)}
             />
-          </Group>
+          </>
+        )
+      }
+    >
+      {project && (
+        <Stack gap="lg">
           <ProjectFacts project={project} />
           {reads && <UsageHistory scope="project" id={project.id} />}
           <section>
@@ -88,7 +92,7 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
           </section>
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 

@@ -9,6 +9,7 @@ import { providersListQuery, useRemoveProvider } from "@/queries/providers";
 import { useAddress } from "@/routing/use-address";
 import { CopyButton } from "@/ui/CopyButton";
 import { commandLine } from "@/ui/command";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { EmptyState } from "@/ui/EmptyState";
 import { Facts } from "@/ui/Facts";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
@@ -158,15 +159,15 @@ export function ProvidersPage() {
         </FormDrawer>
       )}
       {shown && (
-        <FormDrawer
-          opened={search.open !== undefined && search.edit === undefined}
+        <DetailDrawer
+          opened={search.open !== undefined}
+          id={shown.id}
           onClose={() => change({ open: undefined })}
           size="lg"
           title={shown.name}
-          {...closable}
-        >
-          <Stack gap="lg">
-            <Group gap="xs">
+          actions={
+            <>
+              {" "}
               <MainButton
                 variant="default"
                 icon={IconPencil}
@@ -180,11 +181,14 @@ export function ProvidersPage() {
                 label={t`Remove…`}
                 onClick={() => askRemove(shown)}
               />
-            </Group>
+            </>
+          }
+        >
+          <Stack gap="lg">
             <ProviderFacts provider={shown} />
-            <ProviderTest key={shown.id} provider={shown} />
+            <ProviderTest provider={shown} />
           </Stack>
-        </FormDrawer>
+        </DetailDrawer>
       )}
     </div>
   );

@@ -1,17 +1,13 @@
-import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Drawer, Group, Stack, Text } from "@mantine/core";
-import { IconPencil, IconPlugConnected, IconPlus, IconTrash } from "@tabler/icons-react";
+import { Plural, useLingui } from "@lingui/react/macro";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback } from "react";
 import type { Engine } from "@/api/types";
-import { enginesListQuery, useCheckEngine, useRemoveEngine } from "@/queries/engines";
+import { enginesListQuery } from "@/queries/engines";
 import { useAddress } from "@/routing/use-address";
-import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
-import { Facts } from "@/ui/Facts";
-import { askToConfirm } from "@/ui/form/ConfirmDialog";
-import { Instant } from "@/ui/Instant";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { MainButton } from "@/ui/MainButton";
 import { DataTable } from "@/ui/table/DataTable";
 import { ListFoot } from "@/ui/table/ListFoot";
@@ -20,8 +16,9 @@ import styles from "@/ui/table/list.module.css";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
+import { EngineDrawer } from "./EngineDrawer";
 import { EngineForm } from "./EngineForm";
-import { ENGINE_COLUMNS, EngineBadge } from "./engine-columns";
+import { ENGINE_COLUMNS } from "./engine-columns";
 import { ResourceTabs } from "./ResourceTabs";
 
 const route = getRouteApi("/shell/resources/engines");
@@ -76,7 +73,7 @@ export function EnginesPage() {
           counted={<Plural value={engines.data.length} one="# engine" other="# engines" />}
         />
       )}
-      <Drawer
+      <FormDrawer
         opened={search.make !== undefined}
         onClose={closeForm}
         size="lg"
@@ -84,9 +81,9 @@ export function EnginesPage() {
         {...closable}
       >
         <EngineForm engine={undefined} onDone={closeForm} />
-      </Drawer>
+      </FormDrawer>
       {edited && (
-        <Drawer
+        <FormDrawer
           opened={search.edit !== undefined}
           onClose={closeForm}
           size="lg"
@@ -94,87 +91,16 @@ export function EnginesPage() {
           {...closable}
         >
           <EngineForm key={edited.id} engine={edited} onDone={closeForm} />
-        </Drawer>
+        </FormDrawer>
       )}
       {shown && (
-        <Drawer
-          opened={search.open !== undefined && search.edit === undefined}
+        <EngineDrawer
+          opened={search.open !== undefined}
+          engine={shown}
+          onEdit={() => change({ edit: shown.id })}
           onClose={() => change({ open: undefined })}
-          size="lg"
-          title={shown.name}
-          {...closable}
-        >
-          <OneEngine
-            key={shown.id}
-            engine={shown}
-            onEdit={() => change({ edit: shown.id })}
-            onRemoved={() => change({ open: undefined })}
-          />
-        </Drawer>
+        />
       )}
     </div>
-  );
-}
-
-interface OneProps {
-  engine: Engine;
-  onEdit: () => void;
-  onRemoved: () => void;
-}
-
-function OneEngine({ engine, onEdit, onRemoved }: OneProps) {
-  const { t } = useLingui();
-  const check = useCheckEngine();
-  const { mutateAsync: remove } = useRemoveEngine();
-  const askRemove = () =>
-    askToConfirm({
-      title: t`Remove engine`,
-      closeLabel: t`Close`,
-      confirm: t`Remove`,
-      typedName: engine.name,
-      command: commandLine("carrel", "engine", "rm", engine.name),
-      onConfirm: async () => {
-        await remove(engine.id);
-        onRemoved();
-      },
-      children: (
-        <Text size="sm">
-          <Trans>Removes the engine and its nodes. An engine with containers cannot be removed.</Trans>
-        </Text>
-      ),
-    });
-  return (
-    <Stack gap="lg">
-      <Group gap="xs">
-        <MainButton variant="default" icon={IconPencil} label={t`Edit`} onClick={onEdit} />
-        <MainButton
-          variant="default"
-          icon={IconPlugConnected}
-          label={t`Check`}
-          loading={check.isPending}
-          onClick={() => check.mutate(engine.id)}
-        />
-        {!engine.local && (
-          <MainButton variant="light" color="red" icon={IconTrash} label={t`Remove…`} onClick={askRemove} />
-        )}
-      </Group>
-      {check.data && (
-        <Alert color={check.data.ok ? "green" : "red"} variant="light" role="status">
-          {check.data.sentence} {check.data.nodes.join(", ")}
-        </Alert>
-      )}
-      <Facts
-        facts={[
-          [t`State`, <EngineBadge key="state" state={engine.state} />],
-          [t`Since`, <Instant key="since" at={engine.state_since} />],
-          [t`Last error`, engine.last_error ?? "–"],
-          [t`Kind`, engine.kind_title],
-          ...Object.entries(engine.settings).map(([name, value]): [string, string] => [name, String(value)]),
-          ...engine.secrets.map((name): [string, string] => [name, t`set`]),
-          [t`Nodes`, String(engine.nodes)],
-          [t`Containers`, String(engine.containers)],
-        ]}
-      />
-    </Stack>
   );
 }

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Drawer, Group as Row, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Anchor, Stack, Tabs } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -11,12 +11,13 @@ import { groupsShowQuery } from "@/queries/groups";
 import { GROUP_TABS, type GroupTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
 import { useSlotName } from "@/ui/slots";
+import { ToneBadge } from "@/ui/ToneBadge";
 import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { LoadBar } from "./LoadBar";
@@ -46,18 +47,24 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
     weights: t`Weights`,
   };
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={group?.name ?? t`Resource group`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {group && (
-        <Stack gap="md" key={group.id}>
-          <Row gap="xs">
+      query={query}
+      state={
+        group && (
+          <ToneBadge tone={group.active ? "good" : "quiet"}>
+            {group.active ? t`active` : t`disabled: accepts no new sessions`}
+          </ToneBadge>
+        )
+      }
+      actions={
+        group && (
+          <>
+            {" "}
             <MainButton
               variant="default"
               icon={IconPencil}
@@ -73,7 +80,12 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
               refusal={acts.whyNotRemove(group)}
               onClick={() => acts.remove(group, onClose)}
             />
-          </Row>
+          </>
+        )
+      }
+    >
+      {group && (
+        <Stack gap="md" key={group.id}>
           <Tabs
             value={tab}
             onChange={(next) => onTab(next === "overview" ? undefined : (next as GroupTab))}
@@ -101,7 +113,7 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
           </Tabs>
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 
@@ -118,7 +130,6 @@ function GroupFacts({ group }: { group: Group }) {
       </Stack>
       <Facts
         facts={[
-          [t`State`, group.active ? t`active` : t`disabled: accepts no new sessions`],
           [t`Description`, group.description],
           [
             t`Access`,

@@ -1,5 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer, Group, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Stack, Tabs } from "@mantine/core";
 import { IconDoorExit, IconLock, IconLockOpen, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail } from "@/api/types";
@@ -7,8 +7,9 @@ import { nodesShowQuery } from "@/queries/nodes";
 import { NODE_TABS, type NodeTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { NodeBadge } from "./NodeBadge";
 import { NodeImages } from "./NodeImages";
 import { NodeOverview } from "./NodeOverview";
 import { NodeSessions } from "./NodeSessions";
@@ -28,21 +29,60 @@ export function NodeDrawer({ opened, id, tab, acts, onTab, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(nodesShowQuery(id));
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={query.data?.name ?? t`Node`}
-      closeButtonProps={{ "aria-label": t`Close` }}
+      query={query}
+      state={query.data && <NodeBadge node={query.data} />}
+      actions={query.data && <NodeActions node={query.data} acts={acts} />}
     >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {query.data && <Detail key={id} node={query.data} tab={tab} acts={acts} onTab={onTab} />}
-    </Drawer>
+      {query.data && <Detail node={query.data} tab={tab} onTab={onTab} />}
+    </DetailDrawer>
   );
 }
 
-function Detail({ node, tab, acts, onTab }: { node: NodeDetail } & Pick<Props, "tab" | "acts" | "onTab">) {
+function NodeActions({ node, acts }: { node: NodeDetail; acts: NodeActs }) {
+  const { t } = useLingui();
+  return (
+    <>
+      <MainButton
+        variant="default"
+        icon={IconPencil}
+        label={t`Edit`}
+        refusal={acts.why}
+        onClick={() => acts.edit(node)}
+      />
+      <MainButton
+        variant="default"
+        icon={node.cordoned ? IconLockOpen : IconLock}
+        label={node.cordoned ? t`Uncordon` : t`Cordon`}
+        refusal={acts.why}
+        onClick={() => void acts.setCordoned(node, !node.cordoned)}
+      />
+      <MainButton
+        variant="default"
+        icon={IconDoorExit}
+        label={t`Drain…`}
+        refusal={acts.whyNotDrain(node)}
+        onClick={() => acts.drain(node)}
+      />
+      {node.state === "DOWN" && (
+        <MainButton
+          variant="default"
+          icon={IconTrash}
+          label={t`Forget…`}
+          refusal={acts.why}
+          onClick={() => acts.forget(node)}
+        />
+      )}
+    </>
+  );
+}
+
+function Detail({ node, tab, onTab }: { node: NodeDetail } & Pick<Props, "tab" | "onTab">) {
   const { t } = useLingui();
   const names: Record<NodeTab, string> = {
     overview: t`Overview`,
@@ -51,38 +91,6 @@ function Detail({ node, tab, acts, onTab }: { node: NodeDetail } & Pick<Props, "
   };
   return (
     <Stack gap="md">
-      <Group gap="xs">
-        <MainButton
-          variant="default"
-          icon={IconPencil}
-          label={t`Edit`}
-          refusal={acts.why}
-          onClick={() => acts.edit(node)}
-        />
-        <MainButton
-          variant="default"
-          icon={node.cordoned ? IconLockOpen : IconLock}
-          label={node.cordoned ? t`Uncordon` : t`Cordon`}
-          refusal={acts.why}
-          onClick={() => void acts.setCordoned(node, !node.cordoned)}
-        />
-        <MainButton
-          variant="default"
-          icon={IconDoorExit}
-          label={t`Drain…`}
-          refusal={acts.whyNotDrain(node)}
-          onClick={() => acts.drain(node)}
-        />
-        {node.state === "DOWN" && (
-          <MainButton
-            variant="default"
-            icon={IconTrash}
-            label={t`Forget…`}
-            refusal={acts.why}
-            onClick={() => acts.forget(node)}
-          />
-        )}
-      </Group>
       <Tabs
         value={tab}
         onChange={(next) => onTab(next === "overview" ? undefined : (next as NodeTab))}

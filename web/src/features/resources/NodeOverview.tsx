@@ -11,7 +11,6 @@ import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
 import { DRAINING } from "./drain-words";
 import { LoadBar } from "./LoadBar";
 import { finest, WHOLE } from "./load";
-import { NodeBadge } from "./NodeBadge";
 
 /** A node's state, resources, offered slots and usage. */
 export function NodeOverview({ node }: { node: NodeDetail }) {
@@ -28,7 +27,6 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
       )}
       <Facts
         facts={[
-          [t`State`, <NodeBadge key="state" node={node} />],
           [t`Draining`, node.draining !== null && i18n._(DRAINING[node.draining].title)],
           [
             t`Resource group`,

@@ -38,8 +38,8 @@ import { useSessionKeys } from "./use-session-keys";
 const LauncherDrawer = part(() =>
   import("@/features/sessions/launcher/LauncherDrawer").then((m) => m.LauncherDrawer),
 );
-const DetailDrawer = part(() =>
-  import("@/features/sessions/detail/DetailDrawer").then((m) => m.DetailDrawer),
+const SessionDrawer = part(() =>
+  import("@/features/sessions/detail/SessionDrawer").then((m) => m.SessionDrawer),
 );
 
 const route = getRouteApi("/shell/sessions");
@@ -198,7 +198,7 @@ export function SessionsPage() {
           />
         )}
         {shown && (
-          <DetailDrawer
+          <SessionDrawer
             opened={search.session !== undefined}
             id={shown}
             tab={search.tab ?? "overview"}

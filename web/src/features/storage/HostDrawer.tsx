@@ -1,16 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Drawer, Group, Skeleton, Stack } from "@mantine/core";
+import { Alert, Anchor, Stack } from "@mantine/core";
 import { IconAlertTriangle, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { StorageHost } from "@/api/types";
 import { UsageBar } from "@/features/folders/UsageBar";
 import { hostsShowQuery } from "@/queries/hosts";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
 import { HostAccess } from "./HostAccess";
 import { HostBadge } from "./HostBadge";
 import type { HostActs } from "./use-host-acts";
@@ -30,18 +30,18 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
   const query = useQuery(hostsShowQuery(id));
   const host = query.data;
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="lg"
       title={host?.name ?? t`Storage host`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-    >
-      {query.isPending && <Skeleton height={240} aria-busy />}
-      {query.isError && <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />}
-      {host && (
-        <Stack gap="lg" key={host.id}>
-          <Group gap="xs">
+      query={query}
+      state={host && <HostBadge host={host} />}
+      actions={
+        host && (
+          <>
+            {" "}
             <MainButton
               variant="default"
               icon={IconPencil}
@@ -57,7 +57,12 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
               refusal={acts.whyNotRemove(host)}
               onClick={() => acts.remove(host, onClose)}
             />
-          </Group>
+          </>
+        )
+      }
+    >
+      {host && (
+        <Stack gap="lg" key={host.id}>
           {host.problem && (
             <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} aria-hidden />}>
               {host.problem}
@@ -67,7 +72,7 @@ export function HostDrawer({ opened, id, acts, onEdit, onClose }: Props) {
           <HostAccess host={host} />
         </Stack>
       )}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 
@@ -78,7 +83,6 @@ function HostFacts({ host }: { host: StorageHost }) {
   return (
     <Facts
       facts={[
-        [t`State`, <HostBadge key="state" host={host} />],
         [t`Kind`, words ? i18n._(words.title) : host.backend],
         [t`Root`, host.root],
         [t`Description`, host.description],

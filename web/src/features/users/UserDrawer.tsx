@@ -1,12 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { User, UserDetail } from "@/api/types";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { usersShowQuery } from "@/queries/users";
 import { USER_TABS, type UserTab } from "@/routing/search";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { DetailDrawer } from "@/ui/DetailDrawer";
+import { StateBadge } from "./StateBadge";
+import { UserActions } from "./UserActions";
 import { UserActivity } from "./UserActivity";
 import { UserKeypairs } from "./UserKeypairs";
 import { UserLogins } from "./UserLogins";
@@ -24,36 +26,26 @@ interface Props {
 }
 
 /** Details of a user. */
-export function UserDrawer({ opened, id, onClose, ...rest }: Props) {
+export function UserDrawer({ opened, id, acts, onEdit, onClose, ...rest }: Props) {
   const { t } = useLingui();
   const user = useQuery(usersShowQuery(id));
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={user.data?.email ?? t`User`}
-      closeButtonProps={{ "aria-label": t`Close` }}
+      query={user}
+      state={user.data && <StateBadge state={user.data.state} />}
+      actions={user.data && <UserActions user={user.data} acts={acts} onEdit={onEdit} />}
     >
-      {user.isPending && (
-        <Stack aria-busy>
-          <Skeleton height={28} width="60%" />
-          <Skeleton height={140} />
-        </Stack>
-      )}
-      {user.isError && <ProblemAlert problem={user.error} onRetry={() => void user.refetch()} />}
-      {user.data && <Detail key={user.data.id} user={user.data} {...rest} />}
-    </Drawer>
+      {user.data && <Detail user={user.data} acts={acts} {...rest} />}
+    </DetailDrawer>
   );
 }
 
-function Detail({
-  user,
-  tab,
-  acts,
-  onTab,
-  onEdit,
-}: { user: UserDetail } & Pick<Props, "tab" | "acts" | "onTab" | "onEdit">) {
+function Detail({ user, tab, acts, onTab }: { user: UserDetail } & Pick<Props, "tab" | "acts" | "onTab">) {
   const { t } = useLingui();
   const me = useMe();
   const names: Record<UserTab, string> = {
@@ -83,7 +75,7 @@ function Detail({
         ))}
       </Tabs.List>
       <Tabs.Panel value="overview">
-        <UserOverview user={user} acts={acts} onEdit={onEdit} />
+        <UserOverview user={user} />
       </Tabs.Panel>
       <Tabs.Panel value="keypairs">
         <UserKeypairs user={user} />

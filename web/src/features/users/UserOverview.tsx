@@ -1,81 +1,21 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Anchor, Badge, Group, Stack } from "@mantine/core";
-import { IconLink, IconPencil, IconTrash, IconUserCheck, IconUserOff } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import type { User, UserDetail } from "@/api/types";
+import type { UserDetail } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { useRecoverUser } from "@/queries/users";
 import { CopyButton } from "@/ui/CopyButton";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
-import { MainButton } from "@/ui/MainButton";
-import { ProblemAlert } from "@/ui/ProblemAlert";
-import { LinkPanel } from "./LinkPanel";
 import { RoleText } from "./RoleText";
-import { StateBadge } from "./StateBadge";
-import type { UserActs } from "./use-user-acts";
 
-interface Props {
-  user: UserDetail;
-  acts: UserActs;
-  onEdit: (user: User) => void;
-}
-
-/** Details of a user, with the available actions. */
-export function UserOverview({ user, acts, onEdit }: Props) {
-  const { t } = useLingui();
+/** Details of a user. */
+export function UserOverview({ user }: { user: UserDetail }) {
   const me = useMe();
-  const recover = useRecoverUser();
-  const change = acts.why("user.update", user);
   return (
     <Stack gap="lg">
-      <Group gap="xs">
-        <MainButton
-          variant="default"
-          icon={IconPencil}
-          label={t`Edit`}
-          refusal={change}
-          onClick={() => onEdit(user)}
-        />
-        <MainButton
-          variant="default"
-          icon={IconLink}
-          label={t`One-time link`}
-          refusal={acts.why("user.recover", user)}
-          loading={recover.isPending}
-          onClick={() => recover.mutate(user.id)}
-        />
-        {user.state === "active" ? (
-          <MainButton
-            variant="default"
-            icon={IconUserOff}
-            label={t`Deactivate…`}
-            refusal={acts.whyNotDisable(user)}
-            onClick={() => acts.disable([user])}
-          />
-        ) : (
-          <MainButton
-            variant="default"
-            icon={IconUserCheck}
-            label={t`Activate`}
-            refusal={change}
-            onClick={() => void acts.enable([user])}
-          />
-        )}
-        <MainButton
-          variant="light"
-          color="red"
-          icon={IconTrash}
-          label={t`Delete permanently…`}
-          refusal={acts.whyNotPurge(user)}
-          onClick={() => acts.purge([user])}
-        />
-      </Group>
-      {recover.error && <ProblemAlert problem={recover.error} />}
-      {recover.data && <LinkPanel email={user.email} link={recover.data} onDone={() => recover.reset()} />}
       <UserFacts user={user} />
       {(user.id === me.user.id || mayBeyondOwn(me, "usage.read")) && (
         <UsageHistory scope="user" id={user.id} />
@@ -98,7 +38,6 @@ function UserFacts({ user }: { user: UserDetail }) {
           </Group>,
         ],
         [t`Name`, user.name],
-        [t`State`, <StateBadge key="state" state={user.state} />],
         [t`Role`, <RoleText key="role" role={user.role} />],
         [
           t`Domain`,

@@ -10,7 +10,7 @@ interface Restorable {
 
 /** A drawer that asks before it closes with unsaved input of its forms; their Cancel button does not ask. */
 export function FormDrawer({ children, onClose, restored, ...drawer }: DrawerProps & Restorable) {
-  const { watch, close } = useGuardedClose(onClose, restored);
+  const { watch, close } = useGuardedClose(onClose, { restored });
   return (
     <Drawer {...drawer} onClose={close}>
       <UnsavedInput value={watch}>{children}</UnsavedInput>
@@ -28,7 +28,13 @@ export function FormModal({ children, onClose, ...modal }: ModalProps) {
   );
 }
 
-function useGuardedClose(onClose: () => void, restored = false) {
+interface Guarded extends Restorable {
+  /** Another item of the list can replace the content. */
+  switches?: boolean;
+}
+
+/** A close handler that asks if the forms inside, which `watch` collects, have unsaved input. */
+export function useGuardedClose(onClose: () => void, { restored = false, switches }: Guarded = {}) {
   const forms = useRef(new Set<() => boolean>());
   const watch = useCallback<WatchUnsaved>((unsaved) => {
     forms.current.add(unsaved);
@@ -38,6 +44,7 @@ function useGuardedClose(onClose: () => void, restored = false) {
     unsaved: () => [...forms.current].some((unsaved) => unsaved()),
     onBack: !restored,
     restored,
+    onSwitch: switches,
   });
   return { watch, close: () => void mayDiscard().then((may) => may && onClose()) };
 }

@@ -6,6 +6,8 @@ interface Guard {
   unsaved: () => boolean;
   /** Also ask before the browser's back button closes a drawer of the same page. */
   onBack?: boolean;
+  /** Also ask before a drawer of the same page shows another item. */
+  onSwitch?: boolean;
   /** Do not ask before the page is reloaded, because the form is restored then. */
   restored?: boolean;
 }
@@ -15,7 +17,7 @@ interface Guard {
  *
  * Returns: asks if there are any; true if they may be discarded.
  */
-export function useUnsavedGuard({ unsaved, onBack, restored }: Guard): () => Promise<boolean> {
+export function useUnsavedGuard({ unsaved, onBack, onSwitch, restored }: Guard): () => Promise<boolean> {
   const { t } = useLingui();
   const mayDiscard = () =>
     new Promise<boolean>((resolve) => {
@@ -32,8 +34,18 @@ export function useUnsavedGuard({ unsaved, onBack, restored }: Guard): () => Pro
   useBlocker({
     enableBeforeUnload: () => !restored && unsaved(),
     shouldBlockFn: async ({ current, next, action }) =>
-      (current.pathname !== next.pathname || (!!onBack && action !== "PUSH" && action !== "REPLACE")) &&
+      (current.pathname !== next.pathname ||
+        (!!onBack && action !== "PUSH" && action !== "REPLACE") ||
+        (!!onSwitch && isSwitched(current.search, next.search))) &&
       !(await mayDiscard()),
   });
   return mayDiscard;
+}
+
+/** The search parameters that hold the item of the open drawer. */
+const ITEMS = ["open", "session", "user"] as const;
+
+function isSwitched(current: object, next: object): boolean {
+  const [before, after]: Record<string, unknown>[] = [{ ...current }, { ...next }];
+  return ITEMS.some((item) => before?.[item] && after?.[item] && before[item] !== after[item]);
 }

@@ -101,6 +101,10 @@ export function Grid<T>(props: GridProps<T>) {
     scrollTo: (index) => virtual.scrollToIndex(entryOf(index)),
     container: scroller,
     acts: props.acts ?? NO_ACTS,
+    opened: useMemo(
+      () => (props.opened === undefined ? -1 : ordered.findIndex((row) => props.rowId(row) === props.opened)),
+      [ordered, props.opened, props.rowId],
+    ),
     onOpen: onOpen && ((row) => !props.look(row).requested && onOpen(row)),
     onToggle: selection && ((index) => ordered[index] !== undefined && selection.toggle(ordered[index])),
   });

@@ -2,14 +2,14 @@ import { useLingui } from "@lingui/react/macro";
 import { ActionIcon, Kbd, Modal, Table, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconKeyboard } from "@tabler/icons-react";
+import { overlayIsOpen } from "@/ui/keys";
 import { type KeyLine, keyLines, setKeyHelp, useKeyHelpOpen } from "./key-lines";
-import { modalIsOpen } from "./use-page-keys";
 
 /** The keyboard shortcuts of the shown page, opened by "?". */
 export function KeyHelp() {
   const { t } = useLingui();
   const opened = useKeyHelpOpen();
-  const open = () => modalIsOpen() || setKeyHelp(true);
+  const open = () => overlayIsOpen() || setKeyHelp(true);
   useHotkeys([
     ["shift+?", open],
     ["?", open],

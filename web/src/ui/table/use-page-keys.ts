@@ -1,5 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { useHotkeys } from "@mantine/hooks";
+import { overlayIsOpen } from "@/ui/keys";
 import { type KeyLine, useKeyLines } from "./key-lines";
 
 interface Keys {
@@ -8,15 +9,12 @@ interface Keys {
   onSearch?: () => void;
 }
 
-/** An open dialog handles its own keys. */
-export const modalIsOpen = (): boolean => document.querySelector("[aria-modal='true']") !== null;
-
 /** Page-wide keyboard shortcuts, disabled while typing in a field; the help lists them. */
 export function usePageKeys({ make, onSearch }: Keys): void {
   const { t } = useLingui();
   const onNew = make && !make.refusal ? make.onClick : undefined;
   const quiet = (act: (() => void) | undefined) => (event: KeyboardEvent) => {
-    if (!act || modalIsOpen()) return;
+    if (!act || overlayIsOpen()) return;
     event.preventDefault();
     act();
   };

@@ -6,23 +6,20 @@ import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
 import { StateBadge } from "@/features/sessions/StateBadge";
-import type { SessionActions } from "@/features/sessions/use-actions";
+import { useSessionActions } from "@/features/sessions/use-actions";
 import { useSessionText } from "@/sentences/use-session-text";
 import { OwnButton } from "./OwnButton";
 import { RenameForm } from "./RenameForm";
 
-/** The state with its reason, and the available actions. */
-export function DetailHead({ session, actions }: { session: SessionDetail; actions: SessionActions }) {
+/** The state with its reason and progress, and renaming. */
+export function SessionState({ session }: { session: SessionDetail }) {
   const { t } = useLingui();
   const [renaming, rename] = useDisclosure(false);
   const sessionText = useSessionText();
-  const notMine = actions.ownerOnly(session);
-  const running = session.state === "RUNNING";
   const ended = hasEnded(session.state);
-  const jupyter = session.apps?.find((app) => app.name === "jupyter");
   return (
-    <div style={{ paddingBottom: "0.75rem" }}>
-      <Group gap="xs" mb="sm">
+    <>
+      <Group gap="xs">
         <StateBadge state={session.state} />
         {ended && session.state !== "ERROR" && session.reason && (
           <Text size="sm" c="dimmed">
@@ -39,48 +36,59 @@ export function DetailHead({ session, actions }: { session: SessionDetail; actio
       </Group>
       {renaming && <RenameForm session={session} onDone={rename.close} />}
       {session.state !== "PENDING" && <ProgressLine session={session} />}
-      <Group gap="xs" mt="xs">
-        {running && (
-          <>
+    </>
+  );
+}
+
+/** The available actions. */
+export function SessionActions({ session }: { session: SessionDetail }) {
+  const actions = useSessionActions();
+  const notMine = actions.ownerOnly(session);
+  const running = session.state === "RUNNING";
+  const ended = hasEnded(session.state);
+  const jupyter = session.apps?.find((app) => app.name === "jupyter");
+  return (
+    <>
+      {running && (
+        <>
+          <OwnButton
+            refusal={notMine}
+            leftSection={<IconTerminal2 size={16} aria-hidden />}
+            onClick={() => void actions.openTerminal(session.id)}
+          >
+            <Trans>Terminal</Trans>
+          </OwnButton>
+          {jupyter && (
             <OwnButton
               refusal={notMine}
-              leftSection={<IconTerminal2 size={16} aria-hidden />}
-              onClick={() => void actions.openTerminal(session.id)}
+              variant="light"
+              leftSection={<IconNotebook size={16} aria-hidden />}
+              onClick={() => void actions.openApp(session, jupyter)}
             >
-              <Trans>Terminal</Trans>
+              {jupyter.title}
             </OwnButton>
-            {jupyter && (
-              <OwnButton
-                refusal={notMine}
-                variant="light"
-                leftSection={<IconNotebook size={16} aria-hidden />}
-                onClick={() => void actions.openApp(session, jupyter)}
-              >
-                {jupyter.title}
-              </OwnButton>
-            )}
-          </>
-        )}
+          )}
+        </>
+      )}
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconPlayerPlay size={16} aria-hidden />}
+        onClick={() => void actions.startAgain(session.id)}
+      >
+        {ended ? <Trans>Start again</Trans> : <Trans>Start a similar session</Trans>}
+      </Button>
+      {!ended && (
         <Button
           size="xs"
-          variant="default"
-          leftSection={<IconPlayerPlay size={16} aria-hidden />}
-          onClick={() => void actions.startAgain(session.id)}
+          variant="subtle"
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() => actions.terminate([session])}
         >
-          {ended ? <Trans>Start again</Trans> : <Trans>Start a similar session</Trans>}
+          <Trans>Terminate…</Trans>
         </Button>
-        {!ended && (
-          <Button
-            size="xs"
-            variant="subtle"
-            color="red"
-            leftSection={<IconTrash size={16} aria-hidden />}
-            onClick={() => actions.terminate([session])}
-          >
-            <Trans>Terminate…</Trans>
-          </Button>
-        )}
-      </Group>
-    </div>
+      )}
+    </>
   );
 }

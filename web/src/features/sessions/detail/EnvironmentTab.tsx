@@ -1,7 +1,7 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Table } from "@mantine/core";
 import { EmptyState } from "@/ui/EmptyState";
-import styles from "./DetailDrawer.module.css";
+import styles from "./SessionDrawer.module.css";
 
 /** The environment variables of the session's spec. */
 export function EnvironmentTab({ env }: { env: Record<string, string> }) {

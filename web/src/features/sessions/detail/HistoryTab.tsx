@@ -8,7 +8,7 @@ import { useSessionText } from "@/sentences/use-session-text";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import styles from "./DetailDrawer.module.css";
+import styles from "./SessionDrawer.module.css";
 
 /** Every state transition of a session with time, cause and actor. */
 export function HistoryTab({ id }: { id: string }) {

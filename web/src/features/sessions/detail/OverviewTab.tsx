@@ -11,8 +11,8 @@ import { AccountName } from "@/ui/AccountName";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
-import styles from "./DetailDrawer.module.css";
 import { MountList } from "./MountList";
+import styles from "./SessionDrawer.module.css";
 
 /** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {

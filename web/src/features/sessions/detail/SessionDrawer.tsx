@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Drawer, Group, ScrollArea, Skeleton, Stack, Tabs } from "@mantine/core";
+import { Alert, Group, ScrollArea, Skeleton, Tabs } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense } from "react";
@@ -13,13 +13,13 @@ import { sessionsShowQuery } from "@/queries/sessions";
 import { part } from "@/routing/part";
 import { DETAIL_TABS, type DetailTab } from "@/routing/search";
 import { useSessionText } from "@/sentences/use-session-text";
-import { ProblemAlert } from "@/ui/ProblemAlert";
+import { DetailDrawer } from "@/ui/DetailDrawer";
 import { AppsTab } from "./AppsTab";
-import styles from "./DetailDrawer.module.css";
-import { DetailHead } from "./DetailHead";
+import { SessionActions, SessionState } from "./DetailHead";
 import { EnvironmentTab } from "./EnvironmentTab";
 import { HistoryTab } from "./HistoryTab";
 import { OverviewTab } from "./OverviewTab";
+import styles from "./SessionDrawer.module.css";
 
 const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
 const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
@@ -33,27 +33,23 @@ interface Props {
 }
 
 /** Details of a session. */
-export function DetailDrawer({ opened, id, tab, onTab, onClose }: Props) {
+export function SessionDrawer({ opened, id, tab, onTab, onClose }: Props) {
   const { t } = useLingui();
   const session = useQuery(sessionsShowQuery(id));
   return (
-    <Drawer
+    <DetailDrawer
       opened={opened}
+      id={id}
       onClose={onClose}
       size="xl"
       title={session.data?.name ?? t`Session`}
-      closeButtonProps={{ "aria-label": t`Close` }}
-      classNames={{ content: styles.content, body: styles.body, title: styles.title }}
+      query={session}
+      state={session.data && <SessionState session={session.data} />}
+      actions={session.data && <SessionActions session={session.data} />}
+      fill
     >
-      {session.isPending && (
-        <Stack aria-busy>
-          <Skeleton height={28} width="60%" />
-          <Skeleton height={140} />
-        </Stack>
-      )}
-      {session.isError && <ProblemAlert problem={session.error} onRetry={() => void session.refetch()} />}
       {session.data && <Detail session={session.data} tab={tab} onTab={onTab} />}
-    </Drawer>
+    </DetailDrawer>
   );
 }
 
@@ -80,7 +76,6 @@ function Detail({
   };
   return (
     <>
-      <DetailHead session={session} actions={actions} />
       {session.state === "ERROR" && (
         <Alert
           color="red"

@@ -1,0 +1,111 @@
+"""Details beside the list in wide windows: the list stays usable, and the keyboard steps through it."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from e2e.conftest import Opener
+from e2e.desk import Desk
+from e2e.roles import Roles
+
+NARROW = {"width": 1199, "height": 800}
+
+
+@pytest.fixture
+def users(desk: Desk, roles: Roles) -> Desk:
+    """The list of users, by e-mail."""
+    desk.go("/users?sort=email&order=asc")
+    expect(desk.row(roles.user)).to_be_visible()
+    return desk
+
+
+def _drawer(desk: Desk, name: str) -> Locator:
+    return desk.page.get_by_role("dialog", name=name)
+
+
+def _open(desk: Desk, name: str) -> Locator:
+    desk.row(name).get_by_text(name, exact=True).click()
+    drawer = _drawer(desk, name)
+    expect(drawer).to_be_visible()
+    return drawer
+
+
+def test_details_are_beside_the_list(users: Desk, roles: Roles) -> None:
+    page = users.page
+    drawer = _open(users, roles.project_admin)
+    expect(drawer).not_to_have_attribute("aria-modal", "true")
+    expect(drawer).to_be_focused()
+    panel = drawer.bounding_box()
+    scroller = page.get_by_role("table", name="Users").locator("..").bounding_box()
+    assert panel
+    assert scroller
+    assert scroller["x"] + scroller["width"] <= panel["x"]
+
+    # Another row replaces the details.
+    _open(users, roles.user)
+    expect(_drawer(users, roles.project_admin)).to_have_count(0)
+
+    page.keyboard.press("Escape")
+    expect(_drawer(users, roles.user)).to_have_count(0)
+
+
+def test_keyboard_steps_through_the_details(users: Desk, roles: Roles) -> None:
+    page = users.page
+    rows = page.get_by_role("table", name="Users").locator("tbody tr[data-index]")
+    first, second = rows.nth(0), rows.nth(1)
+    page.keyboard.press("ArrowDown")
+    expect(first).to_be_focused()
+    page.keyboard.press("Enter")
+    drawer = page.get_by_role("dialog")
+    expect(first).to_have_attribute("data-opened", "true")
+    expect(drawer).to_be_focused()
+
+    page.keyboard.press("j")
+    expect(second).to_have_attribute("data-opened", "true")
+    expect(second).to_be_focused()
+    expect(drawer).to_have_count(1)
+    page.keyboard.press("k")
+    expect(first).to_have_attribute("data-opened", "true")
+
+    # Keys that are typed do not step.
+    page.keyboard.press("/")
+    page.keyboard.type("j")
+    expect(page.get_by_label("Search by e-mail or name")).to_have_value("j")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(1)
+
+    # Closing returns to the row of the shown item.
+    page.keyboard.press("j")
+    expect(second).to_be_focused()
+    drawer.get_by_role("button", name="Close").click()
+    expect(drawer).to_have_count(0)
+    expect(second).to_be_focused()
+
+
+def test_unsaved_input_is_asked_about_before_another_item(users: Desk, roles: Roles) -> None:
+    page = users.page
+    made = users.carrel.carrel("group", "create", "spare")
+    assert made.returncode == 0, made.stderr
+    try:
+        users.go("/resources/groups?open=default&tab=access")
+        drawer = page.get_by_role("dialog", name="default")
+        drawer.get_by_label("Domains", exact=True).click()
+        page.get_by_role("option", name=roles.domain, exact=True).click()
+        users.row("spare").get_by_text("spare", exact=True).click()
+        page.get_by_role("button", name="Keep editing").click()
+        expect(drawer).to_be_visible()
+        users.row("spare").get_by_text("spare", exact=True).click()
+        page.get_by_role("button", name="Discard changes").click()
+        expect(page.get_by_role("dialog", name="spare")).to_be_visible()
+    finally:
+        users.carrel.carrel("group", "rm", "--yes", "spare")
+
+
+def test_narrow_windows_have_a_modal_drawer(open_desk: Opener, roles: Roles) -> None:
+    desk = open_desk(viewport=NARROW)
+    desk.go("/users")
+    drawer = _open(desk, roles.user)
+    expect(drawer).to_have_attribute("aria-modal", "true")
+    desk.page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(desk.row(roles.user)).to_be_focused()

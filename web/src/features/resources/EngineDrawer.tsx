@@ -1,0 +1,91 @@
+import { Trans, useLingui } from "@lingui/react/macro";
+import { Alert, Stack, Text } from "@mantine/core";
+import { IconPencil, IconPlugConnected, IconTrash } from "@tabler/icons-react";
+import type { Engine } from "@/api/types";
+import { useCheckEngine, useRemoveEngine } from "@/queries/engines";
+import { commandLine } from "@/ui/command";
+import { DetailDrawer } from "@/ui/DetailDrawer";
+import { Facts } from "@/ui/Facts";
+import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { Instant } from "@/ui/Instant";
+import { MainButton } from "@/ui/MainButton";
+import { EngineBadge } from "./engine-columns";
+
+interface Props {
+  opened: boolean;
+  engine: Engine;
+  onEdit: () => void;
+  onClose: () => void;
+}
+
+/** Details of an engine, with a check of its connection. */
+export function EngineDrawer({ opened, engine, onEdit, onClose }: Props) {
+  const { t } = useLingui();
+  const check = useCheckEngine();
+  const { mutateAsync: remove } = useRemoveEngine();
+  const askRemove = () =>
+    askToConfirm({
+      title: t`Remove engine`,
+      closeLabel: t`Close`,
+      confirm: t`Remove`,
+      typedName: engine.name,
+      command: commandLine("carrel", "engine", "rm", engine.name),
+      onConfirm: async () => {
+        await remove(engine.id);
+        onClose();
+      },
+      children: (
+        <Text size="sm">
+          <Trans>Removes the engine and its nodes. An engine with containers cannot be removed.</Trans>
+        </Text>
+      ),
+    });
+  return (
+    <DetailDrawer
+      opened={opened}
+      id={engine.id}
+      title={engine.name}
+      size="lg"
+      state={<EngineBadge state={engine.state} />}
+      actions={
+        <>
+          {" "}
+          <MainButton variant="default" icon={IconPencil} label={t`Edit`} onClick={onEdit} />
+          <MainButton
+            variant="default"
+            icon={IconPlugConnected}
+            label={t`Check`}
+            loading={check.isPending}
+            onClick={() => check.mutate(engine.id)}
+          />
+          {!engine.local && (
+            <MainButton variant="light" color="red" icon={IconTrash} label={t`Remove…`} onClick={askRemove} />
+          )}
+        </>
+      }
+      onClose={onClose}
+    >
+      <Stack gap="lg">
+        {check.data && (
+          <Alert color={check.data.ok ? "green" : "red"} variant="light" role="status">
+            {check.data.sentence} {check.data.nodes.join(", ")}
+          </Alert>
+        )}
+        <Facts
+          facts={[
+            [t`Since`, <Instant key="since" at={engine.state_since} />],
+            [t`Last error`, engine.last_error ?? "–"],
+            [t`Kind`, engine.kind_title],
+            ...Object.entries(engine.settings).map(([name, value]): [string, string] => [
+              name,
+              String(value),
+            ]),
+            ...engine.secrets.map((name): [string, string] => [name, t`set`]),
+            [t`Nodes`, String(engine.nodes)],
+            [t`Containers`, String(engine.containers)],
+          ]}
+        />
+      </Stack>
+    </DetailDrawer>
+  );
+}
