@@ -3,8 +3,8 @@ import { roomShown } from "@/features/sessions/launcher/amounts";
 import { fromLink, toLink } from "@/features/sessions/launcher/link";
 import { freshMount } from "@/features/sessions/launcher/mounts";
 import { presetVerdict, smallestFirst } from "@/features/sessions/launcher/presets";
-import { environmentRow, formLike, freshForm, isComplete } from "@/features/sessions/launcher/request";
-import { changedRequest, limitPage, linkTo } from "@/features/sessions/why/replace";
+import { environmentRow, freshForm, isComplete } from "@/features/sessions/launcher/request";
+import { changedRequest, limitPage } from "@/features/sessions/why/replace";
 import { launchLink } from "@/routing/launch-link";
 import { aSession } from "./sessions";
 
@@ -115,27 +115,6 @@ describe("a suggested change of a pending session", () => {
     });
     const elsewhere = changedRequest(session, { ...change, kind: "group", group: { id: "h", name: "cpu" } });
     expect([elsewhere.group, elsewhere.slots]).toEqual(["cpu", session.slots]);
-  });
-
-  test("is completed in the launcher with the mounts and variables of the session", () => {
-    const mounted = {
-      ...session,
-      mounts: [
-        {
-          folder_id: "f1",
-          folder_name: "data",
-          path: "/data",
-          subpath: "",
-          read_only: true,
-          automatic: false,
-        },
-      ],
-    };
-    const request = changedRequest(mounted, { ...change, kind: "smaller", slots: { cpu: 500, mem: 1 } });
-    const form = fromLink(linkTo(request), formLike(mounted));
-    expect(form.slots).toEqual({ cpu: 500, mem: 1 });
-    expect(form.mounts).toMatchObject([{ folder: "f1", name: "data", readOnly: true }]);
-    expect(form.env).toMatchObject([{ name: "LR", value: "1" }]);
   });
 
   test("and its limit lead to where they are changed", () => {

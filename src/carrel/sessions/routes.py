@@ -42,12 +42,16 @@ async def create(
     services: ServicesOf[Services],
     actor: CurrentActor,
     body: SessionCreate,
+    replaces: Annotated[
+        str | None,
+        Query(max_length=64, description="A pending session to cancel in the same step; its name is kept."),
+    ] = None,
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Create a session. It is PENDING and starts as soon as there is capacity."""
     spec = replace(body, env=environment.closed(services.seal, body.env))
     session = await service.enqueue(
-        services.database, services.clock, actor, spec, idempotency_key=idempotency_key
+        services.database, services.clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key
     )
     async with services.database.transaction() as tx:
         return _json(await queries.detail(tx, services.seal, actor, session), 201)

@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -38,16 +39,23 @@ REFERENCE = re.compile(
 
 
 async def enqueue(
-    database: Database, clock: Clock, actor: Actor, spec: SessionSpec, *, idempotency_key: str | None = None
+    database: Database,
+    clock: Clock,
+    actor: Actor,
+    spec: SessionSpec,
+    *,
+    replaces: str | None = None,
+    idempotency_key: str | None = None,
 ) -> SessionId:
     """Create a PENDING session with its event and audit entry, in one transaction.
 
+    replaces: a pending session to cancel in the same transaction; the new one takes its name unless the spec has one.
     Twice with the same idempotency key: the first one's id.
-    Raises: Forbidden, Invalid, Conflict (name taken), Refused (can never start).
+    Raises: Forbidden, Invalid, Conflict (name taken; replaces is not pending), Refused (can never start).
     """
     try:
         async with database.transaction() as tx:
-            return await _enqueue(tx, clock, actor, spec, idempotency_key)
+            return await _enqueue(tx, clock, actor, spec, replaces, idempotency_key)
     except IntegrityError as error:
         # Two unique indexes can fail: the idempotency key (a concurrent retry), or the name.
         if idempotency_key:
@@ -60,7 +68,7 @@ async def enqueue(
         if spec.name:
             raise _name_taken(spec.name) from None
     # The generated name was taken.
-    return await enqueue(database, clock, actor, spec, idempotency_key=idempotency_key)
+    return await enqueue(database, clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key)
 
 
 def _name_taken(name: str) -> Conflict:
@@ -73,12 +81,15 @@ def _name_taken(name: str) -> Conflict:
 
 
 async def _enqueue(
-    tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec, key: str | None
+    tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec, replaces: str | None, key: str | None
 ) -> SessionId:
     if key:
         first = await queries.by_idempotency_key(tx, actor.user_id, key)
         if first:
             return first
+    if replaces:
+        former = await _cancel_replaced(tx, clock, actor, replaces)
+        spec = replace(spec, name=spec.name or former.name)
     project = await project_of(tx, actor, spec.project)
     require(
         actor,
@@ -256,6 +267,29 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
         )
     note(tx, actor, "session.remove", session, details={"force": force})
     return session.id
+
+
+async def _cancel_replaced(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Session:
+    session = await find(tx, actor, ref, "session.remove")
+    cancelled = await transitions.move(
+        tx,
+        [session.id],
+        SessionState.CANCELLED,
+        sources=[SessionState.PENDING],
+        cause="user",
+        reason=f"Replaced by {actor.email}.",
+        actor=actor.user_id,
+        now=clock.now(),
+    )
+    if not cancelled:
+        raise Conflict(
+            "session.not_waiting",
+            f"{session.name} is no longer pending.",
+            hint="Terminate it first, or start another one beside it.",
+            field="replaces",
+        )
+    note(tx, actor, "session.remove", session, details={"force": False})
+    return session
 
 
 async def rename(database: Database, actor: Actor, ref: str, name: str) -> SessionId:

@@ -39,6 +39,40 @@ async def test_of_many_with_one_name_one_is_made(api: Api):
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 9
 
 
+async def test_a_request_replaces_a_pending_session_in_one_step(api: Api):
+    user = await api.as_("user")
+    pending = await user.start(name="desk")
+    answers = [
+        await user.post(
+            "/sessions", request(), params={"replaces": "desk"}, headers={"Idempotency-Key": "again"}
+        )
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    [replacement] = {answer.json()["id"] for answer in answers}
+    assert replacement != pending["id"]
+    assert (answers[0].json()["name"], answers[0].json()["state"]) == ("desk", "PENDING")
+    former = (await user.get(f"/sessions/{pending['id']}")).json()
+    assert (former["state"], former["reason"]) == ("CANCELLED", "Replaced by user@example.org.")
+
+
+@pytest.mark.parametrize("problem", ["invalid", "runs", "of_another"])
+async def test_a_replacement_that_is_refused_leaves_everything_as_it_was(api: Api, problem: str):
+    user = await api.as_("user")
+    former = await (await api.as_("colleague") if problem == "of_another" else user).start(name="desk")
+    if problem == "runs":
+        await force_state(api.database, former["id"], SessionState.RUNNING)
+    body = request(image="no image") if problem == "invalid" else request()
+    refused = await user.post("/sessions", body, params={"replaces": former["id"]})
+    assert (refused.status_code, refused.json()["code"]) == {
+        "invalid": (422, "invalid.image"),
+        "runs": (409, "session.not_waiting"),
+        "of_another": (404, "session.not_found"),
+    }[problem]
+    rows = await sql(api.database, "SELECT id, state FROM sessions")
+    assert [tuple(row) for row in rows] == [(former["id"], "RUNNING" if problem == "runs" else "PENDING")]
+
+
 async def items(who: Caller, **query: object) -> list[dict]:  # type: ignore[type-arg]
     answer = await who.get("/sessions", params=query)
     assert answer.status_code == 200, answer.text

@@ -101,13 +101,17 @@ export function useCreateSession() {
   });
 }
 
-async function createSession(client: QueryClient, request: SessionCreate): Promise<SessionDetail> {
+async function createSession(
+  client: QueryClient,
+  request: SessionCreate,
+  replaces?: string,
+): Promise<SessionDetail> {
   const me = client.getQueryData<Me>(["auth", "me"]);
   const key =
     crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
   const requestedAt = performance.now();
   const sent = retryWhileUnreachable(() =>
-    sessionsCreate({ body: request, headers: { "Idempotency-Key": key } }),
+    sessionsCreate({ body: request, query: { replaces }, headers: { "Idempotency-Key": key } }),
   );
   pendingCreates.add(sent);
   const requestedId = REQUESTED + key;
@@ -201,15 +205,11 @@ export function usePrioritiseSession() {
   });
 }
 
-/** Cancels a pending session, and requests another one in its place. */
+/** Cancels a pending session and requests another one in its place, both or neither. */
 export function useReplaceSession() {
   const client = useQueryClient();
   return useMutation<SessionDetail, Problem, { id: string; request: SessionCreate }>({
-    mutationFn: async ({ id, request }) => {
-      // The new session may have its name only after it has ended.
-      changeSession(client, (await sessionsRemove({ path: { ref: id } })).data);
-      return createSession(client, request);
-    },
+    mutationFn: ({ id, request }) => createSession(client, request, id),
     onSuccess: (session) => client.setQueryData(["sessions", "show", session.id], session),
   });
 }

@@ -67,6 +67,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
   ],
   [/^It is waiting for the next start attempt\.$/, () => msg`It is waiting for the next start attempt.`],
   [/^No single node has all of these resources\.$/, () => msg`No single node has all of these resources.`],
+  [/^Replaced by (.+)\.$/, ([who = ""]) => msg`Replaced by ${who}.`],
   [/^Ended by (.+)\.$/, ([who = ""]) => msg`Ended by ${who}.`],
   [/^It reached its time limit of (.+)\.$/, ([limit = ""]) => msg`It reached its time limit of ${limit}.`],
   [/^Idle: no traffic for (.+)\.$/, ([limit = ""]) => msg`Idle: no traffic for ${limit}.`],

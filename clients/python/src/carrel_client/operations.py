@@ -1290,12 +1290,14 @@ class Sessions(Group):
         priority: int | None = UNSET,
         project: str | None = UNSET,
         time_limit_s: int | None = UNSET,
+        replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
         """Create a session. It is PENDING and starts as soon as there is capacity."""
         answer: models.SessionDetail = self._transport.call(
             "POST",
             "/api/v1/sessions",
+            query={"replaces": replaces},
             body=_given(
                 description=description,
                 env=env,

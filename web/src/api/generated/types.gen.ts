@@ -11696,7 +11696,14 @@ export type SessionsCreateData = {
         'idempotency-key'?: string | null;
     };
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * Replaces
+         *
+         * A pending session to cancel in the same step; its name is kept.
+         */
+        replaces?: string | null;
+    };
     url: '/api/v1/sessions';
 };
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 def create_arguments(parser: Arguments) -> None:
     session_arguments(parser)
     parser.add_argument(
+        "--replace", metavar="ID", help="cancel this pending session in the same step, and keep its name"
+    )
+    parser.add_argument(
         "--wait", action="store_true", help="wait until it runs; exit code 1 if it ends instead"
     )
     parser.add_argument(
@@ -45,13 +48,14 @@ def create_arguments(parser: Arguments) -> None:
         "carrel session create --image starter --cpu 2 --mem 4g --name train-3 --env SEED=7 --wait",
         "carrel session create -v data -v corpus:train:/data:ro --wait",
         "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
+        "carrel session create --cpu 1 --mem 2g --replace train-3",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
 
 
 def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
-    session = context.client.sessions.create(**session_request(args))
+    session = context.client.sessions.create(**session_request(args), replaces=args.replace)
     if args.wait:
         session = _wait(context, session, SETTLED, args.timeout)
     if args.quiet and not context.structured:

@@ -224,12 +224,14 @@ class AsyncSessions:
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
+        replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
         """A new session, PENDING; call `wait()` for it to run.
 
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -249,6 +251,7 @@ class AsyncSessions:
                     priority=priority,
                     time_limit=time_limit,
                     node=node,
+                    replaces=replaces,
                     idempotency_key=idempotency_key,
                 )
             )

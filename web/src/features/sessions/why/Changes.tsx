@@ -4,10 +4,11 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Change, SessionDetail } from "@/api/types";
 import { useMe } from "@/me/use-me";
 import { useReplaceSession } from "@/queries/sessions";
-import { overSessions, type SessionsSearch } from "@/routing/search";
+import { overSessions } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
+import { ProblemAlert } from "@/ui/ProblemAlert";
 import { EndOwnButton } from "./EndOwnButton";
-import { changedRequest, linkTo } from "./replace";
+import { changedRequest } from "./replace";
 import { useChangeText } from "./use-change-text";
 
 interface Props {
@@ -24,12 +25,14 @@ export function Changes({ changes, session }: Props) {
   const command = changes.find((change) => change.command !== "")?.command;
   // A promise, because this part of the page goes with the session that is replaced.
   const apply = (change: Change) => {
-    const request = changedRequest(session, change);
-    const go = (search: SessionsSearch) =>
-      void navigate({ to: "/sessions", search: (now) => overSessions(now, search), replace: true });
-    replace.mutateAsync({ id: session.id, request }).then(
-      ({ id }) => go({ session: id }),
-      () => go({ session: undefined, launch: session.id, with: linkTo(request) }),
+    replace.mutateAsync({ id: session.id, request: changedRequest(session, change) }).then(
+      ({ id }) =>
+        void navigate({
+          to: "/sessions",
+          search: (now) => overSessions(now, { session: id }),
+          replace: true,
+        }),
+      () => undefined,
     );
   };
   return (
@@ -57,6 +60,7 @@ export function Changes({ changes, session }: Props) {
           </Group>
         ))}
       </Stack>
+      {replace.isError && <ProblemAlert problem={replace.error} />}
       {mine && changes.some(({ kind }) => kind !== "end_own") && (
         <Text size="xs" c="dimmed" mb={6}>
           <Trans>A changed request replaces this session under the same name.</Trans>

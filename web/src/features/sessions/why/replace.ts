@@ -1,17 +1,11 @@
 import type { Change, SessionCreate, SessionDetail } from "@/api/types";
 import { requestLike } from "@/features/sessions/launcher/request";
-import { type LaunchLink, launchLink } from "@/routing/launch-link";
 
 /** The request for a pending session with a suggested change, under the same name. */
 export function changedRequest(session: SessionDetail, change: Change): SessionCreate {
   const request = { ...requestLike(session), name: session.name };
   if (change.kind === "group" && change.group) return { ...request, group: change.group.name };
   return change.kind === "smaller" ? { ...request, slots: change.slots as SessionCreate["slots"] } : request;
-}
-
-/** The launcher's link to this request, on a form like the session's, which has its mounts and variables. */
-export function linkTo({ mounts, env, ...request }: SessionCreate): LaunchLink | undefined {
-  return launchLink(request);
 }
 
 /** Where an administrator changes the limit with this scope, such as "project:k3f"; null: not on a page. */
