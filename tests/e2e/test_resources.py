@@ -92,7 +92,7 @@ def test_policy_is_made_given_and_tells_who_would_be_over_it(
 
 def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session: str) -> None:
     desk.go("/projects")
-    desk.row("default").first.get_by_role("button", name="Edit").click()
+    desk.page.get_by_role("button", name="Edit: default", exact=True).click()
     form = _drawer(desk, "Edit default")
     expect(form.get_by_role("status")).to_contain_text("No one exceeds the new limits.")
     form.get_by_label("CPU cores: not limited").uncheck()
