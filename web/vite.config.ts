@@ -31,6 +31,8 @@ export default defineConfig({
     },
   },
   server: {
+    // The help pages are made from docs/.
+    fs: { allow: [".."] },
     // The server checks Origin on cookies and WebSockets: keep the browser's Host header.
     proxy: { "/api": { target: server, ws: true, changeOrigin: false } },
   },

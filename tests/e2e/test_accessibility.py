@@ -185,6 +185,8 @@ _ADMINISTRATION = (
     "/domains",
     "/domains?make=one",
     "/audit",
+    "/help",
+    "/help/howto/limits",
     "/site",
     "/providers",
     "/providers?make=one",

@@ -1,5 +1,7 @@
 """The navigation, the user menu, and the help of the keyboard shortcuts."""
 
+import re
+
 from playwright.sync_api import expect
 
 from e2e.conftest import Opener
@@ -49,3 +51,27 @@ def test_help_lists_the_shortcuts_of_the_page(desk: Desk, running_session: str) 
     expect(dialog.get_by_role("row", name="Search and commands")).to_be_visible()
     expect(dialog).not_to_contain_text("Start a session")
     expect(dialog).not_to_contain_text("Search the list")
+
+
+def test_documentation_is_part_of_the_page(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/")
+    page.get_by_role("button", name="User menu").click()
+    page.get_by_role("menuitem", name="Help").click()
+    expect(page.get_by_role("heading", name="Carrel's documentation")).to_be_visible()
+    page.get_by_role("link", name="howto/waiting.md").click()
+    expect(page.get_by_role("heading", name="While a session is pending")).to_be_attached()
+    picture = page.get_by_role("img", name="The drawer of a session that is pending")
+    picture.scroll_into_view_if_needed()
+    assert picture.evaluate("picture => picture.decode().then(() => picture.naturalWidth)") > 400
+    page.get_by_role("searchbox", name="Search the documentation").fill("network drive")
+    page.get_by_role("list", name="Results").get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile("/help/howto/network-drive$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("network drive")
+    desk.go("/help/nothing")
+    expect(page.get_by_text("Page not found")).to_be_visible()
+    page.get_by_role("button", name="User menu").click()
+    page.get_by_role("menuitem", name="What is new").click()
+    expect(page.get_by_role("heading", name="Changelog")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Changelog")).to_be_visible()

@@ -225,3 +225,27 @@ def test_an_index_that_does_not_answer_is_named_without_its_password(tmp_path: P
     answer = _unpack("http://user:secret@127.0.0.1:1/simple", "0" * 64, tmp_path / "thing")
     assert "http://127.0.0.1:1/simple" in answer
     assert "secret" not in answer
+
+
+STAMPED = """
+import sys; sys.path.insert(0, {tools!r})
+from pathlib import Path
+from page import Page
+root = Path({root!r})
+page = Page(root)
+page._stamp.parent.mkdir(); page._stamp.write_text(page._sources())
+page._built.mkdir(parents=True); (page._built / "index.html").touch()
+print(page.is_current())
+(root / {changed!r}).write_text("changed")
+print(page.is_current())
+"""
+
+
+@pytest.mark.parametrize("changed", ["web/index.html", "docs/howto/limits.md", "CHANGELOG.md"])
+def test_the_page_is_built_again_when_what_it_shows_has_changed(tmp_path: Path, changed: str):
+    for name in ("web/index.html", "docs/howto/limits.md", "CHANGELOG.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    script = STAMPED.format(tools=str(ROOT / "tools/bootstrap"), root=str(tmp_path), changed=changed)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["True", "False"], done.stderr

@@ -78,13 +78,15 @@ class Page:
         return variables
 
     def _sources(self) -> str:
-        digest = hashlib.sha256()
-        for folder, folders, files in os.walk(self._web):
-            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
-            for name in sorted(files):
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    digest.update(f"{os.path.relpath(path, self._web)}\0".encode() + file.read())
+        """The digest of web/, and of the texts that its help pages show."""
+        digest = hashlib.sha256((self._root / "CHANGELOG.md").read_bytes())
+        for sources in (self._web, self._root / "docs"):
+            for folder, folders, files in os.walk(sources):
+                folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+                for name in sorted(files):
+                    path = os.path.join(folder, name)
+                    with open(path, "rb") as file:
+                        digest.update(f"{os.path.relpath(path, self._root)}\0".encode() + file.read())
         return digest.hexdigest()
 
 

@@ -135,6 +135,20 @@ export const terminalRoute = createRoute({
   component: page(() => import("@/features/terminal/TerminalPage"), "TerminalPage"),
 });
 
+const HelpPage = page(() => import("@/features/help/HelpPage"), "HelpPage");
+
+const helpRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/help",
+  component: HelpPage,
+});
+
+const documentRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/help/$",
+  component: HelpPage,
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings",
@@ -378,6 +392,8 @@ export const router = createRouter({
       filesRoute,
       terminalRoute,
       formerKeypairsRoute,
+      helpRoute,
+      documentRoute,
       settingsRoute.addChildren([
         settingsIndexRoute,
         profileRoute,

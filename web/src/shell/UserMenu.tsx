@@ -4,11 +4,13 @@ import { notifications } from "@mantine/notifications";
 import {
   IconCheck,
   IconDeviceDesktop,
+  IconHelp,
   IconKeyboard,
   IconLanguage,
   IconLogout,
   IconMoon,
   IconSettings,
+  IconSparkles,
   IconSun,
   IconUser,
 } from "@tabler/icons-react";
@@ -20,7 +22,7 @@ import { useLogout } from "@/queries/auth";
 import { setKeyHelp } from "@/ui/table/key-lines";
 import { About } from "./About";
 
-/** The user's settings, keyboard shortcuts, language, theme and sign-out, and the version. */
+/** The user's settings, help, what is new, keyboard shortcuts, language, theme and sign-out, and the version. */
 export function UserMenu({ me }: { me: Me }) {
   const { t, i18n } = useLingui();
   const { colorScheme } = useMantineColorScheme();
@@ -64,6 +66,22 @@ export function UserMenu({ me }: { me: Me }) {
           leftSection={<IconSettings size={16} aria-hidden />}
         >
           <Trans>Your settings</Trans>
+        </Menu.Item>
+        <Menu.Item
+          component={Link}
+          to="/help"
+          closeMenuOnClick
+          leftSection={<IconHelp size={16} aria-hidden />}
+        >
+          <Trans>Help</Trans>
+        </Menu.Item>
+        <Menu.Item
+          component={Link}
+          to="/help/changelog"
+          closeMenuOnClick
+          leftSection={<IconSparkles size={16} aria-hidden />}
+        >
+          <Trans>What is new</Trans>
         </Menu.Item>
         <Menu.Item
           closeMenuOnClick
