@@ -68,7 +68,7 @@ def test_palette_finds_a_session_a_node_a_setting_and_an_action(
     ending = page.get_by_role("dialog", name="Terminate session")
     ending.get_by_role("button", name="Keep").click()
 
-    _choose(page, "help", "^Keyboard shortcuts")
+    _choose(page, "shortcuts", "^Keyboard shortcuts")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
 

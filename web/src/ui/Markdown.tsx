@@ -30,6 +30,11 @@ export function Markdown({ text, plugins, picture, link, headingId }: Props) {
           const address = typeof src === "string" ? picture?.(src) : null;
           return address ? <img src={address} alt={alt ?? ""} /> : <em>{alt}</em>;
         },
+        // Wider than the window, they scroll by the arrow keys.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+        table: ({ children }) => <table tabIndex={0}>{children}</table>,
         ...(headingId && headings(headingId)),
       }}
     >
