@@ -82,7 +82,7 @@ def test_keyboard_steps_through_the_details(users: Desk, roles: Roles) -> None:
     expect(second).to_be_focused()
 
 
-def test_unsaved_input_is_asked_about_before_another_item(users: Desk, roles: Roles) -> None:
+def test_unsaved_input_is_asked_about_before_another_item_or_tab(users: Desk, roles: Roles) -> None:
     page = users.page
     made = users.carrel.carrel("group", "create", "spare")
     assert made.returncode == 0, made.stderr
@@ -91,6 +91,9 @@ def test_unsaved_input_is_asked_about_before_another_item(users: Desk, roles: Ro
         drawer = page.get_by_role("dialog", name="default")
         drawer.get_by_label("Domains", exact=True).click()
         page.get_by_role("option", name=roles.domain, exact=True).click()
+        drawer.get_by_role("tab", name="Weights").click()
+        page.get_by_role("button", name="Keep editing").click()
+        expect(drawer.get_by_text(roles.domain, exact=True)).to_be_visible()
         users.row("spare").get_by_text("spare", exact=True).click()
         page.get_by_role("button", name="Keep editing").click()
         expect(drawer).to_be_visible()

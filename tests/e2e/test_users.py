@@ -72,6 +72,35 @@ def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> No
     expect(desk.row(two)).to_be_visible()
 
 
+def test_unsaved_input_of_forms_for_many_is_asked_about(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    desk.go("/users?make=many")
+    drawer = page.get_by_role("dialog", name="Create several users")
+    sheet = drawer.get_by_label("CSV with a header row")
+    sheet.fill("email\n")
+    page.keyboard.press("Escape")
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(sheet).to_have_value("email\n")
+    drawer.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Discard changes").click()
+    expect(drawer).to_be_hidden()
+
+    desk.go(f"/users?q={roles.user}")
+    desk.row(roles.user).get_by_role("checkbox").check()
+    page.get_by_role("button", name="Edit…").click()
+    dialog = page.get_by_role("dialog", name="Edit users")
+    dialog.get_by_role("combobox", name="State").click()
+    page.get_by_role("option", name="Inactive").click()
+    dialog.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(dialog.get_by_role("combobox", name="State")).to_have_value("Inactive")
+    # The Cancel button of a form does not ask.
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    expect(asked).to_be_hidden()
+
+
 def test_pattern_shows_first_and_last(desk: Desk) -> None:
     desk.go("/users?make=many")
     drawer = desk.page.get_by_role("dialog", name="Create several users")

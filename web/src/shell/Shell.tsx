@@ -12,6 +12,7 @@ import { useForbidden } from "@/me/administration";
 import { useOwnPreferences } from "@/me/preferences";
 import { useMe } from "@/me/use-me";
 import { DOCK } from "@/ui/dock";
+import { FormDialog } from "@/ui/form/FormDialog";
 import { Logo } from "@/ui/Logo";
 import { KeyHelp } from "@/ui/table/KeyHelp";
 import { ForbiddenPage } from "./ForbiddenPage";
@@ -89,6 +90,7 @@ export function Shell() {
       </AppShell.Main>
       <Palette me={me} />
       <ConflictDialog />
+      <FormDialog />
       <KeyHelp />
     </AppShell>
   );

@@ -2,15 +2,20 @@ import { useLingui } from "@lingui/react/macro";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useJump } from "@/routing/use-jump";
+import { useGuardedClose } from "@/ui/form/FormDrawer";
+import { UnsavedInput } from "@/ui/form/unsaved-input";
 import styles from "./SettingsPage.module.css";
 import { SECTIONS } from "./sections";
 
-/** The user's own settings as tabs, each with its URL. */
+const stay = () => {};
+
+/** The user's own settings as tabs, each with its URL. Asks before unsaved input of a tab is lost. */
 export function SettingsPage() {
   const { t, i18n } = useLingui();
   const nav = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   useJump(content);
+  const { watch } = useGuardedClose(stay);
   const path = useRouterState({ select: (state) => state.location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the new tab may be scrolled out of view in a narrow window
   useEffect(() => {
@@ -28,7 +33,9 @@ export function SettingsPage() {
         ))}
       </nav>
       <div ref={content} className={styles.content}>
-        <Outlet />
+        <UnsavedInput value={watch}>
+          <Outlet />
+        </UnsavedInput>
       </div>
     </div>
   );

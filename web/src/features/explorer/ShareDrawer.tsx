@@ -1,8 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer } from "@mantine/core";
 import type { Folder } from "@/api/types";
 import { SharingTab } from "@/features/folders/SharingTab";
 import { useFolderActs } from "@/features/folders/use-folder-acts";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 
 interface Props {
   folder: Folder;
@@ -15,7 +15,7 @@ export function ShareDrawer({ folder, opened, onClose }: Props) {
   const { t } = useLingui();
   const acts = useFolderActs();
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={onClose}
       size="xl"
@@ -23,6 +23,6 @@ export function ShareDrawer({ folder, opened, onClose }: Props) {
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       <SharingTab folder={folder} acts={acts} />
-    </Drawer>
+    </FormDrawer>
   );
 }

@@ -15,15 +15,14 @@ import { PERMISSION_ORDER, PERMISSIONS } from "./words";
 
 type Values = { users: string[]; projects: string[]; permission: Permission };
 
+const NOBODY = { users: [], projects: [] };
+
 /** Invites users to a folder by e-mail, and shares it with projects. */
 export function ShareForm({ folder }: { folder: Folder }) {
   const { t, i18n } = useLingui();
   const me = useMe();
   const share = useShareFolder();
-  const form = useProblemForm<Values>(
-    { initialValues: { users: [], projects: [], permission: "ro" } },
-    share.error,
-  );
+  const form = useProblemForm<Values>({ initialValues: { ...NOBODY, permission: "ro" } }, share.error);
   const listed = useQuery(projectsChoiceQuery(undefined)).data ?? me.projects;
   const projects = listed.filter(({ id }) => id !== folder.project?.id);
   const { users, permission } = form.values;
@@ -34,8 +33,9 @@ export function ShareForm({ folder }: { folder: Folder }) {
       { folder: folder.id, ...values },
       {
         onSuccess: ({ refused }) => {
-          // Keep the failed ones for correction.
+          // Keep the failed ones for correction, and the permission.
           const left = new Set(refused.map(({ who }) => who));
+          form.setInitialValues({ ...NOBODY, permission: values.permission });
           form.setValues({
             users: values.users.filter((one) => left.has(one)),
             projects: values.projects.filter((one) => left.has(one) || left.has(name(one))),

@@ -6,6 +6,7 @@ import type { PolicyKind } from "@/api/types";
 import { policiesChoiceQuery, useAssignPolicy } from "@/queries/policies";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { KIND_TEXTS } from "./limit-words";
 import { limitsFor } from "./limits";
@@ -48,6 +49,7 @@ export function AssignForm({ policy, holder, onDone }: Props) {
   const [chosen, setChosen] = useState(policy);
   const assign = useAssignPolicy();
   const { short } = useLimitsText();
+  useUnsavedInput(() => chosen !== policy && !assign.isSuccess);
   if (offered.isPending) return <Skeleton height={160} aria-busy />;
   if (offered.isError) {
     return <ProblemAlert problem={offered.error} onRetry={() => void offered.refetch()} />;

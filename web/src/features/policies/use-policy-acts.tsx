@@ -1,11 +1,11 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { modals } from "@mantine/modals";
 import { useMemo } from "react";
 import type { Policy } from "@/api/types";
 import { useRefusal } from "@/me/may";
 import { useRemovePolicy } from "@/queries/policies";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { CopyForm } from "./CopyForm";
 import { holdersOf } from "./used-by";
 
@@ -25,13 +25,11 @@ export function usePolicyActs() {
       whyNotMake: refusal("policy.create"),
       whyNotChange: refusal("policy.update"),
       whyNotRemove: (policy: Policy) => refusal("policy.remove") ?? whyKept(policy),
-      copy: (policy: Policy) => {
-        const id = modals.open({
+      copy: (policy: Policy) =>
+        openFormDialog({
           title: t`Copy ${policy.name}`,
-          closeButtonProps: { "aria-label": t`Close` },
-          children: <CopyForm policy={policy} onDone={() => modals.close(id)} />,
-        });
-      },
+          form: (close) => <CopyForm policy={policy} onDone={close} />,
+        }),
       remove: (policy: Policy, onDone?: () => void) =>
         askToConfirm({
           title: t`Remove resource policy`,

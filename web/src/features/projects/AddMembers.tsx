@@ -6,6 +6,7 @@ import { useState } from "react";
 import { usersList } from "@/api/generated/sdk.gen";
 import type { WholeProject } from "@/api/types";
 import { useAddMembers } from "@/queries/members";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** Adds members to a project: search results by e-mail or name, or any typed e-mail. */
@@ -26,6 +27,7 @@ export function AddMembers({ project }: { project: WholeProject }) {
         })
       ).data.items,
   });
+  useUnsavedInput(() => chosen.length > 0 || written !== "");
   const failed = (add.data?.items ?? []).filter(({ status }) => status === "failed");
   const go = () =>
     add.mutate(

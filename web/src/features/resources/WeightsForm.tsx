@@ -11,6 +11,7 @@ import { projectsChoiceQuery } from "@/queries/projects";
 import { usersSearchQuery } from "@/queries/users";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { type Weight, type WeightKind, weightsOf, weightWords } from "./weights";
 
 /** Fair-share weights in a resource group. */
@@ -20,6 +21,7 @@ export function WeightsForm({ group }: { group: Group }) {
   const refusal = useRefusal()("group.update");
   const [rows, setRows] = useState<Weight[]>(() => weightsOf(group));
   const changed = JSON.stringify(rows) !== JSON.stringify(weightsOf(group));
+  useUnsavedInput(() => changed);
   const names: Record<WeightKind, string> = { domains: t`Domain`, projects: t`Project`, users: t`User` };
   return (
     <Form

@@ -7,6 +7,7 @@ import { useRefusal } from "@/me/may";
 import { projectsChoiceQuery } from "@/queries/projects";
 import { useUpdateUser } from "@/queries/users";
 import { ManyDialog } from "@/ui/form/ManyDialog";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { editUsersCommand } from "./command";
 import { SessionsChoice } from "./SessionsChoice";
 import { ROLES, USER_STATE_NAMES } from "./words";
@@ -28,6 +29,9 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
   const oneDomain = users.every((user) => user.domain.id === domain);
   const projects = useQuery({ ...projectsChoiceQuery(domain), enabled: oneDomain }).data ?? [];
   const choices = projects.map(({ id, name }) => ({ value: id, label: name }));
+
+  const changed = state !== null || role !== null || added.length + taken.length > 0;
+  useUnsavedInput(() => changed);
 
   const changeOf = (user: User): UserUpdate => ({
     ...(state ? { state } : {}),
@@ -55,7 +59,7 @@ export function BulkEditDialog({ users, onDone }: { users: User[]; onDone: () =>
       items={users.map(({ id, email }) => ({ id, name: email }))}
       confirm={t`Save`}
       command={command}
-      ready={state !== null || role !== null || added.length + taken.length > 0}
+      ready={changed}
       act={({ id }) => {
         const user = byId.get(id);
         return user ? update.mutateAsync({ id, ...changeOf(user) }) : Promise.resolve();

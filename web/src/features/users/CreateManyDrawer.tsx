@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
-import { Drawer } from "@mantine/core";
 import { useState } from "react";
 import type { DraftUser, UserMade } from "@/api/types";
+import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ManyForm } from "./ManyForm";
 import { ManyResult } from "./ManyResult";
 
@@ -25,7 +25,7 @@ export function CreateManyDrawer({ opened, onClose }: Props) {
     onClose();
   };
   return (
-    <Drawer
+    <FormDrawer
       opened={opened}
       onClose={close}
       size="80rem"
@@ -40,6 +40,6 @@ export function CreateManyDrawer({ opened, onClose }: Props) {
       ) : (
         <ManyForm onMade={setOutcome} onCancel={close} />
       )}
-    </Drawer>
+    </FormDrawer>
   );
 }

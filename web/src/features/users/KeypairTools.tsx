@@ -1,6 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group } from "@mantine/core";
-import { modals } from "@mantine/modals";
 import { IconGauge, IconPlayerPause, IconPlayerPlay, IconRuler2, IconTrash } from "@tabler/icons-react";
 import type { Keypair } from "@/api/types";
 import { useAssign } from "@/features/policies/use-assign";
@@ -8,6 +7,7 @@ import { useRefusal } from "@/me/may";
 import { useDeleteKeypair, useUpdateKeypair } from "@/queries/keypairs";
 import { commandLine } from "@/ui/command";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { RowTool } from "@/ui/table/RowTool";
 import { RateLimitForm } from "./RateLimitForm";
 
@@ -21,13 +21,11 @@ export function KeypairTools({ keypair, domain }: { keypair: Keypair; domain: st
   const key = keypair.access_key;
   // The list contains only permitted keypairs, but not their domains.
   const whose = domain === undefined ? undefined : { owner: keypair.owner.id, domain };
-  const askLimit = () => {
-    const id = modals.open({
+  const askLimit = () =>
+    openFormDialog({
       title: t`Rate limit`,
-      closeButtonProps: { "aria-label": t`Close` },
-      children: <RateLimitForm keypair={keypair} onDone={() => modals.close(id)} />,
+      form: (close) => <RateLimitForm keypair={keypair} onDone={close} />,
     });
-  };
   return (
     <Group gap={0} wrap="nowrap" justify="flex-end">
       <RowTool

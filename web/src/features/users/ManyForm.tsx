@@ -5,6 +5,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { UserMade } from "@/api/types";
 import { createMany } from "@/queries/users";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import type { Outcome } from "./CreateManyDrawer";
 import { CsvSource } from "./CsvSource";
@@ -17,6 +18,7 @@ import { PatternSource } from "./PatternSource";
 const MOST = 500;
 /** Small batches, to show progress: hashing a password takes a while. */
 const AT_ONCE = 20;
+const FRESH_PATTERN = { prefix: "", suffix: "", count: 10 };
 
 interface Props {
   onMade: (outcome: Outcome) => void;
@@ -29,10 +31,12 @@ export function ManyForm({ onMade, onCancel }: Props) {
   const client = useQueryClient();
   const [source, setSource] = useState<"csv" | "pattern">("csv");
   const [text, setText] = useState("");
-  const [pattern, setPattern] = useState({ prefix: "", suffix: "", count: 10 });
+  const [pattern, setPattern] = useState(FRESH_PATTERN);
   const [chosen, setChosen] = useState<Defaults>(freshDefaults);
   const [done, setDone] = useState<number | null>(null);
   const [problem, setProblem] = useState<unknown>(null);
+
+  useUnsavedInput(() => text !== "" || pattern !== FRESH_PATTERN || chosen !== freshDefaults);
 
   const parsed = useMemo(() => parseUsers(text), [text]);
   const rows = useMemo(

@@ -10,6 +10,7 @@ import { useResetFactors } from "@/queries/factors";
 import { useUpdateUser } from "@/queries/users";
 import { useProblemText } from "@/sentences/use-problem-text";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { openFormDialog } from "@/ui/form/FormDialog";
 import { BulkEditDialog } from "./BulkEditDialog";
 import { DisableDialog } from "./DisableDialog";
 import { PurgeDialog } from "./PurgeDialog";
@@ -59,21 +60,19 @@ export function useUserActs() {
           }
         }
       },
-      edit: (users: User[], onDone: () => void) => {
-        const id = modals.open({
+      edit: (users: User[], onDone: () => void) =>
+        openFormDialog({
           title: t`Edit users`,
-          ...closable,
-          children: (
+          form: (close) => (
             <BulkEditDialog
               users={users}
               onDone={() => {
-                modals.close(id);
+                close();
                 onDone();
               }}
             />
           ),
-        });
-      },
+        }),
       purge: (users: User[]) => {
         const id = modals.open({
           title: t`Delete permanently`,

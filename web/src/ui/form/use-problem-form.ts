@@ -1,10 +1,11 @@
 import { type FormErrors, type UseFormInput, type UseFormReturnType, useForm } from "@mantine/form";
-import { useContext, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Problem } from "@/api/problem";
-import { UnsavedInput } from "./unsaved-input";
+import { useUnsavedInput } from "./unsaved-input";
 
 /**
- * Mantine's form that also marks the field of a server error. In a `FormDrawer` it guards its unsaved input.
+ * Mantine's form that also marks the field of a server error. Drawers and dialogs ask before its unsaved
+ * input is lost.
  *
  * The form's alert shows the message with the next step; the field is only marked. A problem's `field` may be
  * a path ("slots.cpu"): each part is tried as a field of the form.
@@ -20,20 +21,17 @@ export function useProblemForm<Values extends Record<string, unknown>>(
     const field = fieldOf(thrown.field, Object.keys(getValues()));
     if (field) setFieldError(field, true);
   }, [thrown, setFieldError, getValues]);
-  return useUnsavedInput(form, thrown);
+  return useGuarded(form, thrown);
 }
 
-/** The same form, watched by the surrounding `FormDrawer`; what has been sent is not unsaved. */
-function useUnsavedInput<Values extends Record<string, unknown>>(
+/** The same form, whose unsaved input is guarded; what has been sent is not unsaved. */
+function useGuarded<Values extends Record<string, unknown>>(
   form: UseFormReturnType<Values>,
   thrown: unknown,
 ): UseFormReturnType<Values> {
-  const watch = useContext(UnsavedInput);
-  const unsaved = useRef<() => boolean>(() => false);
   const sent = useRef<Values | null>(null);
   if (thrown) sent.current = null;
-  unsaved.current = () => sent.current !== form.getValues() && form.isDirty();
-  useEffect(() => watch?.(() => unsaved.current()), [watch]);
+  useUnsavedInput(() => sent.current !== form.getValues() && form.isDirty());
   return {
     ...form,
     onSubmit: (send, refuse) =>

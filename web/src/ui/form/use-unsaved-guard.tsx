@@ -6,7 +6,7 @@ interface Guard {
   unsaved: () => boolean;
   /** Also ask before the browser's back button closes a drawer of the same page. */
   onBack?: boolean;
-  /** Also ask before a drawer of the same page shows another item. */
+  /** Also ask before a drawer of the same page shows another item or tab. */
   onSwitch?: boolean;
   /** Do not ask before the page is reloaded, because the form is restored then. */
   restored?: boolean;
@@ -47,5 +47,7 @@ const ITEMS = ["open", "session", "user"] as const;
 
 function isSwitched(current: object, next: object): boolean {
   const [before, after]: Record<string, unknown>[] = [{ ...current }, { ...next }];
-  return ITEMS.some((item) => before?.[item] && after?.[item] && before[item] !== after[item]);
+  return ITEMS.some(
+    (item) => before?.[item] && after?.[item] && (before[item] !== after[item] || before.tab !== after.tab),
+  );
 }
