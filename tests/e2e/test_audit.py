@@ -70,10 +70,21 @@ def test_actions_are_grouped_by_name_and_periods_are_a_choice(desk: Desk, roles:
     expect(page.get_by_role("row").filter(has_text=roles.user).first).to_be_visible()
     page.get_by_role("combobox", name="Time range").click()
     page.get_by_role("option", name="Custom…").click()
-    page.get_by_label("Until").fill("2020-01-31")
+    until = page.get_by_label("Until", exact=True)
+    until.fill("2020/1/31")
     expect(page.get_by_text("No entries match the filter")).to_be_visible()
-    page.get_by_label("Until").fill("2999-12-31")
+    page.get_by_label("From", exact=True).focus()
+    expect(until).to_have_value("2020-01-31")
+
+    # The calendar starts at the typed date.
+    until.click()
+    page.get_by_role("button", name="Next month").click()
+    page.get_by_role("button", name="29 February 2020", exact=True).click()
+    expect(until).to_have_value("2020-02-29")
+    until.fill("2999-12-31")
     expect(page.get_by_role("row").filter(has_text=roles.user).first).to_be_visible()
+    until.fill("")
+    expect(page).not_to_have_url(re.compile("to="))
 
 
 def test_trail_grows_while_it_is_looked_at(desk: Desk, roles: Roles) -> None:

@@ -116,6 +116,12 @@ export const theme = createTheme({
       },
       styles: { title: DIALOG_TITLE, content: RAISED, header: RAISED },
     },
+    Fieldset: {
+      styles: {
+        root: { backgroundColor: "transparent", padding: "0.25rem 0.875rem 0.875rem" },
+        legend: { fontWeight: 500, paddingInline: "0.25rem" },
+      },
+    },
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     SegmentedControl: { defaultProps: { withItemsBorders: false } },
   },

@@ -1,6 +1,6 @@
 import { msg } from "@lingui/core/macro";
 import { Trans, useLingui } from "@lingui/react/macro";
-import { SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Fieldset, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { NewToken } from "@/api/types";
 import { useMe } from "@/me/use-me";
@@ -91,32 +91,31 @@ export function TokenForm({ onClose, onMade }: Props) {
         allowDeselect={false}
         {...form.getInputProps("days")}
       />
-      <Stack gap="xs" role="group" aria-label={t`Scopes`}>
-        <Text size="sm" fw={500}>
-          <Trans>Scopes</Trans>
-        </Text>
-        <SegmentedControl
-          size="xs"
-          fullWidth
-          aria-label={t`Scopes`}
-          data={PRESETS.map((value) => ({ value, label: i18n._(PRESET_NAMES[value]) }))}
-          value={preset}
-          onChange={choosePreset}
-        />
-        <ScopeChoice
-          kinds={kinds}
-          chosen={chosen}
-          onChange={(next) => {
-            setPreset("chosen");
-            setChosen(next);
-          }}
-        />
-        {empty && scopes.length === 0 && (
-          <Text size="sm" c="var(--carrel-bad)" role="alert">
-            <Trans>Choose at least one scope.</Trans>
-          </Text>
-        )}
-      </Stack>
+      <Fieldset legend={t`Scopes`}>
+        <Stack gap="xs">
+          <SegmentedControl
+            size="xs"
+            fullWidth
+            aria-label={t`Scopes`}
+            data={PRESETS.map((value) => ({ value, label: i18n._(PRESET_NAMES[value]) }))}
+            value={preset}
+            onChange={choosePreset}
+          />
+          <ScopeChoice
+            kinds={kinds}
+            chosen={chosen}
+            onChange={(next) => {
+              setPreset("chosen");
+              setChosen(next);
+            }}
+          />
+          {empty && scopes.length === 0 && (
+            <Text size="sm" c="var(--carrel-bad)" role="alert">
+              <Trans>Choose at least one scope.</Trans>
+            </Text>
+          )}
+        </Stack>
+      </Fieldset>
     </Form>
   );
 }

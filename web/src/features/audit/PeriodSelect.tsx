@@ -1,8 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
-import { Select, TextInput } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { SPANS } from "@/routing/activity-span";
 import type { AuditSearch, AuditSpan } from "@/routing/search";
 import { useSpanNames } from "@/routing/use-span-names";
+import { DateField } from "@/ui/form/DateField";
 import { dateText, endOf, lastDateText, startOf } from "./filter";
 
 interface Props {
@@ -37,21 +38,17 @@ export function PeriodSelect({ search, onChange }: Props) {
       />
       {span === "custom" && (
         <>
-          <TextInput
-            size="xs"
-            type="date"
-            aria-label={t`From`}
-            max={lastDateText(search.to) || undefined}
+          <DateField
+            label={t`From`}
+            max={lastDateText(search.to)}
             value={dateText(search.from)}
-            onChange={(event) => onChange({ span: "custom", from: startOf(event.currentTarget.value) })}
+            onChange={(date) => onChange({ span: "custom", from: startOf(date) })}
           />
-          <TextInput
-            size="xs"
-            type="date"
-            aria-label={t`Until`}
-            min={dateText(search.from) || undefined}
+          <DateField
+            label={t`Until`}
+            min={dateText(search.from)}
             value={lastDateText(search.to)}
-            onChange={(event) => onChange({ span: "custom", to: endOf(event.currentTarget.value) })}
+            onChange={(date) => onChange({ span: "custom", to: endOf(date) })}
           />
         </>
       )}

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { Fieldset, NumberInput, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail, NodeUpdate, Slots } from "@/api/types";
 import { groupsChoiceQuery } from "@/queries/groups";
@@ -91,26 +91,25 @@ function NodeForm({ node, onDone }: { node: NodeDetail; onDone: () => void }) {
         decimalScale={2}
         {...form.getInputProps("cpu_overcommit")}
       />
-      <Stack gap="xs">
-        <Text size="sm" fw={500}>
-          <Trans>Reserved</Trans>
-        </Text>
-        <Text size="xs" c="dimmed">
-          <Trans>Not available to sessions. Existing allocations are not affected.</Trans>
-        </Text>
-        {inSlotOrder(Object.keys(node.slots)).map((slot) => (
-          <SlotAmountInput
-            key={slot}
-            slot={slot}
-            label={slotName(slot)}
-            description={t`of ${slotAmount(slot, node.slots[slot] ?? 0)}`}
-            max={node.slots[slot]}
-            amount={form.values.reserved[slot] ?? 0}
-            error={isMore(form.values.reserved, slot) && t`The node has less than this.`}
-            onChange={(amount) => form.setFieldValue("reserved", kept(form.values.reserved, slot, amount))}
-          />
-        ))}
-      </Stack>
+      <Fieldset legend={t`Reserved`}>
+        <Stack gap="xs">
+          <Text size="xs" c="dimmed">
+            <Trans>Not available to sessions. Existing allocations are not affected.</Trans>
+          </Text>
+          {inSlotOrder(Object.keys(node.slots)).map((slot) => (
+            <SlotAmountInput
+              key={slot}
+              slot={slot}
+              label={slotName(slot)}
+              description={t`of ${slotAmount(slot, node.slots[slot] ?? 0)}`}
+              max={node.slots[slot]}
+              amount={form.values.reserved[slot] ?? 0}
+              error={isMore(form.values.reserved, slot) && t`The node has less than this.`}
+              onChange={(amount) => form.setFieldValue("reserved", kept(form.values.reserved, slot, amount))}
+            />
+          ))}
+        </Stack>
+      </Fieldset>
     </Form>
   );
 }

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Button, Group, Input, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Fieldset, Group, Input, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { type EnvironmentRow, environmentRow, variableFault } from "./request";
@@ -22,60 +22,59 @@ export function EnvironmentRows({ rows, error, onChange }: Props) {
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)));
 
   return (
-    <Stack gap="xs" role="group" aria-label={t`Environment variables`}>
-      <Input.Label component="div">
-        <Trans>Environment variables</Trans>
-      </Input.Label>
-      {rows.map((row, index) => (
-        <Group key={row.key} gap="xs" wrap="nowrap" align="flex-start">
-          <TextInput
-            size="xs"
-            style={{ flex: 2 }}
-            aria-label={t`Name of variable ${index + 1}`}
-            placeholder={t`NAME`}
-            spellCheck={false}
-            autoCapitalize="off"
-            value={row.name}
-            error={fault(index)}
-            onChange={(event) => change(index, { name: event.currentTarget.value })}
-            onPaste={(event) => {
-              const pasted = fromText(event.clipboardData.getData("text"));
-              if (pasted.length === 0) return;
-              event.preventDefault();
-              onChange([...rows.slice(0, index), ...pasted, ...rows.slice(index + 1)]);
-            }}
-          />
-          <TextInput
-            size="xs"
-            style={{ flex: 3 }}
-            aria-label={t`Value of variable ${index + 1}`}
-            placeholder={t`value`}
-            spellCheck={false}
-            value={row.value}
-            onChange={(event) => change(index, { value: event.currentTarget.value })}
-          />
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            mt={2}
-            aria-label={t`Remove variable ${index + 1}`}
-            onClick={() => onChange(rows.filter((_, at) => at !== index))}
-          >
-            <IconX size={15} aria-hidden />
-          </ActionIcon>
-        </Group>
-      ))}
-      {error && <Input.Error>{error}</Input.Error>}
-      <Button
-        size="compact-xs"
-        variant="subtle"
-        style={{ alignSelf: "flex-start" }}
-        leftSection={<IconPlus size={14} aria-hidden />}
-        onClick={() => onChange([...rows, environmentRow()])}
-      >
-        <Trans>Add variable</Trans>
-      </Button>
-    </Stack>
+    <Fieldset legend={t`Environment variables`}>
+      <Stack gap="xs">
+        {rows.map((row, index) => (
+          <Group key={row.key} gap="xs" wrap="nowrap" align="flex-start">
+            <TextInput
+              size="xs"
+              style={{ flex: 2 }}
+              aria-label={t`Name of variable ${index + 1}`}
+              placeholder={t`NAME`}
+              spellCheck={false}
+              autoCapitalize="off"
+              value={row.name}
+              error={fault(index)}
+              onChange={(event) => change(index, { name: event.currentTarget.value })}
+              onPaste={(event) => {
+                const pasted = fromText(event.clipboardData.getData("text"));
+                if (pasted.length === 0) return;
+                event.preventDefault();
+                onChange([...rows.slice(0, index), ...pasted, ...rows.slice(index + 1)]);
+              }}
+            />
+            <TextInput
+              size="xs"
+              style={{ flex: 3 }}
+              aria-label={t`Value of variable ${index + 1}`}
+              placeholder={t`value`}
+              spellCheck={false}
+              value={row.value}
+              onChange={(event) => change(index, { value: event.currentTarget.value })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              mt={2}
+              aria-label={t`Remove variable ${index + 1}`}
+              onClick={() => onChange(rows.filter((_, at) => at !== index))}
+            >
+              <IconX size={15} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        {error && <Input.Error>{error}</Input.Error>}
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          style={{ alignSelf: "flex-start" }}
+          leftSection={<IconPlus size={14} aria-hidden />}
+          onClick={() => onChange([...rows, environmentRow()])}
+        >
+          <Trans>Add variable</Trans>
+        </Button>
+      </Stack>
+    </Fieldset>
   );
 }
 
