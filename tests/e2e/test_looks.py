@@ -1,6 +1,7 @@
 """Languages, themes, small windows, and the keyboard alone."""
 
 import re
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -8,7 +9,7 @@ from playwright.sync_api import Page, expect
 from e2e.conftest import Opener
 from e2e.desk import STARTS_MS, Desk
 from e2e.people import make_person
-from e2e.running import Running
+from e2e.running import EMAIL, Running
 
 PHONE = {"width": 390, "height": 844}
 
@@ -164,3 +165,25 @@ def test_keyboard_alone_starts_and_ends_a_session(desk: Desk) -> None:
     expect(question.get_by_role("button", name="Terminate")).to_be_focused()
     keyboard.press("Enter")
     desk.expect_state("by_keyboard", "Terminated")
+
+
+_COLOUR = """(icon) => getComputedStyle(icon).color.match(/[\\d.]+/g).slice(0, 3).map(Number)"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_disabled_icons_are_fainter_than_enabled_ones(
+    carrel: Running, open_desk: Opener, scheme: Literal["light", "dark"]
+) -> None:
+    desk = open_desk(color_scheme=scheme)
+    desk.go(f"/users?q={EMAIL}")
+    row = desk.row(EMAIL)
+    # A state has an icon besides its colour.
+    expect(row.locator("[data-state=active] svg")).to_be_visible()
+    disabled = row.get_by_role("button", name=re.compile("You cannot deactivate yourself"))
+    expect(disabled).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    ground = _ground(desk.page)
+    faint, clear = (
+        abs(sum(button.evaluate(_COLOUR)) / 3 - ground)
+        for button in (disabled, row.get_by_role("button", name=re.compile("^Edit")))
+    )
+    assert faint < clear - 20

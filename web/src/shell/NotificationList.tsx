@@ -5,7 +5,7 @@ import { TaskCard } from "@/features/folders/TaskCard";
 import { IdleText } from "@/features/idle/IdleText";
 import { KeepButton } from "@/features/idle/KeepButton";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import type { Batch } from "@/features/uploads/batches";
 import { uploads } from "@/features/uploads/queue";
 import { UploadCard } from "@/features/uploads/UploadCard";
@@ -104,7 +104,7 @@ export function NotificationList(props: Props) {
                 <Text size="sm" fw={600} truncate>
                   {session.name}
                 </Text>
-                <StateBadge state={session.state} />
+                <SessionBadge state={session.state} />
               </Group>
               <ProgressLine session={session} />
             </UnstyledButton>
@@ -127,7 +127,7 @@ export function NotificationList(props: Props) {
                 <Text size="sm" fw={600} truncate>
                   {notice.name}
                 </Text>
-                <StateBadge state={notice.state} />
+                <SessionBadge state={notice.state} />
               </Group>
               {notice.reason && <Text size="xs">{sessionText.reason(notice.reason)}</Text>}
               <Text size="xs" c="dimmed">

@@ -1,7 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Badge, Group, Text } from "@mantine/core";
+import { Group, Text } from "@mantine/core";
 import type { Keypair } from "@/api/types";
 import { CopyButton } from "@/ui/CopyButton";
+import { StateBadge } from "@/ui/StateBadge";
 
 /** The access key with a copy button. */
 export function AccessKeyCell({ keypair }: { keypair: Keypair }) {
@@ -13,9 +14,9 @@ export function AccessKeyCell({ keypair }: { keypair: Keypair }) {
       </Text>
       <CopyButton text={keypair.access_key} label={t`Copy access key`} />
       {!keypair.active && (
-        <Badge size="xs" color="gray">
+        <StateBadge look="off">
           <Trans>inactive</Trans>
-        </Badge>
+        </StateBadge>
       )}
     </Group>
   );

@@ -1,6 +1,7 @@
 import { Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { PageTitle } from "@/ui/PageTitle";
+import panel from "@/ui/Panel.module.css";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./SettingsPage.module.css";
 
@@ -34,7 +35,7 @@ interface PanelProps {
 /** One block of a settings page. */
 export function Panel({ title, path, children }: PanelProps) {
   return (
-    <section className={styles.panel} aria-label={title} data-path={path}>
+    <section className={panel.panel} aria-label={title} data-path={path}>
       <Stack gap="sm">
         {title && (
           <Title order={2} size="h5">

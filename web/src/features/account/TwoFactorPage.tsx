@@ -1,5 +1,5 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
-import { Alert, Anchor, Badge, Group, Skeleton, Text } from "@mantine/core";
+import { Alert, Anchor, Group, Skeleton, Text } from "@mantine/core";
 import { IconDeviceMobile, IconKey } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,6 +13,7 @@ import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StateBadge } from "@/ui/StateBadge";
 import { Panel, Sheet } from "./Sheet";
 
 /** Two-factor authentication: an authenticator app and recovery codes. */
@@ -86,9 +87,9 @@ function AppPanel({ factors, onCodes }: Props) {
       <Group gap="xs">
         {factors.totp_since ? (
           <>
-            <Badge color="lamp" variant="light" tt="none">
+            <StateBadge look="ok">
               <Trans>On</Trans>
-            </Badge>
+            </StateBadge>
             <Text size="sm" c="dimmed">
               <Trans>
                 since <Instant at={factors.totp_since} />
@@ -96,9 +97,9 @@ function AppPanel({ factors, onCodes }: Props) {
             </Text>
           </>
         ) : (
-          <Badge color="gray" variant="light" tt="none">
+          <StateBadge look="off">
             <Trans>Off</Trans>
-          </Badge>
+          </StateBadge>
         )}
       </Group>
       <Text size="sm">

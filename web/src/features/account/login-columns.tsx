@@ -4,6 +4,7 @@ import { Badge, Group } from "@mantine/core";
 import { useCallback } from "react";
 import type { Login } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 
 /** "Firefox on Linux", from the user agent. */
@@ -29,9 +30,9 @@ function Device({ login }: { login: Login }) {
         </Badge>
       )}
       {login.pending && (
-        <Badge size="xs" color="brass" variant="light" tt="none">
+        <StateBadge look="waiting">
           <Trans>not completed</Trans>
-        </Badge>
+        </StateBadge>
       )}
     </Group>
   );

@@ -3,6 +3,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Tooltip } from "@mantine/core";
 import type { Token } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 
@@ -52,9 +53,9 @@ export const TOKEN_COLUMNS: readonly Column<Token>[] = [
       token.expires_at === null ? (
         <Trans>never</Trans>
       ) : hasExpired(token) ? (
-        <Badge size="sm" color="gray" tt="none">
+        <StateBadge look="expired">
           <Trans>expired</Trans>
-        </Badge>
+        </StateBadge>
       ) : (
         <Instant at={token.expires_at} />
       ),

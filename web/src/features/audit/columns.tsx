@@ -1,8 +1,8 @@
 import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Text } from "@mantine/core";
 import type { AuditEntry } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import { EntryText } from "./EntryText";
 import { credentialText } from "./sentences/credential";
@@ -47,13 +47,13 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     value: (entry) => entry.outcome,
     cell: (entry) =>
       entry.outcome === "refused" ? (
-        <Badge size="sm" variant="light" color="red">
+        <StateBadge look="refused">
           <Trans>refused</Trans>
-        </Badge>
+        </StateBadge>
       ) : (
-        <Text size="sm" c="dimmed">
+        <StateBadge look="ok">
           <Trans>done</Trans>
-        </Text>
+        </StateBadge>
       ),
   },
   { key: "address", title: msg`Address`, width: "9rem", value: (entry) => entry.address },

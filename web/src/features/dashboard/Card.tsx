@@ -1,5 +1,6 @@
 import { Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
+import panel from "@/ui/Panel.module.css";
 import styles from "./Dashboard.module.css";
 
 interface Props {
@@ -13,7 +14,7 @@ interface Props {
 /** A dashboard card. */
 export function Card({ title, about, wide, children }: Props) {
   return (
-    <section className={wide ? `${styles.card} ${styles.wide}` : styles.card} aria-label={title}>
+    <section className={wide ? `${panel.panel} ${styles.wide}` : panel.panel} aria-label={title}>
       <Stack gap="sm">
         <div>
           <Title order={2} size="h4">

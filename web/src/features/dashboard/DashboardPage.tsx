@@ -11,6 +11,7 @@ import { sessionsCheckQuery } from "@/queries/sessions";
 import type { DashboardSearch } from "@/routing/search";
 import { useAddress } from "@/routing/use-address";
 import { PageTitle } from "@/ui/PageTitle";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
 import styles from "./Dashboard.module.css";
@@ -60,7 +61,7 @@ export function DashboardPage() {
       </Group>
       {administers && (
         <div className={styles.cards}>
-          <div className={`${styles.card} ${styles.wide}`}>
+          <div className={`${panel.panel} ${styles.wide}`}>
             <UsageHistory scope="site" title={t`Installation`} />
           </div>
           <TopProjectsCard />
@@ -79,7 +80,7 @@ export function DashboardPage() {
         <MineCard />
         <QuotasCard />
         {check.data && <ScopesCard scopes={check.data.scopes} />}
-        <div className={`${styles.card} ${styles.wide}`}>
+        <div className={`${panel.panel} ${styles.wide}`}>
           <UsageHistory scope="user" title={t`My usage over time`} />
         </div>
       </div>

@@ -3,7 +3,7 @@ import { Group, Skeleton, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Age } from "@/features/sessions/Age";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { isRequested, sessionsListQuery } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { Card } from "./Card";
@@ -37,7 +37,7 @@ export function MineCard() {
       )}
       {counts.map(([state, count]) => (
         <Group key={state} justify="space-between">
-          <StateBadge state={state} />
+          <SessionBadge state={state} />
           <Text size="sm" fw={600}>
             {count}
           </Text>
@@ -49,7 +49,7 @@ export function MineCard() {
             {name}
           </Link>
           <Text size="xs" c="dimmed">
-            {!counts.some(([live]) => live === state) && <StateBadge state={state} />}{" "}
+            {!counts.some(([live]) => live === state) && <SessionBadge state={state} />}{" "}
             <Age since={created_at} />
           </Text>
         </Group>

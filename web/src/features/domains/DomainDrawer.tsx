@@ -11,7 +11,7 @@ import { DetailDrawer } from "@/ui/DetailDrawer";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
-import { ToneBadge } from "@/ui/ToneBadge";
+import { ActiveBadge } from "@/ui/StateBadge";
 import type { DomainActs } from "./use-domain-acts";
 
 interface Props {
@@ -36,11 +36,7 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       title={domain?.name ?? t`Domain`}
       query={query}
       state={
-        domain && (
-          <ToneBadge tone={domain.active ? "good" : "quiet"}>
-            {domain.active ? t`active` : t`disabled`}
-          </ToneBadge>
-        )
+        domain && <ActiveBadge active={domain.active}>{domain.active ? t`active` : t`disabled`}</ActiveBadge>
       }
       actions={
         domain && (

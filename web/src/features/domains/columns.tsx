@@ -4,6 +4,7 @@ import { Text } from "@mantine/core";
 import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
 import { Instant } from "@/ui/Instant";
+import { ActiveBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 
@@ -26,7 +27,11 @@ export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
     title: msg`State`,
     width: "7rem",
     value: (domain) => Number(domain.active),
-    cell: (domain) => (domain.active ? <Trans>active</Trans> : <Trans>disabled</Trans>),
+    cell: (domain) => (
+      <ActiveBadge active={domain.active}>
+        {domain.active ? <Trans>active</Trans> : <Trans>disabled</Trans>}
+      </ActiveBadge>
+    ),
   },
   { key: "users", title: msg`Users`, width: "6rem", value: (domain) => domain.users },
   { key: "projects", title: msg`Projects`, width: "6rem", value: (domain) => domain.projects },

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -10,6 +10,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { formatSize } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { PageTitle } from "@/ui/PageTitle";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "@/ui/table/list.module.css";
 import { PermissionText } from "./badges";
@@ -54,7 +55,7 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
       message: problemText(thrown).detail,
     });
   return (
-    <Card withBorder component="article" aria-label={name}>
+    <article className={panel.panel} aria-label={name}>
       <Group justify="space-between" align="flex-start">
         <Stack gap={2}>
           <Text fw={600}>{name}</Text>
@@ -97,6 +98,6 @@ function InvitationCard({ invitation }: { invitation: Invitation }) {
           </Button>
         </Group>
       </Group>
-    </Card>
+    </article>
   );
 }

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Badge, Group, Select, Stack, Text, Title } from "@mantine/core";
+import { Group, Select, Stack, Text, Title } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconUserMinus } from "@tabler/icons-react";
 import type { Folder, FolderShare, MountedIn, Permission } from "@/api/types";
@@ -9,6 +9,7 @@ import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { formatInstant } from "@/ui/format";
+import { StateBadge } from "@/ui/StateBadge";
 import { RowTool } from "@/ui/table/RowTool";
 import { PERMISSION_ORDER, PERMISSIONS } from "./words";
 
@@ -79,9 +80,9 @@ function ShareRow({ folder, share, refusal, onChanged }: Omit<Props, "shares"> &
             {who}
           </Text>
           {share.state === "invited" && (
-            <Badge size="xs" variant="light" color="brass">
+            <StateBadge look="waiting">
               <Trans>invited</Trans>
-            </Badge>
+            </StateBadge>
           )}
         </Group>
         <Text size="xs" c="dimmed">

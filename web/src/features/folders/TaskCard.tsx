@@ -7,7 +7,7 @@ import { useCancelTask } from "@/queries/tasks";
 import { useProblemText } from "@/sentences/use-problem-text";
 import styles from "@/ui/Card.module.css";
 import { Instant } from "@/ui/Instant";
-import { ToneBadge } from "@/ui/ToneBadge";
+import { StateBadge } from "@/ui/StateBadge";
 import { TaskBar } from "./TaskBar";
 import { TASK_KINDS, TASK_STATES } from "./words";
 
@@ -17,7 +17,7 @@ export function TaskCard({ task }: { task: FolderTask }) {
   const problemText = useProblemText();
   const cancel = useCancelTask();
   const kind = i18n._(TASK_KINDS[task.kind]);
-  const { title, tone } = TASK_STATES[task.state];
+  const { title, look } = TASK_STATES[task.state];
   const cancellable = !isOver(task.state) && task.kind !== "remove" && task.kind !== "clean";
   const end = () =>
     cancel.mutate(task.id, {
@@ -34,7 +34,7 @@ export function TaskCard({ task }: { task: FolderTask }) {
         <Text size="sm" fw={600} truncate>
           {kind}: {task.folder_name}
         </Text>
-        <ToneBadge tone={tone}>{i18n._(title)}</ToneBadge>
+        <StateBadge look={look}>{i18n._(title)}</StateBadge>
       </Group>
       <Group gap="xs" wrap="nowrap">
         <TaskBar task={task} />

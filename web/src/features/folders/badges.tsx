@@ -1,15 +1,15 @@
 import { useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Folder, Permission, Quota, StorageHost } from "@/api/types";
-import { ToneBadge } from "@/ui/ToneBadge";
+import { StateBadge } from "@/ui/StateBadge";
 import { FOLDER_STATES, LEVELS, PERMISSIONS } from "./words";
 
 /** The state of a folder, unless it is the normal one. */
 export function FolderStateBadge({ folder, always = false }: { folder: Folder; always?: boolean }) {
   const { i18n } = useLingui();
   if (!always && folder.state === "READY") return null;
-  const { title, tone } = FOLDER_STATES[folder.state];
-  return <ToneBadge tone={tone}>{i18n._(title)}</ToneBadge>;
+  const { title, look } = FOLDER_STATES[folder.state];
+  return <StateBadge look={look}>{i18n._(title)}</StateBadge>;
 }
 
 export function PermissionText({ permission }: { permission: Permission | null }) {
@@ -19,7 +19,7 @@ export function PermissionText({ permission }: { permission: Permission | null }
 
 export function LevelBadge({ level }: { level: StorageHost["level"] | Quota["level"] }) {
   const { i18n } = useLingui();
-  return <ToneBadge tone={LEVELS[level].tone}>{i18n._(LEVELS[level].title)}</ToneBadge>;
+  return <StateBadge look={LEVELS[level].look}>{i18n._(LEVELS[level].title)}</StateBadge>;
 }
 
 /** The owner of a folder: a user's e-mail, or a project. */

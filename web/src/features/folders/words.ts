@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { AccessEntry, Folder, FolderTask, Permission, Quota, StorageHost, UsageMode } from "@/api/types";
+import type { StateLook } from "@/ui/state-looks";
 
 /** The permissions on the files of a folder; each includes the previous ones. */
 export const PERMISSIONS: Record<Permission, { title: MessageDescriptor; text: MessageDescriptor }> = {
@@ -21,17 +22,14 @@ export const USAGE_MODE_NAMES: Record<UsageMode, MessageDescriptor> = {
   data: msg`Data sets`,
 };
 
-export const FOLDER_STATES: Record<
-  Folder["state"],
-  { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
-> = {
-  CREATING: { title: msg`being created`, tone: "busy" },
-  COPYING: { title: msg`being copied`, tone: "busy" },
-  READY: { title: msg`ready`, tone: "good" },
-  MOVING: { title: msg`being moved`, tone: "busy" },
-  TRASHED: { title: msg`in the trash`, tone: "quiet" },
-  DELETING: { title: msg`being deleted`, tone: "busy" },
-  FAILED: { title: msg`failed`, tone: "bad" },
+export const FOLDER_STATES: Record<Folder["state"], { title: MessageDescriptor; look: StateLook }> = {
+  CREATING: { title: msg`being created`, look: "preparing" },
+  COPYING: { title: msg`being copied`, look: "working" },
+  READY: { title: msg`ready`, look: "ok" },
+  MOVING: { title: msg`being moved`, look: "working" },
+  TRASHED: { title: msg`in the trash`, look: "deleted" },
+  DELETING: { title: msg`being deleted`, look: "working" },
+  FAILED: { title: msg`failed`, look: "failed" },
 };
 
 export const TASK_KINDS: Record<FolderTask["kind"], MessageDescriptor> = {
@@ -42,25 +40,22 @@ export const TASK_KINDS: Record<FolderTask["kind"], MessageDescriptor> = {
   clean: msg`Reclaim space of deleted files`,
 };
 
-export const TASK_STATES: Record<
-  FolderTask["state"],
-  { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
-> = {
-  waiting: { title: msg`waiting`, tone: "quiet" },
-  running: { title: msg`running`, tone: "busy" },
-  done: { title: msg`done`, tone: "good" },
-  failed: { title: msg`failed`, tone: "bad" },
-  cancelled: { title: msg`cancelled`, tone: "quiet" },
+export const TASK_STATES: Record<FolderTask["state"], { title: MessageDescriptor; look: StateLook }> = {
+  waiting: { title: msg`waiting`, look: "waiting" },
+  running: { title: msg`running`, look: "working" },
+  done: { title: msg`done`, look: "ok" },
+  failed: { title: msg`failed`, look: "failed" },
+  cancelled: { title: msg`cancelled`, look: "cancelled" },
 };
 
 export const LEVELS: Record<
   StorageHost["level"] | Quota["level"],
-  { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
+  { title: MessageDescriptor; look: StateLook }
 > = {
-  adequate: { title: msg`adequate`, tone: "good" },
-  caution: { title: msg`caution`, tone: "busy" },
-  insufficient: { title: msg`insufficient`, tone: "bad" },
-  unknown: { title: msg`unknown`, tone: "quiet" },
+  adequate: { title: msg`adequate`, look: "ok" },
+  caution: { title: msg`caution`, look: "warning" },
+  insufficient: { title: msg`insufficient`, look: "failed" },
+  unknown: { title: msg`unknown`, look: "unknown" },
 };
 
 export const WAYS: Record<AccessEntry["via"], MessageDescriptor> = {

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Badge, Button, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
+import { Anchor, Button, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
 import { IconUserMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -13,6 +13,7 @@ import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StateBadge } from "@/ui/StateBadge";
 import { RowTool } from "@/ui/table/RowTool";
 import { SearchBox } from "@/ui/table/SearchBox";
 import { AddMembers } from "./AddMembers";
@@ -129,9 +130,9 @@ function MemberRow({ member, project, refusal, onAdmin, onRemoved }: RowProps) {
               </Text>
             )}
             {member.state !== "active" && (
-              <Badge size="xs" color="gray">
+              <StateBadge look="off">
                 <Trans>inactive</Trans>
-              </Badge>
+              </StateBadge>
             )}
           </Group>
           <Text size="xs" c="dimmed">

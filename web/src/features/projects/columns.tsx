@@ -3,6 +3,7 @@ import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { WholeProject } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { CeilingsText } from "./CeilingsText";
@@ -46,7 +47,11 @@ export const PROJECT_COLUMNS: readonly Column<WholeProject>[] = [
     title: msg`State`,
     width: "7rem",
     value: (project) => project.archived_at,
-    cell: (project) => (project.archived_at ? <Trans>archived</Trans> : <Trans>in use</Trans>),
+    cell: (project) => (
+      <StateBadge look={project.archived_at ? "archived" : "ok"}>
+        {project.archived_at ? <Trans>archived</Trans> : <Trans>in use</Trans>}
+      </StateBadge>
+    ),
   },
   {
     key: "created_at",

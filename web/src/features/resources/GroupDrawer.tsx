@@ -16,8 +16,8 @@ import { Facts } from "@/ui/Facts";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
+import { ActiveBadge } from "@/ui/StateBadge";
 import { useSlotName } from "@/ui/slots";
-import { ToneBadge } from "@/ui/ToneBadge";
 import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
 import { LoadBar } from "./LoadBar";
@@ -56,9 +56,9 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
       query={query}
       state={
         group && (
-          <ToneBadge tone={group.active ? "good" : "quiet"}>
+          <ActiveBadge active={group.active}>
             {group.active ? t`active` : t`disabled: accepts no new sessions`}
-          </ToneBadge>
+          </ActiveBadge>
         )
       }
       actions={

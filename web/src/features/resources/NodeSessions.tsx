@@ -3,7 +3,7 @@ import { Anchor, Table } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { NodeDetail } from "@/api/types";
 import { Age } from "@/features/sessions/Age";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { EmptyState } from "@/ui/EmptyState";
 import { inSlotOrder, slotText } from "@/ui/slots";
 
@@ -45,7 +45,7 @@ export function NodeSessions({ node }: { node: NodeDetail }) {
                 </Anchor>
               </Table.Th>
               <Table.Td>
-                <StateBadge state={session.state} />
+                <SessionBadge state={session.state} />
               </Table.Td>
               <Table.Td>{session.owner.email}</Table.Td>
               <Table.Td>

@@ -1,23 +1,17 @@
 import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { IconCircleCheck, IconPlugConnectedX, IconQuestionMark } from "@tabler/icons-react";
 import type { Engine } from "@/api/types";
 import { Instant } from "@/ui/Instant";
-import styles from "@/ui/StateBadge.module.css";
+import { StateBadge } from "@/ui/StateBadge";
+import type { StateLook } from "@/ui/state-looks";
 import type { Column } from "@/ui/table/column";
 
-const LOOKS = {
-  READY: { tone: "good", icon: IconCircleCheck },
-  DOWN: { tone: "bad", icon: IconPlugConnectedX },
-  UNKNOWN: { tone: "quiet", icon: IconQuestionMark },
-} as const;
+const LOOKS: Record<Engine["state"], StateLook> = { READY: "ok", DOWN: "down", UNKNOWN: "unknown" };
 
 /** The state of an engine as a badge. */
 export function EngineBadge({ state }: { state: Engine["state"] }) {
-  const { tone, icon: Icon } = LOOKS[state];
   return (
-    <span className={`${styles.badge} ${styles[tone]}`} data-state={state}>
-      <Icon size={13} stroke={2.2} aria-hidden />
+    <StateBadge look={LOOKS[state]} state={state}>
       {state === "READY" ? (
         <Trans>Ready</Trans>
       ) : state === "DOWN" ? (
@@ -25,7 +19,7 @@ export function EngineBadge({ state }: { state: Engine["state"] }) {
       ) : (
         <Trans>Not checked yet</Trans>
       )}
-    </span>
+    </StateBadge>
   );
 }
 

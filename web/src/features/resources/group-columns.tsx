@@ -3,6 +3,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Group } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { ActiveBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { ORDERS } from "./group-words";
@@ -33,7 +34,11 @@ export const GROUP_COLUMNS: readonly Column<Group>[] = [
     title: msg`State`,
     width: "7rem",
     value: (group) => Number(group.active),
-    cell: (group) => (group.active ? <Trans>active</Trans> : <Trans>disabled</Trans>),
+    cell: (group) => (
+      <ActiveBadge active={group.active}>
+        {group.active ? <Trans>active</Trans> : <Trans>disabled</Trans>}
+      </ActiveBadge>
+    ),
   },
   {
     key: "public",

@@ -9,7 +9,7 @@ import { useMe } from "@/me/use-me";
 import { groupsChoiceQuery } from "@/queries/groups";
 import { nodesAllQuery } from "@/queries/nodes";
 import type { SessionsSearch } from "@/routing/search";
-import { STATE_LOOKS } from "./state-names";
+import { SESSION_STATE_WORDS } from "./state-names";
 
 interface Props {
   search: SessionsSearch;
@@ -87,7 +87,7 @@ function Fields({ search, onChange }: Props) {
         t`State`,
         t`Any state`,
         "state",
-        SESSION_STATES.map((state) => ({ value: state, label: i18n._(STATE_LOOKS[state].label) })),
+        SESSION_STATES.map((state) => ({ value: state, label: i18n._(SESSION_STATE_WORDS[state].label) })),
       )}
       {field(t`Resource group`, t`Any group`, "group", named(groups))}
       {field(t`Node`, t`Any node`, "node", named(nodes))}

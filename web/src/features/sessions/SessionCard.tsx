@@ -4,8 +4,8 @@ import type { Session } from "@/api/types";
 import { Age, Duration } from "./Age";
 import { NameCell } from "./NameCell";
 import { RowTools } from "./RowTools";
+import { SessionBadge } from "./SessionBadge";
 import { SlotsText } from "./SlotsText";
-import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 import type { SessionActions } from "./use-actions";
 import { WhyCell } from "./WhyCell";
@@ -24,7 +24,7 @@ export function SessionCard({ session, actions, onOpen }: Props) {
         <div style={{ minWidth: 0, flex: 1 }}>
           <NameCell session={session} onOpen={() => onOpen(session)} />
         </div>
-        <StateBadge state={session.state} />
+        <SessionBadge state={session.state} />
         {session.state !== "RUNNING" && <RowTools session={session} actions={actions} />}
       </Group>
       <Text size="xs" c="dimmed" mt={4} truncate>

@@ -9,8 +9,8 @@ import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { Age, Duration } from "./Age";
 import { NameCell } from "./NameCell";
+import { SessionBadge } from "./SessionBadge";
 import { SlotsText } from "./SlotsText";
-import { StateBadge } from "./StateBadge";
 import { UsageSparkline } from "./UsageSparkline";
 import { WhyCell } from "./WhyCell";
 
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Session>[] = [
     width: "8rem",
     sortable: true,
     value: (session) => session.state,
-    cell: (session) => <StateBadge state={session.state} />,
+    cell: (session) => <SessionBadge state={session.state} />,
   },
   {
     key: "name",

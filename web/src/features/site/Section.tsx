@@ -1,5 +1,6 @@
-import { type InputWrapperProps, Paper, Stack, Text, Title } from "@mantine/core";
+import { type InputWrapperProps, Stack, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
+import panel from "@/ui/Panel.module.css";
 
 /** Descriptions below their inputs, where the defaults line up. */
 export const BELOW: InputWrapperProps["inputWrapperOrder"] = ["label", "input", "description", "error"];
@@ -7,7 +8,7 @@ export const BELOW: InputWrapperProps["inputWrapperOrder"] = ["label", "input", 
 /** A group of settings. */
 export function Section({ title, text, children }: { title: string; text?: string; children: ReactNode }) {
   return (
-    <Paper withBorder p="md" component="section" data-settings>
+    <section className={panel.panel} data-settings>
       <Title order={2} size="h4">
         {title}
       </Title>
@@ -19,6 +20,6 @@ export function Section({ title, text, children }: { title: string; text?: strin
       <Stack gap="md" mt="sm">
         {children}
       </Stack>
-    </Paper>
+    </section>
   );
 }

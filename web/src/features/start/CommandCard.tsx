@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Stack, Text, Title } from "@mantine/core";
 import { CommandLine } from "@/ui/CommandLine";
 import { shellQuote } from "@/ui/command";
-import styles from "./StartPage.module.css";
+import panel from "@/ui/Panel.module.css";
 
 interface Props {
   email: string;
@@ -15,7 +15,7 @@ export function CommandCard({ email, running }: Props) {
   const { t } = useLingui();
   const name = running ?? "NAME";
   return (
-    <section className={styles.card} aria-label={t`Command line`}>
+    <section className={panel.panel} aria-label={t`Command line`}>
       <Stack gap="xs">
         <Title order={2} size="h4">
           <Trans>Command line</Trans>

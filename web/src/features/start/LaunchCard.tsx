@@ -7,6 +7,7 @@ import type { Image, Session, SessionCreate } from "@/api/types";
 import { requestLike } from "@/features/sessions/launcher/request";
 import { SlotsText } from "@/features/sessions/SlotsText";
 import { sessionsShowQuery, useCreateSession } from "@/queries/sessions";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./StartPage.module.css";
 
@@ -36,7 +37,7 @@ export function LaunchCard({ last, images }: Props) {
   };
 
   return (
-    <section className={`${styles.card} ${styles.hero}`} aria-label={t`Start a session`}>
+    <section className={`${panel.panel} ${styles.hero}`} aria-label={t`Start a session`}>
       <Stack gap="sm">
         <Title order={2} size="h4">
           <Trans>Start a session</Trans>

@@ -4,10 +4,11 @@ import { Link } from "@tanstack/react-router";
 import type { Session } from "@/api/types";
 import { Age } from "@/features/sessions/Age";
 import { RowTools } from "@/features/sessions/RowTools";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { isRequested } from "@/queries/sessions";
 import { EmptyState } from "@/ui/EmptyState";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import styles from "./StartPage.module.css";
 
@@ -23,7 +24,7 @@ interface Props {
 export function RecentCard({ label, sessions, loading, problem, onRetry, actions }: Props) {
   const { t } = useLingui();
   return (
-    <section className={styles.card} aria-label={label}>
+    <section className={panel.panel} aria-label={label}>
       <Group justify="space-between" mb="xs">
         <Title order={2} size="h4">
           {label}
@@ -58,7 +59,7 @@ export function RecentCard({ label, sessions, loading, problem, onRetry, actions
                 {session.image_name ?? session.image} · <Age since={session.created_at} />
               </Text>
             </Link>
-            <StateBadge state={session.state} />
+            <SessionBadge state={session.state} />
             <RowTools session={session} actions={actions} />
           </div>
         ))}

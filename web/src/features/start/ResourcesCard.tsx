@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from "@lingui/react/macro";
 import { Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import type { Resources } from "@/api/types";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { inSlotOrder, slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import styles from "./StartPage.module.css";
@@ -15,7 +16,7 @@ export function ResourcesCard({
 }) {
   const { t } = useLingui();
   return (
-    <section className={styles.card} aria-label={t`Available to you`}>
+    <section className={panel.panel} aria-label={t`Available to you`}>
       <Stack gap="sm">
         <Title order={2} size="h4">
           <Trans>Available to you</Trans>

@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { StorageHost } from "@/api/types";
+import type { StateLook } from "@/ui/state-looks";
 
 /** Texts of the built-in storage kinds; plug-ins bring their own. */
 export const BACKENDS: Readonly<Record<string, { title: MessageDescriptor; text: MessageDescriptor }>> = {
@@ -14,12 +15,9 @@ export const BACKENDS: Readonly<Record<string, { title: MessageDescriptor; text:
   },
 };
 
-export const HOST_STATES: Record<
-  StorageHost["state"],
-  { title: MessageDescriptor; tone: "good" | "busy" | "bad" | "quiet" }
-> = {
-  ok: { title: msg`online`, tone: "good" },
-  unknown: { title: msg`not checked yet`, tone: "quiet" },
-  unavailable: { title: msg`offline`, tone: "bad" },
-  unusable: { title: msg`cannot be used`, tone: "bad" },
+export const HOST_STATES: Record<StorageHost["state"], { title: MessageDescriptor; look: StateLook }> = {
+  ok: { title: msg`online`, look: "ok" },
+  unknown: { title: msg`not checked yet`, look: "unknown" },
+  unavailable: { title: msg`offline`, look: "down" },
+  unusable: { title: msg`cannot be used`, look: "failed" },
 };

@@ -3,7 +3,7 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconArrowLeft, IconCopy, IconHelp, IconTextDecrease, IconTextIncrease } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { SessionDetail } from "@/api/types";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import styles from "./Terminal.module.css";
 
 interface Props {
@@ -40,7 +40,7 @@ export function TerminalBar({ session, fontSize, onFontSize, onCopy }: Props) {
       <h1 className={styles.name} style={{ fontSize: "0.875rem", margin: 0 }}>
         {session.name}
       </h1>
-      <StateBadge state={session.state} />
+      <SessionBadge state={session.state} />
       <div style={{ flex: 1 }} />
       {tool(t`Copy the selection`, <IconCopy {...PICTURE} />, onCopy)}
       {tool(t`Decrease font size`, <IconTextDecrease {...PICTURE} />, () => onFontSize(fontSize - 1))}

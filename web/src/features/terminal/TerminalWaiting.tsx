@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionText } from "@/sentences/use-session-text";
 
 /** Shown until the session runs; the terminal then opens automatically. */
@@ -15,7 +15,7 @@ export function TerminalWaiting({ session }: { session: SessionDetail }) {
   return (
     <Stack align="center" justify="center" h="100%" p="xl" gap="sm">
       {!ended && <Loader size="sm" aria-label={t`Pending`} />}
-      <StateBadge state={session.state} />
+      <SessionBadge state={session.state} />
       <Text ta="center">
         {ended ? (
           <Trans>{session.name} has ended. Its terminal is not available.</Trans>

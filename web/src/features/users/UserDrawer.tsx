@@ -7,9 +7,9 @@ import { useMe } from "@/me/use-me";
 import { usersShowQuery } from "@/queries/users";
 import { USER_TABS, type UserTab } from "@/routing/search";
 import { DetailDrawer } from "@/ui/DetailDrawer";
-import { StateBadge } from "./StateBadge";
 import { UserActions } from "./UserActions";
 import { UserActivity } from "./UserActivity";
+import { UserBadge } from "./UserBadge";
 import { UserKeypairs } from "./UserKeypairs";
 import { UserLogins } from "./UserLogins";
 import { UserOverview } from "./UserOverview";
@@ -37,7 +37,7 @@ export function UserDrawer({ opened, id, acts, onEdit, onClose, ...rest }: Props
       size="xl"
       title={user.data?.email ?? t`User`}
       query={user}
-      state={user.data && <StateBadge state={user.data.state} />}
+      state={user.data && <UserBadge state={user.data.state} />}
       actions={user.data && <UserActions user={user.data} acts={acts} onEdit={onEdit} />}
     >
       {user.data && <Detail user={user.data} acts={acts} {...rest} />}

@@ -1,11 +1,12 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Badge, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { UserDetail } from "@/api/types";
 import { keypairsOfQuery } from "@/queries/keypairs";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StateBadge } from "@/ui/StateBadge";
 import { KeypairTools } from "./KeypairTools";
 
 /** The keypairs of a user. */
@@ -28,9 +29,9 @@ export function UserKeypairs({ user }: { user: UserDetail }) {
                   {keypair.access_key}
                 </Text>
                 {!keypair.active && (
-                  <Badge size="xs" color="gray">
+                  <StateBadge look="off">
                     <Trans>inactive</Trans>
-                  </Badge>
+                  </StateBadge>
                 )}
               </Group>
               <Text size="xs" c="dimmed">

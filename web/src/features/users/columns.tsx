@@ -7,7 +7,7 @@ import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { RoleText } from "./RoleText";
-import { StateBadge } from "./StateBadge";
+import { UserBadge } from "./UserBadge";
 
 const projectNames = (user: User) =>
   user.projects.map(({ name, admin }) => (admin ? `${name}*` : name)).join(", ");
@@ -33,7 +33,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
     title: msg`State`,
     width: "7rem",
     value: (user) => user.state,
-    cell: (user) => <StateBadge state={user.state} />,
+    cell: (user) => <UserBadge state={user.state} />,
   },
   {
     key: "role",

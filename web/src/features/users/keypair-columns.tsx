@@ -2,6 +2,7 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Keypair } from "@/api/types";
 import { Instant } from "@/ui/Instant";
+import { ActiveBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 
@@ -22,7 +23,11 @@ export const ALL_KEYPAIR_COLUMNS: readonly Column<Keypair>[] = [
     width: "7rem",
     sortable: true,
     value: (keypair) => Number(keypair.active),
-    cell: (keypair) => (keypair.active ? <Trans>active</Trans> : <Trans>inactive</Trans>),
+    cell: (keypair) => (
+      <ActiveBadge active={keypair.active}>
+        {keypair.active ? <Trans>active</Trans> : <Trans>inactive</Trans>}
+      </ActiveBadge>
+    ),
   },
   {
     key: "limit",

@@ -15,7 +15,7 @@ import {
 } from "@tabler/icons-react";
 import { hasEnded } from "@/api/session-states";
 import type { Folder, Group, Me, Node, Session, User, WholeProject } from "@/api/types";
-import { STATE_LOOKS } from "@/features/sessions/state-names";
+import { SESSION_STATE_WORDS } from "@/features/sessions/state-names";
 import { may } from "@/me/may";
 import { overSessions } from "@/routing/search";
 import { type Entry, goTo } from "./entry";
@@ -51,7 +51,7 @@ export function sessionEntries(session: Session, app: App | undefined, me: Me, i
   const { id, name, state } = session;
   const mine = session.owner.id === me.user.id;
   const ours = { owner: session.owner.id, domain: undefined, project: session.project.id };
-  const facts = [i18n._(STATE_LOOKS[state].label), session.image_name ?? session.image];
+  const facts = [i18n._(SESSION_STATE_WORDS[state].label), session.image_name ?? session.image];
   const section = [...facts, ...(mine ? [] : [session.owner.email])].join(" · ");
   const one = (entry: Pick<Entry, "title" | "icon" | "does" | "synonyms"> & { key: string }): Entry => ({
     ...entry,

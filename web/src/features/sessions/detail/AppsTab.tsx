@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Badge, Card, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconExternalLink } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,7 +8,9 @@ import type { SessionActions } from "@/features/sessions/use-actions";
 import { appsListQuery } from "@/queries/apps";
 import { CommandLine } from "@/ui/CommandLine";
 import { EmptyState } from "@/ui/EmptyState";
+import panel from "@/ui/Panel.module.css";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { StateBadge } from "@/ui/StateBadge";
 import { OwnButton } from "./OwnButton";
 
 /** The apps of a session, each with a button to open it. */
@@ -31,13 +33,13 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
   return (
     <Stack gap="sm">
       {apps.data.map((app) => (
-        <Card key={app.name} withBorder padding="sm" bg="var(--carrel-surface)">
+        <section key={app.name} className={panel.panel} aria-label={app.title}>
           <Group justify="space-between" mb="xs">
             <Group gap="xs">
               <Text fw={600}>{app.title}</Text>
-              <Badge size="xs" variant="light" color={app.running ? "lamp" : "gray"}>
+              <StateBadge look={app.running ? "ok" : "off"}>
                 {app.running ? <Trans>started</Trans> : <Trans>starts on open</Trans>}
-              </Badge>
+              </StateBadge>
             </Group>
             <OwnButton
               refusal={refusal}
@@ -49,7 +51,7 @@ export function AppsTab({ session, actions }: { session: SessionDetail; actions:
             </OwnButton>
           </Group>
           <CommandLine text={`carrel app open ${session.id} ${app.name}`} />
-        </Card>
+        </section>
       ))}
     </Stack>
   );

@@ -5,7 +5,7 @@ import { IconNotebook, IconPencil, IconPlayerPlay, IconTerminal2, IconTrash } fr
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProgressLine } from "@/features/sessions/ProgressLine";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { useSessionActions } from "@/features/sessions/use-actions";
 import { useSessionText } from "@/sentences/use-session-text";
 import { OwnButton } from "./OwnButton";
@@ -20,7 +20,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
   return (
     <>
       <Group gap="xs">
-        <StateBadge state={session.state} />
+        <SessionBadge state={session.state} />
         {ended && session.state !== "ERROR" && session.reason && (
           <Text size="sm" c="dimmed">
             {sessionText.reason(session.reason)}

@@ -2,7 +2,7 @@ import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { HistoryEntry } from "@/api/types";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import { sessionsHistoryQuery } from "@/queries/sessions";
 import { useSessionText } from "@/sentences/use-session-text";
 import { formatDuration } from "@/ui/format";
@@ -37,7 +37,7 @@ function Step({ entry, next }: { entry: HistoryEntry; next: HistoryEntry | undef
     <li className={styles.step}>
       <Stack gap={3}>
         <Group gap="xs">
-          {!note && <StateBadge state={entry.to_state} />}
+          {!note && <SessionBadge state={entry.to_state} />}
           <Text size="xs" c="dimmed" title={entry.cause}>
             {sessionText.cause(entry.cause)}
           </Text>

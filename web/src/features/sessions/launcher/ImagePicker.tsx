@@ -1,7 +1,8 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Autocomplete, type AutocompleteProps, Badge, Group, Stack, Text } from "@mantine/core";
+import { Autocomplete, type AutocompleteProps, Group, Stack, Text } from "@mantine/core";
 import type { Image } from "@/api/types";
 import { formatSize } from "@/ui/format";
+import { StateBadge } from "@/ui/StateBadge";
 
 interface Props extends Pick<AutocompleteProps, "value" | "onChange" | "onBlur" | "onFocus" | "error"> {
   images: Image[];
@@ -61,9 +62,9 @@ function ImageOption({ image }: { image: Image | undefined }) {
         <Text size="sm" fw={600}>
           {image.title}
         </Text>
-        <Badge size="xs" variant="light" color={image.present ? "lamp" : "gray"}>
+        <StateBadge look={image.present ? "ok" : "preparing"}>
           {image.present ? <Trans>ready</Trans> : <Trans>not pulled</Trans>}
-        </Badge>
+        </StateBadge>
       </Group>
       <Text size="xs" c="dimmed" truncate>
         {image.reference}

@@ -4,7 +4,7 @@ import { IconNotebook, IconTerminal2 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { hasEnded } from "@/api/session-states";
-import { StateBadge } from "@/features/sessions/StateBadge";
+import { SessionBadge } from "@/features/sessions/SessionBadge";
 import type { SessionActions } from "@/features/sessions/use-actions";
 import { sessionsShowQuery } from "@/queries/sessions";
 
@@ -35,7 +35,7 @@ export function StartedNotice({ id, actions, onDone }: Props) {
   return (
     <Stack gap={6}>
       <div>
-        <StateBadge state={session.state} />
+        <SessionBadge state={session.state} />
       </div>
       <Group gap="xs">
         {jupyter && (
