@@ -102,8 +102,9 @@ def test_phone_can_start_and_end_a_session(open_desk: Opener) -> None:
 def test_phone_can_delete_a_keypair(open_desk: Opener) -> None:
     desk = open_desk(viewport=PHONE, has_touch=True, is_mobile=True)
     desk.go("/settings/keypairs")
-    desk.page.get_by_role("button", name="New keypair").tap()
     desk.page.get_by_role("button", name="Create keypair").tap()
+    drawer = desk.page.get_by_role("dialog", name="Create keypair")
+    drawer.get_by_role("button", name="Create keypair").tap()
     desk.page.get_by_role("button", name="I have saved it").tap()
     cards = desk.page.get_by_role("article")
     card = cards.first

@@ -161,7 +161,10 @@ def test_token_of_the_page_reaches_what_was_chosen_and_no_more(carrel: Running, 
     assert status_with(carrel, secret, "/keypairs", method="POST") == 403
     page.get_by_role("button", name="I have saved it").click()
     expect(token).to_have_count(0)
-    expect(desk.row("nightly report")).to_contain_text("and")
+    row = desk.row("nightly report")
+    expect(row).to_contain_text("Sign-ins: read")
+    row.get_by_text("Sign-ins: read").hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("login.read")
     desk.row("nightly report").get_by_role("button", name="Revoke").click()
     page.get_by_role("button", name="Revoke", exact=True).click()
     expect(page.get_by_text("You have no tokens")).to_be_visible()
@@ -172,8 +175,8 @@ def test_keypair_is_named_rotated_and_put_out_of_use(carrel: Running, open_desk:
     person = make_person(carrel)
     desk = _signed_in(open_desk, person, "/settings/keypairs")
     page = desk.page
-    page.get_by_role("button", name="New keypair").click()
-    drawer = page.get_by_role("dialog", name="New keypair")
+    page.get_by_role("button", name="Create keypair").click()
+    drawer = page.get_by_role("dialog", name="Create keypair")
     drawer.get_by_label("Name").fill("ci")
     expect(drawer).to_contain_text("carrel keypair create --name ci")
     drawer.get_by_role("button", name="Create keypair").click()
@@ -199,7 +202,7 @@ def test_dangerous_change_asks_who_it_is_and_goes_on(carrel: Running, open_desk:
     desk = _signed_in(open_desk, person, "/settings/keypairs?form=new")
     page = desk.page
     _stale(page, times=2)
-    drawer = page.get_by_role("dialog", name="New keypair")
+    drawer = page.get_by_role("dialog", name="Create keypair")
     drawer.get_by_label("Name").fill("late")
     drawer.get_by_role("button", name="Create keypair").click()
     question = page.get_by_role("dialog", name="Confirm your identity")

@@ -158,6 +158,24 @@ describe("what an entry tells", () => {
       change({ state: "READY" }, { state: "TRASHED" }),
       "Moved the folder data to the trash",
     ],
+    [
+      "vfolder.update",
+      "data",
+      change({ host: "h1" }, { host: "h2" }, { to: "archive" }),
+      "Moved the folder data to the storage host archive",
+    ],
+    [
+      "vfolder.update",
+      "data",
+      change({ host: "h1" }, { host: "h2" }),
+      "Moved the folder data to another storage host",
+    ],
+    [
+      "node.update",
+      "gpu1",
+      change({ group_id: "g1" }, { group_id: "g2" }, { to: "training" }),
+      "Moved the node gpu1 to the resource group training",
+    ],
     ["file.upload", "data", { paths: ["a.txt"], count: 1, bytes: 3 }, "Uploaded a.txt to the folder data"],
     [
       "file.remove",
@@ -250,6 +268,17 @@ describe("what an entry tells", () => {
     expect(entryText(refused, voice)).toBe("Terminate: session o1");
     expect(refusalText(refused, voice)).toBe("You may not end it: it is not yours.");
     expect(refusalText({ ...refused, reason: "wrong password" }, voice)).toBe("wrong password");
+  });
+
+  test("of counted refusals is how many, and what was attempted most", () => {
+    const sum = entry(
+      "session.remove",
+      "",
+      { refusals: [{ action: "session.remove", object: "o1", code: "session.not_found", times: 5 }] },
+      { outcome: "refused", reason: "audit.many: 5 more refusals within 5 minutes." },
+    );
+    expect(entryText(sum, voice)).toBe("5 more refused attempts");
+    expect(refusalText(sum, voice)).toBe("Mostly: Terminate (session)");
   });
 
   test("survives details of any shape", () => {

@@ -43,9 +43,8 @@ async def move(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, request: 
     await require_unmounted(tx, actor, folder)
     folder.state = FolderState.MOVING
     await tx.flush()
-    await record(
-        tx, actor, "vfolder.update", folder, before={"host": folder.host_id}, after={"host": host.id}
-    )
+    before, after = {"host": folder.host_id}, {"host": host.id}
+    await record(tx, actor, "vfolder.update", folder, before=before, after=after, to=host.name)
     await tasks.enqueue(tx, clock, actor, TaskKind.MOVE, folder, {"host": host.id, "scope": folder.scope})
     return folder.id
 

@@ -245,7 +245,7 @@ def identifies(call: object) -> bool:
 _PENDING = {
     "factor": "The second sign-in step is still pending.",
     "password": "You must change your password first.",
-    "enrol": "You must set up a second factor first.",
+    "enrol": "You must set up two-factor authentication first.",
 }
 
 _IDENTIFYING = (identify, current_identity, current_actor, confirmed_actor, require_confirmed)

@@ -79,7 +79,7 @@ class OidcSettings(ProviderSettings):
     trusted_factors: list[Word] = Field(
         default=[],
         max_length=20,
-        title="Counts as a second factor",
+        title="Counts as two-factor authentication",
         description="Values of the amr or acr claim, such as mfa. Users who sign in with one of them skip two-factor "
         "authentication here.",
         examples=[["mfa"]],

@@ -50,13 +50,15 @@ async def update(tx: AsyncSession, actor: Actor, ref: str, changes: NodeUpdate) 
     """Update the given fields, effective at the next scheduling decision. Raises: NotFound, Forbidden, Invalid."""
     node = await _find(tx, actor, ref)
     given: dict[str, object] = changes.model_dump(exclude_unset=True)
-    if "group" in given:
-        given["group_id"] = (await groups.find(tx, str(given.pop("group")))).id
+    group = await groups.find(tx, str(given.pop("group"))) if "group" in given else None
+    if group:
+        given["group_id"] = group.id
     _require_there(node, changes)
     after = {field: value for field, value in given.items() if value != getattr(node, field)}
     if after.get("cordoned") is False and node.draining:
         after["draining"] = None
-    await _change(tx, actor, node, after)
+    to = {"to": group.name} if group and "group_id" in after else {}
+    await _change(tx, actor, node, after, **to)
     return node.id
 
 
@@ -153,14 +155,17 @@ def _require_there(node: Node, changes: NodeUpdate) -> None:
             )
 
 
-async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, object]) -> None:
-    """Write the audit entry, publish an event and wake the scheduler; no-op without changes."""
+async def _change(tx: AsyncSession, actor: Actor, node: Node, after: dict[str, object], **more: str) -> None:
+    """Write the audit entry, publish an event and wake the scheduler; no-op without changes.
+
+    more: further details of the audit entry.
+    """
     if not after:
         return
     before: dict[str, Any] = {field: getattr(node, field) for field in after}
     for field, value in after.items():
         setattr(node, field, value)
     await tx.flush()
-    details = {"before": before, "after": after}
+    details = {"before": before, "after": after, **more}
     audit.record(tx, actor, "node.update", node.id, name=node.name, target=Target(), details=details)
     await ledger.announce(tx, [node], left=before.get("group_id"))

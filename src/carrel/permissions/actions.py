@@ -113,7 +113,7 @@ ACTIONS = {
     action.name: action
     for action in (
         # signing in
-        _public("auth.login", "Sign in, with a second factor if the account has one."),
+        _public("auth.login", "Sign in, with two-factor authentication if the account has it."),
         _public("auth.recover", "Request and use a password reset link."),
         _public("auth.sign_up", "Sign up for an account, if the site permits it."),
         _public("server.health", "See the server's health."),
@@ -124,9 +124,11 @@ ACTIONS = {
         # yourself
         _personal("profile.update", "Change your name, language and other preferences."),
         _personal("password.update", "Change your password."),
-        _personal("factor.read", "See your second factors and passkeys."),
-        _personal("factor.update", "Add or remove a second factor, a passkey or recovery codes."),
-        _managed("factor.reset", "Remove all second factors of a user who lost them."),
+        _personal("factor.read", "See your two-factor authentication and passkeys."),
+        _personal(
+            "factor.update", "Set up or remove two-factor authentication, passkeys and recovery codes."
+        ),
+        _managed("factor.reset", "Reset the two-factor authentication of a user who lost access to it."),
         _managed("login.read", "See the active sign-ins of a user."),
         _managed("login.remove", "End one or all sign-ins of a user."),
         _managed("keypair.read", "See keypairs, never their secrets."),
@@ -141,16 +143,16 @@ ACTIONS = {
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
         # tenants and people
-        _of_domain("domain.read", "See a domain, its ceilings and permitted resources."),
+        _of_domain("domain.read", "See a domain, its limits and permitted resources."),
         _of_all("domain.create", "Create a domain."),
         _of_all(
             "domain.update",
-            "Rename, enable or disable a domain, and set its ceilings and permitted resources.",
+            "Rename, enable or disable a domain, and set its limits and permitted resources.",
         ),
         _of_all("domain.remove", "Remove an empty domain."),
         _member("project.read", "See a project and its members."),
         _of_domain("project.create", "Create a project."),
-        _of_domain("project.update", "Rename a project, set its ceiling, archive and restore it."),
+        _of_domain("project.update", "Rename a project, set its limits, archive and restore it."),
         _of_domain("project.remove", "Remove a project that never had a session."),
         _of_project("project.enrol", "Add and remove members of a project, and appoint its administrators."),
         Action("user.read", "See a user.", Scope.OWN, Scope.PROJECT, Scope.DOMAIN),

@@ -81,7 +81,7 @@ class SiteSettings(BaseModel):
     login_lifetime_hours: int = Field(
         default=14 * 24, ge=1, le=90 * 24, description="Maximum lifetime of a sign-in."
     )
-    second_factor: Whom = Field(default=Whom.NOBODY, description="Who must have a second factor.")
+    second_factor: Whom = Field(default=Whom.NOBODY, description="Who must use two-factor authentication.")
     sign_up: bool = Field(default=False, description="Whether people can create their own accounts.")
     sign_up_email_domains: list[EmailDomain] = Field(
         default=[],

@@ -66,12 +66,12 @@ SlotName = Annotated[
 CeilingName = Annotated[
     str,
     StringConstraints(pattern=rf"^(?:sessions|{SLOT})$"),
-    says("A ceiling is for cpu, mem, sessions, or an accelerator such as cuda.device or cuda.shares."),
+    says("A limit is for cpu, mem, sessions, or an accelerator such as cuda.device or cuda.shares."),
 ]
 Amount = Annotated[
     int,
     Field(ge=0, le=2**62),
-    says("A ceiling is a whole number of at least 0 in the slot's base unit; omit the slot for no limit."),
+    says("A limit is a whole number of at least 0 in the slot's base unit; omit the slot for no limit."),
 ]
 Ceilings = Annotated[
     dict[CeilingName, Amount], Field(max_length=50, examples=[{"cpu": 64000, "mem": 1 << 38}])

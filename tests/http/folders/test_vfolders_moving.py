@@ -96,6 +96,8 @@ async def test_a_folder_moves_to_another_host_with_all_that_is_in_it(living: Api
     assert answer.status_code == 200, answer.text
     moved = await in_state(user, made["id"], "READY")
     assert moved["host"] == {"id": second, "name": "second"}
+    entry = (await user.get("/audit?action=vfolder.update&outcome=done")).json()["items"][0]
+    assert entry["details"]["to"] == "second"
     assert (await task_of(user, made["id"]))["state"] == "done"
     assert content(await files_of(living, made["id"])) == before
     assert not old.exists()

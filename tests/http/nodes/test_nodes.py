@@ -83,6 +83,8 @@ async def test_lists_of_nodes_are_filtered_and_paged(two: Api):
     admin = await two.as_("superadmin")
     await admin.post("/groups", {"name": "Arm"})
     await admin.patch("/nodes/second", {"group": "arm"})
+    entry = (await admin.get("/audit?action=node.update")).json()["items"][0]
+    assert entry["details"]["to"] == "Arm"
 
     async def names(**wanted):
         return [row["name"] for row in (await admin.get("/nodes", params=wanted)).json()["items"]]

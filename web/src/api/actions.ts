@@ -12,7 +12,7 @@ export interface Action {
 
 export const ACTIONS = {
   "auth.login": {
-    sentence: "Sign in, with a second factor if the account has one.",
+    sentence: "Sign in, with two-factor authentication if the account has it.",
     user: "all",
     projectAdmin: "all",
     domainAdmin: "all",
@@ -82,21 +82,21 @@ export const ACTIONS = {
     superadmin: "own",
   },
   "factor.read": {
-    sentence: "See your second factors and passkeys.",
+    sentence: "See your two-factor authentication and passkeys.",
     user: "own",
     projectAdmin: "own",
     domainAdmin: "own",
     superadmin: "own",
   },
   "factor.update": {
-    sentence: "Add or remove a second factor, a passkey or recovery codes.",
+    sentence: "Set up or remove two-factor authentication, passkeys and recovery codes.",
     user: "own",
     projectAdmin: "own",
     domainAdmin: "own",
     superadmin: "own",
   },
   "factor.reset": {
-    sentence: "Remove all second factors of a user who lost them.",
+    sentence: "Reset the two-factor authentication of a user who lost access to it.",
     user: "own",
     projectAdmin: "own",
     domainAdmin: "domain",
@@ -194,7 +194,7 @@ export const ACTIONS = {
     superadmin: "own",
   },
   "domain.read": {
-    sentence: "See a domain, its ceilings and permitted resources.",
+    sentence: "See a domain, its limits and permitted resources.",
     user: "none",
     projectAdmin: "none",
     domainAdmin: "domain",
@@ -208,7 +208,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "domain.update": {
-    sentence: "Rename, enable or disable a domain, and set its ceilings and permitted resources.",
+    sentence: "Rename, enable or disable a domain, and set its limits and permitted resources.",
     user: "none",
     projectAdmin: "none",
     domainAdmin: "none",
@@ -236,7 +236,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "project.update": {
-    sentence: "Rename a project, set its ceiling, archive and restore it.",
+    sentence: "Rename a project, set its limits, archive and restore it.",
     user: "none",
     projectAdmin: "none",
     domainAdmin: "domain",

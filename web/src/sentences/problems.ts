@@ -76,7 +76,7 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`There is no authenticator app to confirm.`,
     hint: msg`Start the setup again.`,
   },
-  "factor.none": { detail: msg`You have no second factor.` },
+  "factor.none": { detail: msg`Two-factor authentication is not set up.` },
   "factor.totp_exists": { detail: msg`You already have an authenticator app.` },
   "factor.wrong_code": {
     detail: msg`The code is not valid now.`,

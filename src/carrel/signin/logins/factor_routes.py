@@ -31,7 +31,7 @@ router = APIRouter(tags=["factors"])
 @router.get(
     "/factors",
     operation_id="factors.show",
-    summary="Show your second factors",
+    summary="Show your two-factor authentication",
     openapi_extra=names("factor.read"),
 )
 async def show(services: ServicesOf[SignInServices], identity: EnrolIdentity) -> FactorsView:
@@ -186,7 +186,7 @@ async def remove_passkey(
 @router.delete(
     "/users/{ref}/factors",
     operation_id="factors.reset",
-    summary="Reset the second factors of a user",
+    summary="Reset the two-factor authentication of a user",
     openapi_extra=names("factor.reset"),
     status_code=204,
 )

@@ -116,7 +116,9 @@ async def renew_recovery_codes(tx: AsyncSession, actor: Actor) -> list[str]:
     """Replace the recovery codes. Raises: Conflict if the user has no second factor."""
     if not await _has_factor(tx, actor.user_id):
         raise Conflict(
-            "factor.none", "You have no second factor.", hint="Add an authenticator or a passkey first."
+            "factor.none",
+            "Two-factor authentication is not set up.",
+            hint="Add an authenticator or a passkey first.",
         )
     audit.record(
         tx, actor, "factor.update", actor.user_id, name=actor.email, details={"renewed": "recovery codes"}

@@ -392,7 +392,7 @@ export const enginesCheck = <ThrowOnError extends boolean = true>(options: Optio
 export const eventsList = <ThrowOnError extends boolean = true>(options?: Options<EventsListData, ThrowOnError>) => (options?.client ?? client).get<EventsListResponses, EventsListErrors, ThrowOnError>({ url: '/api/v1/events', ...options });
 
 /**
- * Show your second factors
+ * Show your two-factor authentication
  *
  * Your second factors.
  */
@@ -1556,7 +1556,7 @@ export const usersUpdate = <ThrowOnError extends boolean = true>(options: Option
 });
 
 /**
- * Reset the second factors of a user
+ * Reset the two-factor authentication of a user
  *
  * Remove all second factors of a user who lost them, and sign them out everywhere.
  */

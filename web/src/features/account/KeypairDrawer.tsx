@@ -26,7 +26,7 @@ export function KeypairDrawer({ opened, keypair, onClose, onMade }: Props) {
     <FormDrawer
       opened={opened}
       onClose={onClose}
-      title={subject ? t`Rename keypair` : t`New keypair`}
+      title={subject ? t`Rename keypair` : t`Create keypair`}
       closeButtonProps={{ "aria-label": t`Close` }}
       size="28rem"
     >

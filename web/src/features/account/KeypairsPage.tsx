@@ -54,7 +54,7 @@ export function KeypairsPage() {
   });
   const make = () => change({ form: "new" });
   usePageKeys({
-    make: { label: t`New keypair`, refusal: refused, onClick: make },
+    make: { label: t`Create keypair`, refusal: refused, onClick: make },
     onSearch: () => searchBox.current?.focus(),
   });
 
@@ -68,7 +68,7 @@ export function KeypairsPage() {
             <ExportButton name="keypairs" fields={KEYPAIR_FIELDS} all={() => shown} />
           </>
         }
-        action={<MainButton icon={IconPlus} label={t`New keypair`} refusal={refused} onClick={make} />}
+        action={<MainButton icon={IconPlus} label={t`Create keypair`} refusal={refused} onClick={make} />}
       >
         <SearchBox
           ref={searchBox}

@@ -63,7 +63,7 @@ function AppPanel({ factors, onCodes }: Props) {
       onConfirm: () => remove.mutateAsync(),
       children:
         factors.passkeys.length > 0 ? (
-          <Trans>Codes from the app stop working. Your passkeys remain your second factor.</Trans>
+          <Trans>Codes from the app stop working. Your passkeys remain.</Trans>
         ) : (
           <Trans>
             Codes from the app and your recovery codes stop working. You then sign in with your password

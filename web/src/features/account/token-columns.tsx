@@ -6,20 +6,24 @@ import { Instant } from "@/ui/Instant";
 import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
+import { useScopeText } from "./use-scope-text";
 
 const SHOWN = 3;
 
 export const hasExpired = (token: Token): boolean =>
   token.expires_at !== null && Date.parse(token.expires_at) < Date.now();
 
+/** The scopes in words; the raw ones in a tooltip. */
 function Scopes({ scopes }: { scopes: string[] }) {
+  const scopeText = useScopeText();
   const more = scopes.length - SHOWN;
+  const raw = <code>{scopes.join(", ")}</code>;
   return (
-    <Tooltip label={scopes.join(", ")} multiline maw={340} disabled={more <= 0}>
+    <Tooltip label={raw} multiline maw={340} events={{ hover: true, focus: true, touch: true }}>
       <Group gap={4}>
         {scopes.slice(0, SHOWN).map((scope) => (
-          <Badge key={scope} size="sm" variant="default" tt="none" ff="monospace" fw={400}>
-            {scope}
+          <Badge key={scope} size="sm" variant="default" tt="none" fw={400}>
+            {scopeText(scope)}
           </Badge>
         ))}
         {more > 0 && <Trans>and {more} more</Trans>}

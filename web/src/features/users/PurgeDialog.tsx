@@ -37,7 +37,7 @@ export function PurgeDialog({ users, onDone }: { users: User[]; onDone: () => vo
       </Text>
       <List size="sm">
         <List.Item>
-          <Trans>name, e-mail, password, second factors and passkeys</Trans>
+          <Trans>name, e-mail, password, two-factor authentication and passkeys</Trans>
         </List.Item>
         <List.Item>
           <Trans>keypairs, tokens and SSH keys: scripts that use them stop working</Trans>

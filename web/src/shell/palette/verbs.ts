@@ -55,8 +55,8 @@ export const VERBS: readonly VerbEntry[] = [
   },
   {
     id: "new-keypair",
-    title: msg`New keypair`,
-    synonyms: ["create api key", "new api key"],
+    title: msg`Create keypair`,
+    synonyms: ["new keypair", "create api key", "new api key"],
     icon: IconPlus,
     does: goTo({ to: "/settings/keypairs", search: { form: "new" } }),
     shown: (me) => may(me, "keypair.create"),

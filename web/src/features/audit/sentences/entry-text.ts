@@ -1,4 +1,4 @@
-import { msg } from "@lingui/core/macro";
+import { msg, plural } from "@lingui/core/macro";
 import type { AuditEntry } from "@/api/types";
 import { PROBLEMS } from "@/sentences/problems";
 import { fieldInSentence, valueText } from "./fields";
@@ -14,18 +14,42 @@ const NAMED_BY_EMAIL: readonly string[] = ["user", "profile"];
 
 /** One sentence about an entry: what was done, or what was attempted. */
 export function entryText(entry: AuditEntry, voice: Voice): string {
+  const count = summedUp(entry);
+  if (count !== undefined) {
+    return voice.say(
+      msg`${plural(count, { one: "# more refused attempt", other: "# more refused attempts" })}`,
+    );
+  }
   if (entry.outcome === "refused") return attempted(entry, voice);
   const special = (WORK[entry.action] ?? PEOPLE[entry.action])?.(entry, voice);
   return special ?? settingsChanged(entry, voice) ?? limitsChanged(entry, voice) ?? usual(entry, voice);
 }
 
 /** Why an entry was refused: the server's sentence without its code, translated if known; "" if unknown. */
-export function refusalText({ outcome, reason }: AuditEntry, { say, locale }: Voice): string {
+export function refusalText(entry: AuditEntry, voice: Voice): string {
+  const { outcome, reason } = entry;
+  const { say, locale } = voice;
   if (outcome !== "refused") return "";
+  if (summedUp(entry) !== undefined) return mostFrequent(entry, voice);
   const [, code, sentence] = /^([a-z_]+(?:\.[a-z_]+)+): (.*)$/s.exec(reason) ?? [];
   if (code === undefined || sentence === undefined) return reason;
   const known = locale === "en" ? undefined : PROBLEMS[code];
   return known ? say(known.detail) : sentence;
+}
+
+/** How many refusals the server only counted and summed up in this entry; undefined for other entries. */
+function summedUp({ outcome, reason }: AuditEntry): number | undefined {
+  const [, count] = /^audit\.many: (\d+)/.exec(reason) ?? [];
+  return outcome === "refused" && count ? Number(count) : undefined;
+}
+
+/** The most frequent attempt of a sum, whose action is that of the entry. */
+function mostFrequent({ action, object }: AuditEntry, { say }: Voice): string {
+  const label = labelOf(action);
+  const kind = NOUNS[object.kind];
+  const what = label ? say(label) : action;
+  const noun = kind && say(kind);
+  return noun ? say(msg`Mostly: ${what} (${noun})`) : say(msg`Mostly: ${what}`);
 }
 
 function attempted(entry: AuditEntry, { say }: Voice): string {

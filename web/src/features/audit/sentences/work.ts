@@ -27,7 +27,8 @@ function commandRun(entry: AuditEntry, { say }: Voice): string {
     : say(msg`Opened a terminal in the session ${name}`);
 }
 
-function nodeChanged(entry: AuditEntry, { say }: Voice): string | null {
+function nodeChanged(entry: AuditEntry, voice: Voice): string | null {
+  const { say } = voice;
   const name = nameOf(entry);
   const [before, after] = [beforeOf(entry), afterOf(entry)];
   if (after.forgotten === true) return say(msg`Removed the node ${name}`);
@@ -36,18 +37,32 @@ function nodeChanged(entry: AuditEntry, { say }: Voice): string | null {
   if (after.cordoned === false && before.draining)
     return say(msg`Uncordoned ${name}, which stopped its draining`);
   if (after.cordoned === false) return say(msg`Uncordoned ${name}`);
-  if ("group_id" in after) return say(msg`Moved the node ${name} to another resource group`);
+  if ("group_id" in after) return nodeMoved(entry, voice);
   return null;
 }
 
-function folderChanged(entry: AuditEntry, { say }: Voice): string | null {
+function nodeMoved(entry: AuditEntry, { say }: Voice): string {
+  const [name, group] = [nameOf(entry), entry.details.to];
+  return typeof group === "string"
+    ? say(msg`Moved the node ${name} to the resource group ${group}`)
+    : say(msg`Moved the node ${name} to another resource group`);
+}
+
+function folderMoved(entry: AuditEntry, { say }: Voice): string {
+  const [name, host] = [nameOf(entry), entry.details.to];
+  return typeof host === "string"
+    ? say(msg`Moved the folder ${name} to the storage host ${host}`)
+    : say(msg`Moved the folder ${name} to another storage host`);
+}
+
+function folderChanged(entry: AuditEntry, voice: Voice): string | null {
+  const { say } = voice;
   const name = nameOf(entry);
   const [before, after] = [beforeOf(entry), afterOf(entry)];
   if (after.state === "TRASHED") return say(msg`Moved the folder ${name} to the trash`);
   if (before.state === "TRASHED" && after.state === "READY")
     return say(msg`Restored the folder ${name} from the trash`);
-  if ("host" in after) return say(msg`Moved the folder ${name} to another storage host`);
-  return null;
+  return "host" in after ? folderMoved(entry, voice) : null;
 }
 
 function folderRemoved(entry: AuditEntry, { say }: Voice): string {
