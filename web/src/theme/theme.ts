@@ -118,7 +118,7 @@ export const theme = createTheme({
     },
     Fieldset: {
       styles: {
-        root: { backgroundColor: "transparent", padding: "0.25rem 0.875rem 0.875rem" },
+        root: { backgroundColor: "transparent", marginInline: 0, padding: "0.25rem 0.875rem 0.875rem" },
         legend: { fontWeight: 500, paddingInline: "0.25rem" },
       },
     },

@@ -3,6 +3,7 @@ import "dayjs/locale/ja";
 import "dayjs/locale/ko";
 import { useLingui } from "@lingui/react/macro";
 import { DateInput, DatesProvider } from "@mantine/dates";
+import styles from "./DateField.module.css";
 import { parseDate } from "./parse-date";
 
 interface Props {
@@ -14,6 +15,9 @@ interface Props {
   min?: string;
   max?: string;
 }
+
+/** Languages that write the year first. */
+const MONTHS: Readonly<Record<string, string>> = { ko: "YYYY년 MMMM", ja: "YYYY年MMMM" };
 
 /** A date, typed or chosen from a calendar. */
 export function DateField({ label, value, onChange, min, max }: Props) {
@@ -30,6 +34,8 @@ export function DateField({ label, value, onChange, min, max }: Props) {
         dateParser={parseDate}
         clearable
         clearButtonProps={{ "aria-label": t`Clear: ${label}` }}
+        classNames={{ day: styles.day }}
+        monthLabelFormat={MONTHS[locale]}
         ariaLabels={{
           previousMonth: t`Previous month`,
           nextMonth: t`Next month`,
