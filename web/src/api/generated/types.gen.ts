@@ -5428,7 +5428,7 @@ export type SiteUpdate = {
      */
     password_refuse_common?: boolean;
     /**
-     * Who must have a second factor.
+     * Who must use two-factor authentication.
      */
     second_factor?: Whom;
     /**
@@ -5612,7 +5612,7 @@ export type SiteView = {
      */
     password_refuse_common?: boolean;
     /**
-     * Who must have a second factor.
+     * Who must use two-factor authentication.
      */
     second_factor?: Whom;
     /**
