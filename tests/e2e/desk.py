@@ -9,6 +9,7 @@ from e2e.running import EMAIL, Running
 
 # A session starts within a second or two; a busy machine of two cores is given ten times that.
 STARTS_MS = 30_000
+_OPENS = re.compile("[?&](make|form|open|act|edit|launch)=")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,21 @@ class Desk:
 
     def go(self, path: str) -> None:
         self.page.goto(self.carrel.url + path)
+
+    def turn_to(self, path: str) -> None:
+        """The page at that path as a link within the page opens it, without loading all of it again."""
+        page = self.page
+        # What was shown before has headings, too: the router says when it shows this one.
+        page.evaluate(
+            "path => { window.turned = null; __TSR_ROUTER__.navigate({ href: path }).then(() => { turned = path }) }",
+            path,
+        )
+        page.wait_for_function("path => window.turned === path", arg=path)
+        opens = bool(_OPENS.search(path))
+        expect(page.get_by_role("dialog")).to_have_count(int(opens))
+        place = page.get_by_role("dialog") if opens else page
+        expect(place.get_by_role("heading").first).to_be_attached()
+        expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
     def sign_in(self, password: str | None = None, *, email: str = EMAIL) -> None:
         """Fill in the form that is shown and send it."""

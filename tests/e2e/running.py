@@ -54,18 +54,21 @@ class Running:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    @property
+    def supervisor(self) -> psutil.Process:
+        return psutil.Process(int((self.data_dir / "supervisor.pid").read_text()))
+
     def kill_api(self) -> None:
         """End the API's process as a crash would. The supervisor starts another."""
-        supervisor = psutil.Process(int((self.data_dir / "supervisor.pid").read_text()))
-        [api] = [one for one in supervisor.children() if "role api,controllers" in " ".join(one.cmdline())]
+        children = self.supervisor.children()
+        [api] = [one for one in children if "role api,controllers" in " ".join(one.cmdline())]
         api.kill()
-        api.wait(5)
 
 
 @contextmanager
-def installation() -> Iterator[Running]:
-    """A fresh installation; nothing of it is left afterwards."""
-    label = f"e2e{os.getpid()}"
+def installation(name: str = "") -> Iterator[Running]:
+    """A fresh installation; nothing of it is left afterwards. name: tells it from another one at the same time."""
+    label = f"e2e{os.getpid()}{name}"
     folder = Path(tempfile.mkdtemp(prefix=f"carrel-{label}-"))
     folder.chmod(0o711)
     data_dir = folder / "data"

@@ -1,6 +1,5 @@
 """What axe finds on each page, in both themes."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,22 +38,6 @@ def _found(page: Page, theme: str, options: str) -> list[str]:
         for one in page.evaluate(f"axe.run(document, {options})")["violations"]
         if one["impact"] in SERIOUS
     ]
-
-
-def _turn_to(desk: Desk, path: str) -> None:
-    """The page at that path as a link within the page opens it, without loading all of it again."""
-    page = desk.page
-    # What was shown before has headings, too: the router says when it shows this one.
-    page.evaluate(
-        "path => { window.turned = null; __TSR_ROUTER__.navigate({ href: path }).then(() => { turned = path }) }",
-        path,
-    )
-    page.wait_for_function("path => window.turned === path", arg=path)
-    opens = bool(_OPENS.search(path))
-    expect(page.get_by_role("dialog")).to_have_count(int(opens))
-    place = page.get_by_role("dialog") if opens else page
-    expect(place.get_by_role("heading").first).to_be_attached()
-    expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
 
 def test_sign_in_page_has_no_barrier(open_desk: Opener) -> None:
@@ -107,7 +90,7 @@ def test_own_settings_have_no_barrier(open_desk: Opener) -> None:
     desk.go("/")
     faults = []
     for part in _SETTINGS:
-        _turn_to(desk, f"/settings/{part}")
+        desk.turn_to(f"/settings/{part}")
         faults += [f"{part}: {fault}" for fault in _violations(desk.page)]
     assert not faults, "\n".join(faults)
 
@@ -117,7 +100,7 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     desk.go("/")
     faults = []
     for path in _ADMINISTRATION:
-        _turn_to(desk, path)
+        desk.turn_to(path)
         faults += [f"{path}: {fault}" for fault in _violations(desk.page)]
     desk.go("/users")
     desk.row(roles.user).get_by_text(roles.user, exact=True).click()
@@ -151,7 +134,7 @@ def test_folders_have_no_barrier(open_desk: Opener, folder: str) -> None:
     faults = []
     for path in _FOLDERS:
         desk.page.set_viewport_size({"width": 1440, "height": 900})
-        _turn_to(desk, path.format(folder))
+        desk.turn_to(path.format(folder))
         faults += [f"{path}: {fault}" for fault in _violations(desk.page)]
         desk.page.set_viewport_size({"width": 390, "height": 844})
         if desk.page.evaluate("document.documentElement.scrollWidth") > 390:
@@ -174,7 +157,6 @@ _FOLDERS = (
     "/storage/quotas",
 )
 
-_OPENS = re.compile("[?&](make|form|open|act|edit)=")
 _ADMINISTRATION = (
     "/users",
     "/users?make=one",
@@ -215,7 +197,7 @@ def test_administration_is_no_wider_than_a_phone(open_desk: Opener, roles: Roles
     desk.go("/")
     wide = []
     for path in _ADMINISTRATION:
-        _turn_to(desk, path)
+        desk.turn_to(path)
         if desk.page.evaluate("document.documentElement.scrollWidth") > 390:
             wide.append(path)
     assert not wide

@@ -1,6 +1,7 @@
 import { Problem } from "./problem";
 
-const PAUSES_MS = [150, 600, 2000];
+/** As long as a server takes to restart, half a minute. */
+const PAUSES_MS = [150, 600, 2000, 3000, 5000, 5000, 5000, 5000, 5000];
 
 /**
  * Sends an idempotent request, and retries it while the server does not respond.
