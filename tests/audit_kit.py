@@ -46,14 +46,14 @@ async def faults(
     database: Database, *, expected: ChainLink | None = None, batch: int = proof.BATCH
 ) -> list[Fault]:
     """What is wrong with the whole chain."""
-    found: list[Fault] = []
+    faults_of_parts: list[Fault] = []
     after = 0
     while True:
         async with database.transaction() as tx:
             part = await proof.check(tx, after=after, expected=expected, batch=batch)
-        found += part.faults
+        faults_of_parts += part.faults
         if part.done:
-            return found
+            return faults_of_parts
         assert part.reached > after
         after = part.reached
 

@@ -59,13 +59,13 @@ databases_of_carrel.create_async_engine = _experienced_engine  # type: ignore[at
 
 def pytest_configure() -> None:
     """Back ends are found by what is installed, which does not follow the checkout by itself."""
-    wanted = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
+    optional = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"][
         "entry-points"
     ]
     own = distribution(DISTRIBUTION).entry_points
     if any(
         {each.name: each.value for each in own.select(group=group)} != kinds
-        for group, kinds in wanted.items()
+        for group, kinds in optional.items()
     ):
         pytest.exit("The entry points of pyproject.toml are not installed: run ./carrel test --only sizes", 4)
 

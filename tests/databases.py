@@ -148,8 +148,8 @@ class Lent:
 
 
 def catalogue(connection: psycopg.Connection) -> str:
-    [found] = connection.execute(_CATALOGUE).fetchone() or ("",)
-    return str(found)
+    [description] = connection.execute(_CATALOGUE).fetchone() or ("",)
+    return str(description)
 
 
 @dataclass

@@ -90,16 +90,16 @@ class Caller:
     async def ask(self, method: str, path: str, **options) -> httpx2.Response:  # type: ignore[no-untyped-def]
         return await self.http.request(method, API + path, **options)
 
-    async def start(self, **wanted: object) -> dict:  # type: ignore[type-arg]
+    async def start(self, **fields: object) -> dict:  # type: ignore[type-arg]
         """A session as the API shows it right after it was asked for."""
-        answer = await self.try_start(**wanted)
+        answer = await self.try_start(**fields)
         assert answer.status_code == 201, answer.text
         return answer.json()  # type: ignore[no-any-return]
 
-    async def try_start(self, *, key: str | None = None, **wanted: object) -> httpx2.Response:
+    async def try_start(self, *, key: str | None = None, **fields: object) -> httpx2.Response:
         """The answer to a request for a small session. key: its idempotency key."""
         headers = {"Idempotency-Key": key} if key else {}
-        return await self.post("/sessions", request(**wanted), headers=headers)
+        return await self.post("/sessions", request(**fields), headers=headers)
 
 
 @dataclass

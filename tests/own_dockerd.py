@@ -185,10 +185,10 @@ class OwnDockerd:
 
     def _delete_all(self, kind: str, listing: str, options: str) -> list[Any]:
         """What was there, as the daemon listed it."""
-        found: list[Any] = json.loads(self._ask("GET", listing)[1])
-        for one in found:
+        objects: list[Any] = json.loads(self._ask("GET", listing)[1])
+        for one in objects:
             self._ask("DELETE", f"/{kind}/{one['Id']}{options}")
-        return found
+        return objects
 
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("localhost")
@@ -206,7 +206,7 @@ class OwnDockerd:
         """Processes started for this daemon: its containerd, and shims and containers that a kill left alone."""
         mine = str(self.folder).encode()
         images = [f"={place}/overlay2/".encode() for place in (self.folder / "data", self._data) if place]
-        found = []
+        pids = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -216,8 +216,8 @@ class OwnDockerd:
             except OSError:
                 continue
             if mine in command or any(place in root for place in images):
-                found.append(int(entry.name))
-        return found
+                pids.append(int(entry.name))
+        return pids
 
     def _delete_stale_links(self) -> None:
         """Pairs of network devices that a killed daemon made and gave to no container any more."""

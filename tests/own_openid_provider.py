@@ -60,8 +60,8 @@ class OpenIdProvider:
                 command, cwd=FOLDER, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
             )
         assert self._process.stdout
-        said = self._process.stdout.readline()
-        assert said == "ready\n", (said, (self.folder / "log").read_text())
+        line = self._process.stdout.readline()
+        assert line == "ready\n", (line, (self.folder / "log").read_text())
 
     def stop(self) -> None:
         if self._process:

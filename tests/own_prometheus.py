@@ -24,23 +24,23 @@ class Prometheus:
 
     async def read(self, path: str, **parameters: str) -> Any:
         answer = await self.http.get(f"/api/v1/{path}", params=parameters)
-        found = answer.json()
-        assert found["status"] == "success", (parameters, found)
-        return found["data"]
+        body = answer.json()
+        assert body["status"] == "success", (parameters, body)
+        return body["data"]
 
     async def query(self, expr: str) -> list[dict[str, Any]]:
         """The series that it makes of the expression now. Fails when it does not understand it."""
-        found = await self.read("query", query=expr)
-        return found["result"] if found["resultType"] == "vector" else [found["result"]]
+        data = await self.read("query", query=expr)
+        return data["result"] if data["resultType"] == "vector" else [data["result"]]
 
     async def until_queried(self, expr: str) -> list[dict[str, Any]]:
         """The same once there is one at least."""
 
-        async def found() -> list[dict[str, Any]]:
+        async def series() -> list[dict[str, Any]]:
             return await self.query(expr)
 
         try:
-            return await eventually(found, within_s=_WITHIN_S, every_s=0.2)
+            return await eventually(series, within_s=_WITHIN_S, every_s=0.2)
         except AssertionError:
             raise AssertionError(f"no series of {expr}") from None
 

@@ -54,12 +54,12 @@ class Insider:
 
 async def first_line(process: ExecStream) -> str:
     """What it prints first."""
-    said = b""
+    line = b""
     async for _, piece in process.output():
-        said += piece
-        if b"\n" in said:
+        line += piece
+        if b"\n" in line:
             break
-    return said.decode().strip()
+    return line.decode().strip()
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ async def insider(docker_engine: DockerEngine) -> Callable[..., Awaitable[Inside
     image = await ensure_tiny_image()
 
     async def make(mem_bytes: int = 256 << 20) -> Insider:
-        wanted = ContainerSpec(
+        spec = ContainerSpec(
             new_id(), image, {"cpu": 1000, "mem": mem_bytes}, mounts=(Mount("/usr", _HERE, read_only=True),)
         )
-        await docker_engine.ensure(wanted, ProgressLog())
-        return Insider(docker_engine, wanted.id)
+        await docker_engine.ensure(spec, ProgressLog())
+        return Insider(docker_engine, spec.id)
 
     return make

@@ -34,8 +34,8 @@ async def engine_of(installation: str) -> AsyncIterator[Callable[[Claimant], Doc
 
 async def started(engine: DockerEngine) -> str:
     await engine.nodes()
-    wanted = ContainerSpec(new_id(), await ensure_tiny_image(), {"cpu": 100, "mem": 64 << 20})
-    return (await engine.ensure(wanted, ProgressLog())).id
+    spec = ContainerSpec(new_id(), await ensure_tiny_image(), {"cpu": 100, "mem": 64 << 20})
+    return (await engine.ensure(spec, ProgressLog())).id
 
 
 async def test_a_copy_is_refused_everything_and_the_original_goes_on(
@@ -81,10 +81,10 @@ async def test_a_running_holder_answers_and_one_that_ended_does_not(
 ) -> None:
     original, copy = engine_of(ORIGINAL), engine_of(COPY)
     await original.nodes()
-    asked = asyncio.create_task(copy.claim.holder_answers(within_s=60))
-    while not asked.done():
+    answer = asyncio.create_task(copy.claim.holder_answers(within_s=60))
+    while not answer.done():
         await original.nodes()
-    assert await asked
+    assert await answer
     assert not await copy.claim.holder_answers(within_s=1)
 
 

@@ -58,8 +58,8 @@ class DockerHarness:
         await self.docker.containers.container(f"carrel-{self.installation}-{container}").delete(force=True)
 
     async def limits(self, container: str) -> Mapping[str, int]:
-        found = await self.docker.containers.container(f"carrel-{self.installation}-{container}").show()
-        host = found["HostConfig"]
+        inspected = await self.docker.containers.container(f"carrel-{self.installation}-{container}").show()
+        host = inspected["HostConfig"]
         return {"cpu": host["NanoCpus"] // 1_000_000, "mem": host["Memory"]}
 
     async def exhaust_memory(self, container: str) -> None:
@@ -87,9 +87,9 @@ async def harness(
 
 async def test_a_command_may_say_what_a_runtime_says(harness: DockerHarness) -> None:
     container = await running(harness)
-    said = 'OCI runtime exec failed: exec: "x": executable file not found in $PATH: unknown'
-    ran = await run(harness.engine, container, "echo", said)
-    assert ran == Ran(0, f"{said}\n".encode())
+    message = 'OCI runtime exec failed: exec: "x": executable file not found in $PATH: unknown'
+    ran = await run(harness.engine, container, "echo", message)
+    assert ran == Ran(0, f"{message}\n".encode())
 
 
 async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:
@@ -147,12 +147,12 @@ class TestDockerEngineMounts(MountConformance):
 
     async def test_an_image_off_the_shelf_can_mount(self, harness: EngineHarness) -> None:
         with directory() as source:
-            wanted = replace(
+            spec = replace(
                 small(await ensure_tiny_image("bare")), mounts=(Mount(str(source), "/home/work/data"),)
             )
-            await harness.engine.ensure(wanted, ProgressLog())
+            await harness.engine.ensure(spec, ProgressLog())
             ran = await run(
-                harness.engine, wanted.id, "sh", "-c", "touch here data/there; stat -c %u . here data/there"
+                harness.engine, spec.id, "sh", "-c", "touch here data/there; stat -c %u . here data/there"
             )
             assert ran.stdout.split() == [b"1000"] * 3
 
@@ -164,8 +164,8 @@ class TestDockerEngineMounts(MountConformance):
                 Mount(str(source), "/etc/passwd/x", "part"),
                 Mount(str(source), "/etc/passwd"),
             ):
-                wanted = replace(small(harness.image), mounts=(mount,))
-                error = await refused(MountUnusable, harness.engine.ensure(wanted, ProgressLog()))
+                spec = replace(small(harness.image), mounts=(mount,))
+                error = await refused(MountUnusable, harness.engine.ensure(spec, ProgressLog()))
                 assert not error.retriable
             assert (source / "part").is_dir()
 
@@ -173,31 +173,35 @@ class TestDockerEngineMounts(MountConformance):
         """It could have put a link in the way, to where another of its folders is."""
         with directory() as source, directory() as other:
             (source / "part").mkdir()
-            wanted = replace(
+            with_mounts = replace(
                 spec(harness),
                 mounts=(
                     Mount(str(source), "/home/work/way/part", "part"),
                     Mount(str(other), "/home/work/other"),
                 ),
             )
-            await harness.engine.ensure(wanted, ProgressLog())
-            await run(harness.engine, wanted.id, "sh", "-c", "rm -r way; ln -s other way")
+            await harness.engine.ensure(with_mounts, ProgressLog())
+            await run(harness.engine, with_mounts.id, "sh", "-c", "rm -r way; ln -s other way")
             await run(
-                harness.engine, wanted.id, "sh", "-c", "mkdir other/part; touch other/part/file; kill -TERM 1"
+                harness.engine,
+                with_mounts.id,
+                "sh",
+                "-c",
+                "mkdir other/part; touch other/part/file; kill -TERM 1",
             )
-            await exited(harness, wanted.id)
-            await harness.engine.ensure(wanted, ProgressLog())
+            await exited(harness, with_mounts.id)
+            await harness.engine.ensure(with_mounts, ProgressLog())
             assert [path.name for path in other.rglob("*")] == ["part", "file"]
-            assert (await run(harness.engine, wanted.id, "readlink", "way")).stdout == b"other\n"
+            assert (await run(harness.engine, with_mounts.id, "readlink", "way")).stdout == b"other\n"
 
 
 # What only this engine promises.
 
 
 async def test_an_image_off_the_shelf_gets_user_and_home(docker_engine: DockerEngine) -> None:
-    wanted = small(await ensure_tiny_image("bare"))
-    await docker_engine.ensure(wanted, ProgressLog())
-    ran = await run(docker_engine, wanted.id, "sh", "-c", "id -un; pwd; touch here && ls -l here")
+    spec = small(await ensure_tiny_image("bare"))
+    await docker_engine.ensure(spec, ProgressLog())
+    ran = await run(docker_engine, spec.id, "sh", "-c", "id -un; pwd; touch here && ls -l here")
     lines = ran.stdout.decode().splitlines()
     assert lines[:2] == ["work", "/home/work"]
     assert lines[2].split()[2:4] == ["work", "work"]
@@ -216,9 +220,9 @@ async def test_a_node_names_its_images_and_the_accelerators_that_a_container_can
         "fake.device": 4,
         "fake.shares": 4000,
     }
-    wanted = replace(small(image), devices={"fake1": 500, "fake2": 1000})
-    await engine.ensure(wanted, ProgressLog())
-    ran = await run(engine, wanted.id, "sh", "-c", "echo $CARREL_DEVICES")
+    spec = replace(small(image), devices={"fake1": 500, "fake2": 1000})
+    await engine.ensure(spec, ProgressLog())
+    ran = await run(engine, spec.id, "sh", "-c", "echo $CARREL_DEVICES")
     assert ran.stdout == b"fake1:500,fake2:1000\n"
     without = small(image)
     await engine.ensure(without, ProgressLog())
@@ -285,8 +289,8 @@ async def test_a_firewall_that_cannot_be_set_is_told_and_stops_nothing(docker_en
     docker_engine._firewall._reaches_host = lambda: False  # type: ignore[method-assign]
     docker_engine._firewall.run_in_container = refuse  # type: ignore[method-assign]
     docker_engine._firewall.forget()
-    wanted = small(await ensure_tiny_image())
-    assert (await docker_engine.ensure(wanted, ProgressLog())).address
+    spec = small(await ensure_tiny_image())
+    assert (await docker_engine.ensure(spec, ProgressLog())).address
     [node] = await docker_engine.nodes()
     assert "host-firewall" not in node.capabilities
     assert "shared-network" in node.capabilities
@@ -304,11 +308,11 @@ async def test_a_network_deleted_behind_our_back_is_made_again(
 async def test_a_restart_behind_our_back_is_seen(
     docker_engine: DockerEngine, docker: aiodocker.Docker, installation: str
 ) -> None:
-    wanted = small(await ensure_tiny_image())
-    first = await docker_engine.ensure(wanted, ProgressLog())
+    spec = small(await ensure_tiny_image())
+    first = await docker_engine.ensure(spec, ProgressLog())
     assert await docker_engine.list() == (first,)
     assert await docker_engine.list() == (first,)
-    await docker.containers.container(f"carrel-{installation}-{wanted.id}").restart(t=0)
+    await docker.containers.container(f"carrel-{installation}-{spec.id}").restart(t=0)
 
     async def again() -> bool:
         [seen] = await docker_engine.list()
@@ -320,9 +324,9 @@ async def test_a_restart_behind_our_back_is_seen(
 async def test_a_command_that_reads_nothing_ends_at_once_under_much_input(
     docker_engine: DockerEngine,
 ) -> None:
-    wanted = small(await ensure_tiny_image())
-    await docker_engine.ensure(wanted, ProgressLog())
-    ran = await asyncio.wait_for(run(docker_engine, wanted.id, "true", stdin=bytes(8 << 20)), 30)
+    spec = small(await ensure_tiny_image())
+    await docker_engine.ensure(spec, ProgressLog())
+    ran = await asyncio.wait_for(run(docker_engine, spec.id, "true", stdin=bytes(8 << 20)), 30)
     assert ran.exit_code == 0
 
 

@@ -42,14 +42,14 @@ async def image() -> str:
 
 async def started(installation: str, image: str, attachment: Attachment) -> tuple[DockerEngine, str]:
     engine = DockerEngine(docker_url(), installation, accelerators=[Vendor(attachment)])
-    wanted = replace(small(image), devices={"one": 1000})
+    spec = replace(small(image), devices={"one": 1000})
     try:
-        await engine.ensure(wanted, ProgressLog())
+        await engine.ensure(spec, ProgressLog())
     except EngineError:
         await engine.purge()
         await engine.close()
         raise
-    return engine, wanted.id
+    return engine, spec.id
 
 
 async def test_everything_of_an_attachment_is_in_the_container(
@@ -71,18 +71,18 @@ async def test_everything_of_an_attachment_is_in_the_container(
         ),
     )
 
-    async def said(script: str) -> str:
+    async def output_of(script: str) -> str:
         ran = await run(engine, container, "sh", "-c", script)
         return ran.stdout.decode().strip()
 
-    assert await said("echo $VENDOR_VISIBLE_DEVICES") == "one"
-    assert await said("test -c /dev/fuse && echo there") == "there"
-    assert await said("cat /opt/vendor/library") == "of the driver"
-    assert "Read-only" in await said("touch /opt/vendor/mine 2>&1")
-    assert {"4711", "4712"} <= set((await said("grep ^Groups: /proc/self/status")).split())
-    assert (await said("grep ^CapBnd: /proc/1/status")).split()[1] == f"{1 << 23:016x}"
-    assert (await said("grep 'Max locked memory' /proc/1/limits")).split()[3:5] == ["32768", "65536"]
-    assert (await said("grep 'Max open files' /proc/1/limits")).split()[3:5] == ["2048", "4096"]
+    assert await output_of("echo $VENDOR_VISIBLE_DEVICES") == "one"
+    assert await output_of("test -c /dev/fuse && echo there") == "there"
+    assert await output_of("cat /opt/vendor/library") == "of the driver"
+    assert "Read-only" in await output_of("touch /opt/vendor/mine 2>&1")
+    assert {"4711", "4712"} <= set((await output_of("grep ^Groups: /proc/self/status")).split())
+    assert (await output_of("grep ^CapBnd: /proc/1/status")).split()[1] == f"{1 << 23:016x}"
+    assert (await output_of("grep 'Max locked memory' /proc/1/limits")).split()[3:5] == ["32768", "65536"]
+    assert (await output_of("grep 'Max open files' /proc/1/limits")).split()[3:5] == ["2048", "4096"]
     await engine.purge()
     await engine.close()
 

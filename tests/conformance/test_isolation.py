@@ -47,10 +47,10 @@ async def desk(docker_engine: DockerEngine) -> Callable[..., Awaitable[Desk]]:
     image = await ensure_tiny_image()
 
     async def make(*command: str, cpu: int = 500, mem_bytes: int = 64 * MIB) -> Desk:
-        wanted = ContainerSpec(
+        spec = ContainerSpec(
             new_id(), image, {"cpu": cpu, "mem": mem_bytes}, command=command or IDLE, pids_limit=PIDS
         )
-        return Desk(docker_engine, await docker_engine.ensure(wanted, ProgressLog()))
+        return Desk(docker_engine, await docker_engine.ensure(spec, ProgressLog()))
 
     return make
 
@@ -75,8 +75,8 @@ async def bystander(docker: aiodocker.Docker) -> AsyncIterator[Callable[[str], A
 
 def probe(host: str, port: int) -> str:
     """A script that says REACHED or kept out, in two seconds at most."""
-    heard = f"$(timeout 2 nc {host} {port} </dev/null)"
-    return f'exec 2>/dev/null; [ "{heard}" = hello ] && echo REACHED || echo kept out'
+    received = f"$(timeout 2 nc {host} {port} </dev/null)"
+    return f'exec 2>/dev/null; [ "{received}" = hello ] && echo REACHED || echo kept out'
 
 
 @asynccontextmanager
@@ -94,8 +94,8 @@ async def service_on_every_address() -> AsyncIterator[int]:
 def addresses_of_host() -> list[str]:
     """Every IPv4 address of this machine but loopback."""
     interfaces = psutil.net_if_addrs().values()
-    found = [one.address for group in interfaces for one in group if one.family is socket.AF_INET]
-    return [address for address in found if not address.startswith("127.")]
+    addresses = [one.address for group in interfaces for one in group if one.family is socket.AF_INET]
+    return [address for address in addresses if not address.startswith("127.")]
 
 
 def gateway_of(desk: Desk) -> str:

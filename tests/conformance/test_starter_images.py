@@ -33,8 +33,8 @@ class Shelf:
                 entry.size = len(lines)
                 archive.addfile(entry, io.BytesIO(lines))
             context.seek(0)
-            said = await self.docker.images.build(fileobj=context, encoding="identity", tag=tag)
-        return next(line["aux"]["ID"] for line in said if "aux" in line)
+            events = await self.docker.images.build(fileobj=context, encoding="identity", tag=tag)
+        return next(line["aux"]["ID"] for line in events if "aux" in line)
 
     async def has(self, name: str) -> bool:
         try:
@@ -114,5 +114,5 @@ async def test_an_image_under_its_former_name_gets_the_present_one(shelf: Shelf)
     made = await shelf.make("kept", f"{shelf.former}:tag")
     for tag, there in (("tag", True), ("other", False)):
         assert await starter._has(shelf.engine, shelf.repository, tag, formerly=shelf.former) is there
-    found = await shelf.docker.images.inspect(f"{shelf.repository}:tag")
-    assert found["Id"] == made
+    image = await shelf.docker.images.inspect(f"{shelf.repository}:tag")
+    assert image["Id"] == made

@@ -133,8 +133,8 @@ def test_limits_are_exact_again_after_a_clone_that_nobody_measures(harness: Btrf
     harness.settle()
     harness.backend.clone(source, target)
     with _handle(harness.backend.root) as handle:
-        told = Path("/sys/fs/btrfs") / str(ioctls.file_system(handle)) / "qgroups" / "inconsistent"
-    wait_until(lambda: told.read_text().strip() == "0")
+        inconsistent = Path("/sys/fs/btrfs") / str(ioctls.file_system(handle)) / "qgroups" / "inconsistent"
+    wait_until(lambda: inconsistent.read_text().strip() == "0")
 
 
 def test_a_half_made_clone_is_forgotten(harness: BtrfsHarness) -> None:

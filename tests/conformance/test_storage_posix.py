@@ -50,12 +50,12 @@ def test_a_root_that_cannot_be_used_is_said_in_a_sentence(tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
-    for name, said in (
+    for name, message in (
         ("none/root", "There is no directory"),
         ("file", "not a directory"),
         ("open", "Everybody"),
     ):
-        assert said in refused(StorageUnusable, PosixBackend(tmp_path / name).probe).message
+        assert message in refused(StorageUnusable, PosixBackend(tmp_path / name).probe).message
     gone = PosixBackend(tmp_path / "gone")
     assert "There is no directory" in refused(StorageUnusable, gone.create, place()).message
     assert "There is no directory" in refused(StorageUnusable, gone.remove, place(), silent).message

@@ -41,12 +41,12 @@ REFUSED = {
 
 async def test_calls_that_nobody_needs_are_refused(insider: Callable[..., Awaitable[Insider]]) -> None:
     session = await insider()
-    said = json.loads(
+    results = json.loads(
         await session.python(
             f"import json; print(json.dumps({{n: call(*a) for n, a in {REFUSED!r}.items()}}))"
         )
     )
-    assert said == dict.fromkeys(REFUSED, "EPERM")
+    assert results == dict.fromkeys(REFUSED, "EPERM")
 
 
 async def test_only_four_families_of_sockets_can_be_opened(
@@ -54,8 +54,8 @@ async def test_only_four_families_of_sockets_can_be_opened(
 ) -> None:
     session = await insider()
     # As a raw call: Python knows some families by other names. Datagrams are what each of the four has.
-    said = await session.python("print([f for f in range(64) if isinstance(call(41, f, 2, 0), int)])")
-    assert json.loads(said) == sorted(SOCKET_FAMILIES.values())
+    output = await session.python("print([f for f in range(64) if isinstance(call(41, f, 2, 0), int)])")
+    assert json.loads(output) == sorted(SOCKET_FAMILIES.values())
     assert await session.python("print(call(41, 40, 1, 0))") == "EPERM", "AF_VSOCK"
 
 
@@ -74,7 +74,7 @@ WORKS = {
     "print(os.WIFSTOPPED(os.waitpid(pid, 0)[1]), call(101, 7, pid, 0, 0), os.waitpid(pid, 0)[1] >> 8)",
     "no address randomisation, as gdb asks": "print(call(135, 0x40000))",
 }
-SAID = {
+OUTPUTS = {
     "threads and processes": "[1, 2]",
     "spawned processes": "b'said\\n'",
     "sockets": "b'x' None",
@@ -89,7 +89,7 @@ SAID = {
 
 async def test_what_programs_need_goes_on_working(insider: Callable[..., Awaitable[Insider]]) -> None:
     session = await insider()
-    assert {what: await session.python(script) for what, script in WORKS.items()} == SAID
+    assert {what: await session.python(script) for what, script in WORKS.items()} == OUTPUTS
 
 
 async def test_the_node_says_that_it_takes_the_profile(docker_engine: DockerEngine) -> None:

@@ -73,8 +73,8 @@ class Place:
     async def wrong(self) -> list[str]:
         """What must not be once nothing is under way."""
         with self.looking() as look:
-            found = invariants.at_rest(look, await self.engine.list(), SystemClock().now())
-        return found + await self._left_over()
+            violations = invariants.at_rest(look, await self.engine.list(), SystemClock().now())
+        return violations + await self._left_over()
 
     async def rests(self) -> bool:
         """Nothing is under way, and the last comparison with the engine found nothing to do."""
@@ -109,8 +109,8 @@ class Place:
         ours = self.engine._names.installation
         async with aiodocker.Docker(url=self.daemon.url) as docker:
             networks = [one["Name"] for one in await docker.networks.list() if ours in str(one.get("Labels"))]
-            found = [one["Name"] for one in (await docker.volumes.list())["Volumes"] or ()]
-            volumes = [name for name in found if name != f"carrel-{ours}-claim"]
+            volume_names = [one["Name"] for one in (await docker.volumes.list())["Volumes"] or ()]
+            volumes = [name for name in volume_names if name != f"carrel-{ours}-claim"]
         return [f"the network {name} is left" for name in networks[1:]] + [
             f"the volume {name} is left" for name in volumes
         ]
@@ -132,7 +132,7 @@ def has_what_was_asked(place: Place, made: list[tuple[str, bool]], seed: int) ->
     states = place.states()
     assert len(states) == len(made), f"seed {seed}"
     for session, ended in made:
-        wanted = {"TERMINATED", "CANCELLED"} if ended else {"RUNNING"}
-        assert states[session] in wanted, (
+        expected = {"TERMINATED", "CANCELLED"} if ended else {"RUNNING"}
+        assert states[session] in expected, (
             f"seed {seed}: {session} is {states[session]}: {place.reason(session)}"
         )

@@ -47,9 +47,9 @@ def small_tmpfs(at: Path, size: str) -> Iterator[Path]:
 def fill(disk: Path, name: str, *, but_mib: int = 0) -> Path:
     """A new file that takes all space but that much."""
     filler, space = disk / name, os.statvfs(disk)
-    wanted = space.f_bavail * space.f_frsize - (but_mib << 20)
+    size = space.f_bavail * space.f_frsize - (but_mib << 20)
     with filler.open("wb", buffering=0) as file, suppress(OSError):
-        while file.tell() < wanted or not but_mib:
-            file.write(bytes(4096 if wanted - file.tell() < 1 << 20 else 1 << 20))
+        while file.tell() < size or not but_mib:
+            file.write(bytes(4096 if size - file.tell() < 1 << 20 else 1 << 20))
         os.fsync(file.fileno())
     return filler

@@ -112,14 +112,14 @@ class Supervised:
     def children(self) -> dict[str, psutil.Process]:
         """The supervisor's, by role; "fork server" is the one that all roles are forked from."""
         assert self._supervisor is not None
-        found = {}
+        processes = {}
         for process in psutil.Process(self._supervisor.pid).children():
             with suppress(psutil.NoSuchProcess):
                 command = " ".join(process.cmdline())
                 for name in ("fork server", "api,controllers", "gateway"):
                     if re.search(rf"carrel\.server\.(role )?{name.replace(' ', '_')}\b", command):
-                        found[name] = process
-        return found
+                        processes[name] = process
+        return processes
 
     def ends(self) -> list[str]:
         """What the supervisor wrote of each of its processes that ended, in order."""

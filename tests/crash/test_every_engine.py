@@ -130,17 +130,17 @@ async def test_status_names_each_engine_with_its_state(operator: Operator) -> No
 async def test_down_takes_networks_from_every_engine_that_no_session_needs(operator: Operator) -> None:
     await operator.session("second")
     assert await operator.left_in_second() == ["container", "network", "volume", STARTER]
-    said = operator.run("down").stdout
-    assert "Carrel is stopped. No session runs: its network" in said
-    assert "second: 1 session goes on" in said
+    output = operator.run("down").stdout
+    assert "Carrel is stopped. No session runs: its network" in output
+    assert "second: 1 session goes on" in output
     assert await operator.left_in_second() == ["container", "network", "volume", STARTER]
     # Started and stopped again, with the session ended meanwhile.
     await operator.plane.start_again()
     [session] = operator.place.states()
     await operator.place.client.remove(session)
     await operator.place.comes_to_rest()
-    said = operator.run("down").stdout
-    assert "second: No session runs: its network" in said
+    output = operator.run("down").stdout
+    assert "second: No session runs: its network" in output
     assert await operator.left_in_second() == ["volume", STARTER]
 
 
@@ -169,17 +169,19 @@ class Moved:
         self.settings = settings
         self.database = database
         self.engines = engines
-        self.said: list[str] = []
+        self.messages: list[str] = []
 
     async def start(self, mode: Mode) -> None:
-        await adoption.settle(self.settings, self.database, mode, former_data_dir=None, say=self.said.append)
+        await adoption.settle(
+            self.settings, self.database, mode, former_data_dir=None, say=self.messages.append
+        )
 
     async def holders(self) -> dict[str, str]:
         us = claimant(self.settings).fingerprint
-        found = {name: await engine.claim.holder() for name, engine in self.engines.items()}
+        holder_of = {name: await engine.claim.holder() for name, engine in self.engines.items()}
         return {
             name: "us" if holder.fingerprint == us else holder.place
-            for name, holder in found.items()
+            for name, holder in holder_of.items()
             if holder
         }
 
@@ -196,16 +198,16 @@ async def moved(database: Database, second: OwnDockerd, tmp_path: Path) -> Async
                 tx.add(EngineRow(id="e2", name="second", kind="docker", settings={"url": second.url}))
             settings = Settings(data_dir=tmp_path, database_url=database.url, engine_url=docker_url())
             urls = {"local": docker_url(), "second": second.url}
-            found = {}
+            engines = {}
             for name, url in urls.items():
                 marked = label if name == "local" else label_of(label, "e2")
-                found[name] = DockerEngine(url, marked)
-                stack.push_async_callback(found[name].close)
-                stack.push_async_callback(found[name].purge)
+                engines[name] = DockerEngine(url, marked)
+                stack.push_async_callback(engines[name].close)
+                stack.push_async_callback(engines[name].purge)
                 if name in held or name in ours:
                     holder = ORIGINAL if name in held else claimant(settings)
                     await DockerEngine(url, marked, claimant=holder).claim.require()
-            return Moved(settings, database, found)
+            return Moved(settings, database, engines)
 
         yield make
 
@@ -253,7 +255,7 @@ async def test_what_another_one_holds_in_one_engine_keeps_no_installation_from_s
 ) -> None:
     mine = await moved("second", ours=("local",))
     await mine.start(Mode.PLAIN)
-    assert "second: the label" in mine.said[0]
+    assert "second: the label" in mine.messages[0]
     assert await mine.holders() == {"local": "us", "second": ORIGINAL.place}
 
 
@@ -261,8 +263,8 @@ async def test_a_copy_that_held_a_label_somewhere_leaves_nothing_under_it(
     moved: Callable[..., Any], database: Database
 ) -> None:
     copy = await moved("second", ours=("local",))
-    wanted = ContainerSpec(new_id(), await ensure_tiny_image(), {"cpu": 100, "mem": 64 << 20})
-    await copy.engines["local"].ensure(wanted, ProgressLog())
+    spec = ContainerSpec(new_id(), await ensure_tiny_image(), {"cpu": 100, "mem": 64 << 20})
+    await copy.engines["local"].ensure(spec, ProgressLog())
     await copy.start(Mode.AS_COPY)
     assert await copy.holders() == {"second": ORIGINAL.place}
     assert await copy.engines["local"].list() == ()
@@ -275,7 +277,7 @@ async def test_each_engine_is_claimed_by_a_plain_start(moved: Callable[..., Any]
     await fresh.start(Mode.PLAIN)
     assert await fresh.holders() == {"local": "us", "second": "us"}
     await fresh.start(Mode.AS_COPY)
-    assert fresh.said == ["This installation has a label of its own already."]
+    assert fresh.messages == ["This installation has a label of its own already."]
 
 
 async def test_before_its_schema_is_brought_up_an_installation_has_the_local_engine(

@@ -27,7 +27,7 @@ def api(carrel: Running) -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def daemon() -> Iterator[OwnDockerd]:
-    """Asked for first: the engine is removed while it answers."""
+    """Request for first: the engine is removed while it answers."""
     with OwnDockerd() as daemon:
         yield daemon
 

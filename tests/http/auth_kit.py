@@ -102,11 +102,11 @@ class SecurityKey:
         allowed = [plain(key["id"]) for key in options.get("allowCredentials") or []]
         key_id = next(key for key in self.keys if not allowed or key in allowed)
         private, owner = self.keys[key_id]
-        said = self._client_data("webauthn.get", options, changed)
+        client_data = self._client_data("webauthn.get", options, changed)
         seen = self._seen(options["rpId"], 0)
-        signature = private.sign(seen + hashlib.sha256(said).digest(), ec.ECDSA(hashes.SHA256()))
+        signature = private.sign(seen + hashlib.sha256(client_data).digest(), ec.ECDSA(hashes.SHA256()))
         response = {
-            "clientDataJSON": coded(said),
+            "clientDataJSON": coded(client_data),
             "authenticatorData": coded(seen),
             "signature": coded(signature),
             "userHandle": coded(owner),
@@ -119,8 +119,13 @@ class SecurityKey:
         return hashlib.sha256(host.encode()).digest() + bytes([flags]) + self.count.to_bytes(4, "big")
 
     def _client_data(self, kind: str, options: dict, changed: dict) -> bytes:  # type: ignore[type-arg]
-        said = {"type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": False}
-        return json.dumps({**said, **changed}).encode()
+        content = {
+            "type": kind,
+            "challenge": options["challenge"],
+            "origin": self.origin,
+            "crossOrigin": False,
+        }
+        return json.dumps({**content, **changed}).encode()
 
     def _credential(self, key_id: bytes, response: dict) -> dict:  # type: ignore[type-arg]
         return {"id": coded(key_id), "rawId": coded(key_id), "type": "public-key", "response": response}

@@ -145,10 +145,10 @@ class Screen:
 
         async def over() -> bool:
             nonlocal answered
-            asked = question.search(self.shown, answered)
-            if asked:
+            match = question.search(self.shown, answered)
+            if match:
                 answered = len(self.shown)
-                await self.press(answer(asked))
+                await self.press(answer(match))
             return re.search(re.escape(until) + rb"\d+ ", self.shown) is not None
 
         try:

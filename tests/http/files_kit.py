@@ -46,14 +46,14 @@ async def folder(
     api: Api, owner: str = "user", name: str = "data", root: Path | None = None, **more: str
 ) -> Folder:
     """A new folder, on a new storage host when a root is given."""
-    wanted = {"name": name, **more}
+    body = {"name": name, **more}
     if root is not None:
         admin = await api.as_("superadmin")
         made = await admin.post("/storage-hosts", {"name": root.name.lower(), "root": str(root)})
         assert made.status_code == 201, made.text
-        wanted["host"] = made.json()["id"]
+        body["host"] = made.json()["id"]
     who = await api.as_(owner)
-    answer = await who.post("/vfolders", wanted)
+    answer = await who.post("/vfolders", body)
     assert answer.status_code == 201, answer.text
     return await known(api, who, answer.json()["id"])
 

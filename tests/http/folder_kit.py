@@ -11,9 +11,9 @@ from sqlalchemy import text
 from carrel.storage.port import FolderLocation, StorageBackend
 
 
-async def folder(caller: Caller, name: str = "data", **wanted: object) -> dict[str, Any]:
+async def folder(caller: Caller, name: str = "data", **fields: object) -> dict[str, Any]:
     """A folder as the API shows it right after it was asked for."""
-    answer = await caller.post("/vfolders", {"name": name, **wanted})
+    answer = await caller.post("/vfolders", {"name": name, **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()  # type: ignore[no-any-return]
 

@@ -191,9 +191,9 @@ async def gate(database: Database, people: People) -> AsyncIterator[Gate]:
         yield gate
 
 
-async def said(reader: asyncio.StreamReader) -> bytes:
+async def head_of(reader: asyncio.StreamReader) -> bytes:
     """A response's or a request's head."""
     return await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
 
 
-__all__ = ["KEY", "PUBLIC_URL", "Answer", "Gate", "gate", "gate_at_work", "said", "with_keypair"]
+__all__ = ["KEY", "PUBLIC_URL", "Answer", "Gate", "gate", "gate_at_work", "head_of", "with_keypair"]

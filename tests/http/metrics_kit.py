@@ -21,7 +21,9 @@ class Scraped:
     def total(self, name: str, **labels: str) -> float:
         """The sum of all samples with at least these labels."""
         return sum(
-            value for (each, found), value in self.samples.items() if each == name and labels.items() <= found
+            value
+            for (each, sample_labels), value in self.samples.items()
+            if each == name and labels.items() <= sample_labels
         )
 
 

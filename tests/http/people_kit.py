@@ -64,7 +64,7 @@ async def project_admin(api: Api) -> Caller:
     return await officer(api, "lead", project=api.people.project, admin=True)
 
 
-def said(answer: Response) -> tuple[int, str]:
+def status_and_code(answer: Response) -> tuple[int, str]:
     """Status and code of a refusal."""
     return answer.status_code, answer.json().get("code", "")
 

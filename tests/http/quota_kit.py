@@ -60,8 +60,8 @@ class Care:
             await self.storage.drain()
 
 
-async def made(who: Caller, name: str, **wanted: object) -> dict:  # type: ignore[type-arg]
-    answer = await who.post("/vfolders", {"name": name, **wanted})
+async def made(who: Caller, name: str, **fields: object) -> dict:  # type: ignore[type-arg]
+    answer = await who.post("/vfolders", {"name": name, **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()  # type: ignore[no-any-return]
 

@@ -64,8 +64,8 @@ def line(api: Api, data: Folder, upload: str, offset: int, length: int, auth: st
         yield connection
 
 
-async def size_of(data: Folder, wanted: int) -> None:
+async def size_of(data: Folder, size: int) -> None:
     async def grown() -> bool:
-        return any((data.stage / name).stat().st_size >= wanted for name in staged(data))
+        return any((data.stage / name).stat().st_size >= size for name in staged(data))
 
     assert await eventually(grown)

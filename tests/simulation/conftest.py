@@ -73,10 +73,10 @@ def look(postgres: str) -> Iterator[psycopg.Connection[Any]]:
 def actor(postgres: str, look: psycopg.Connection[Any]) -> Actor:
     """Somebody who may start sessions."""
 
-    async def found() -> Actor:
+    async def create() -> Actor:
         database = Database(postgres)
         actor = await first_administrator(database)
         await database.close()
         return actor
 
-    return asyncio.run(found())
+    return asyncio.run(create())

@@ -236,7 +236,7 @@ class Installation:
         self.actor = actor
         self.clock = LoopClock()
         self.down_s = 0.0
-        self.asked = 0
+        self.requests = 0
         self._fates = fates
         self._asleep: list[ControlPlane] = []
         self._plane: ControlPlane | None = None
@@ -263,7 +263,7 @@ class Installation:
         containers: int = 1,
     ) -> SessionId:
         """more: slots besides CPU and memory."""
-        self.asked += 1
+        self.requests += 1
         slots = {**SMALL, "cpu": cpu, **(more or {})}
         return await self.enqueue(spec(image=image, slots=slots, containers=containers))
 
@@ -275,7 +275,7 @@ class Installation:
 
     async def enqueue(self, spec: SessionSpec) -> SessionId:
         """Ask for a session until it is heard, once."""
-        key = f"key-{self.asked}"
+        key = f"key-{self.requests}"
         return await self.act(
             lambda p: service.enqueue(p.database, self.clock, self.actor, spec, idempotency_key=key)
         )
@@ -285,7 +285,7 @@ class Installation:
             async with plane.database.transaction() as tx:
                 await service.remove(tx, self.clock, self.actor, session, force=force)
 
-        self.asked += 1
+        self.requests += 1
         await self.act(remove)
 
     async def drain(self, node: str, how: Draining) -> None:
@@ -293,7 +293,7 @@ class Installation:
             async with plane.database.transaction() as tx:
                 await administration.drain(tx, self.actor, node, DrainRequest(how=how))
 
-        self.asked += 1
+        self.requests += 1
         await self.act(drain)
 
     async def forget(self, node: str) -> None:
@@ -301,7 +301,7 @@ class Installation:
             async with plane.database.transaction() as tx:
                 await administration.forget(tx, self.clock, self.actor, node, confirm=node)
 
-        self.asked += 1
+        self.requests += 1
         await self.act(forget)
 
     # The passing of time
@@ -444,7 +444,7 @@ class Installation:
         row = self.look.execute(_DURABLE).fetchone()
         assert row is not None
         containers = [(o.id, o.state, o.out_of_memory) for o in self.seen()]
-        return repr((row, containers, sorted(self.world.local_images), self.asked))
+        return repr((row, containers, sorted(self.world.local_images), self.requests))
 
 
 _HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"

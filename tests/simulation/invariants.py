@@ -183,17 +183,17 @@ def _every_move_was_told(connection: psycopg.Connection[Any], sessions: list[Row
         " WHERE from_state IS DISTINCT FROM to_state ORDER BY id",
     ):
         moves.setdefault(row["session_id"], []).append(row["to_state"])
-    told: dict[str, list[str]] = {}
+    states_of: dict[str, list[str]] = {}
     for row in _rows(
         connection,
         "SELECT object_id, data ->> 'state' AS state FROM events WHERE object_kind = 'session' ORDER BY id",
     ):
-        states = told.setdefault(row["object_id"], [])
+        states = states_of.setdefault(row["object_id"], [])
         if not states or states[-1] != row["state"]:
             states.append(row["state"])
     for session in sessions:
-        if told.get(session["id"]) != moves.get(session["id"]):
-            yield f"{_name(session)}: events tell {told.get(session['id'])}, not {moves.get(session['id'])}"
+        if states_of.get(session["id"]) != moves.get(session["id"]):
+            yield f"{_name(session)}: events tell {states_of.get(session['id'])}, not {moves.get(session['id'])}"
 
 
 def _nobody_is_overdue(sessions: list[Row], now: datetime) -> Iterable[str]:

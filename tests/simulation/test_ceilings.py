@@ -179,10 +179,10 @@ def fates(dice: random.Random, watcher: Watcher) -> list[Fate]:
     strokes = [
         {dice.choice(["kill_at", "kill_at", "stall_at"]): dice.randint(2, 150)} for _ in range(STROKES)
     ]
-    found = [Fate(**stroke) for stroke in [*strokes, {}]]
-    for fate in found:
+    all_fates = [Fate(**stroke) for stroke in [*strokes, {}]]
+    for fate in all_fates:
         fate.look_at_point = lambda number, name: watcher.after(name)
-    return found
+    return all_fates
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("CARREL_WALKS", "1"))))

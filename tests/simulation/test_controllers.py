@@ -102,11 +102,11 @@ def test_an_engine_that_fails_to_remove_does_not_change_why_a_session_ended(play
         installation.world.fail_next("remove", EngineError("The device is busy.", retriable=True), times=2)
         await installation.until(session, S.TERMINATING)
         await installation.round(3)
-        told = "SELECT reason, progress ->> 'text' FROM sessions WHERE id = %s"
-        assert installation.look.execute(told, (session,)).fetchone() == (no_image, "The device is busy.")
+        query = "SELECT reason, progress ->> 'text' FROM sessions WHERE id = %s"
+        assert installation.look.execute(query, (session,)).fetchone() == (no_image, "The device is busy.")
         await installation.settle()
         assert installation.state(session) == S.ERROR
-        assert installation.look.execute(told, (session,)).fetchone() == (no_image, None)
+        assert installation.look.execute(query, (session,)).fetchone() == (no_image, None)
 
     play(story)
 
@@ -180,15 +180,15 @@ class _Announcements(Listener):
 
 def test_a_burst_of_hints_is_announced_at_once_and_not_one_by_one() -> None:
     async def main() -> None:
-        world, heard = FakeWorld(LoopClock()), _Announcements()
-        passing = asyncio.create_task(pass_on_hints(FakeEngine(world), heard))
+        world, announcements = FakeWorld(LoopClock()), _Announcements()
+        passing = asyncio.create_task(pass_on_hints(FakeEngine(world), announcements))
         await asyncio.sleep(0.01)
         for number in range(300):
             world.hint(f"c{number}")
         await asyncio.sleep(0.01)
-        assert heard.count == 1
+        assert announcements.count == 1
         await asyncio.sleep(60)
-        assert heard.count <= 2
+        assert announcements.count <= 2
         passing.cancel()
 
     simulate(main())
@@ -200,11 +200,11 @@ def test_a_watch_that_breaks_in_an_unforeseen_way_is_begun_again() -> None:
             raise ValueError("half a line of JSON")
 
     async def main() -> None:
-        heard = _Announcements()
-        passing = asyncio.create_task(pass_on_hints(Broken(FakeWorld(LoopClock())), heard))
+        announcements = _Announcements()
+        passing = asyncio.create_task(pass_on_hints(Broken(FakeWorld(LoopClock())), announcements))
         await asyncio.sleep(10)
         assert not passing.done()
-        assert heard.count >= 5
+        assert announcements.count >= 5
         passing.cancel()
 
     simulate(main())

@@ -58,13 +58,13 @@ class Theatre:
 
     async def kill_points(self) -> dict[int, str]:
         """Numbers and names of points of an undisturbed life: of the situations in it, every sixth."""
-        found: dict[Hashable, tuple[int, str]] = {}
+        states: dict[Hashable, tuple[int, str]] = {}
         broken: list[str] = []
         fate = Fate()
 
         def prepare(installation: Installation) -> None:
             def look(number: int, name: str) -> None:
-                found.setdefault(number if EVERY_POINT else installation.durable(), (number, name))
+                states.setdefault(number if EVERY_POINT else installation.durable(), (number, name))
                 if name == "after commit":
                     broken.extend(invariants.always(self._look))
 
@@ -72,7 +72,7 @@ class Theatre:
 
         assert await self.play(fate, prepare=prepare) in self._life.ends
         assert not broken
-        return self._some(found)
+        return self._some(states)
 
     async def gates(self) -> dict[int, str]:
         """The same for gates: each place in the code once at most, since a sleeper goes on from there.
@@ -80,7 +80,7 @@ class Theatre:
         The calls that change something on the engine, which no transaction guards, in each situation; the other
         places, which all lives have in common, in every second life.
         """
-        found: dict[Hashable, tuple[int, str]] = {}
+        states: dict[Hashable, tuple[int, str]] = {}
         fate = Fate()
 
         def prepare(installation: Installation) -> None:
@@ -89,15 +89,15 @@ class Theatre:
                 if not (changes or EVERY_POINT or (crc32(name.encode()) + self._turn) % 2):
                     return
                 kind = (name, installation.durable() if changes else None)
-                found.setdefault(number if EVERY_POINT else kind, (number, name))
+                states.setdefault(number if EVERY_POINT else kind, (number, name))
 
             fate.look_at_gate = look
 
         await self.play(fate, prepare=prepare)
-        return self._some(found)
+        return self._some(states)
 
-    def _some(self, found: dict[Hashable, tuple[int, str]]) -> dict[int, str]:
-        tried = dict(list(found.values())[self._turn % STRIDE :: STRIDE])
+    def _some(self, states: dict[Hashable, tuple[int, str]]) -> dict[int, str]:
+        tried = dict(list(states.values())[self._turn % STRIDE :: STRIDE])
         assert tried
         return tried
 

@@ -91,7 +91,7 @@ class Life(Installation):
         self.kind_of_plane = type("Plane", (MountPlane,), {"disk": disk})
 
     async def start(self) -> SessionId:
-        self.asked += 1
+        self.requests += 1
         return await self.enqueue(spec(mounts=MOUNTS))
 
     def held(self) -> int:
@@ -108,16 +108,16 @@ class Life(Installation):
 @pytest.fixture
 def disk(tmp_path: Path, look: psycopg.Connection[Any], actor: Actor) -> Disk:
     """A host with one folder of the actor's."""
-    found = Disk(tmp_path / "root")
-    back_end, place = PosixBackend(found.root), FolderLocation(f"user-{actor.user_id}", FOLDER)
+    made = Disk(tmp_path / "root")
+    back_end, place = PosixBackend(made.root), FolderLocation(f"user-{actor.user_id}", FOLDER)
     back_end.probe()
     back_end.claim()
     back_end.create(place)
     (back_end.files(place) / "part").mkdir()
-    add_host(look, HOST, found.root, name="one")
+    add_host(look, HOST, made.root, name="one")
     owner = {"owner": actor.user_id, "domain": actor.domain_id}
     add_folder(look, FOLDER, HOST, scope=place.scope, name="data", **owner)
-    return found
+    return made
 
 
 def expected(disk: Disk, actor: Actor) -> tuple[Mount, ...]:
@@ -155,9 +155,9 @@ def test_a_kill_at_any_point_loses_no_folder_and_keeps_none(
     async def play(fate: Fate) -> None:
         empty(look)
         life = Life(disk, postgres, look, FakeWorld(LoopClock()), actor, [fate])
-        found = look_at.setdefault
+        remember = look_at.setdefault
         fate.look_at_point = lambda number, name: (
-            None if fate.kill_at else found(life.durable(), (number, name))
+            None if fate.kill_at else remember(life.durable(), (number, name))
         )  # type: ignore[func-returns-value]
         try:
             await live(life, disk, actor)

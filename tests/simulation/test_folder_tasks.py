@@ -118,7 +118,7 @@ class Life(Installation):
         self.kind_of_plane = type("Plane", (FolderPlane,), {"disks": disks})
 
     async def make(self, name: str = "data", *, on: str = FIRST) -> FolderId:
-        wanted = VFolderCreate(name=name, host=on)
+        body = VFolderCreate(name=name, host=on)
 
         async def make(plane: ControlPlane) -> FolderId:
             assert isinstance(plane, FolderPlane)
@@ -127,7 +127,7 @@ class Life(Installation):
                 plane,
                 self.clock,
                 self.actor,
-                wanted,
+                body,
                 idempotency_key=f"make-{name}",  # type: ignore[arg-type]
             )
 
@@ -150,7 +150,7 @@ class Life(Installation):
                 if self.states().get(folder) == state:
                     await use(tx)
 
-        self.asked += 1
+        self.requests += 1
         await self.act(ask)
 
     def states(self) -> dict[str, str]:
@@ -176,20 +176,20 @@ class Life(Installation):
             " (SELECT json_agg(t ORDER BY id) FROM (SELECT id, state, arguments, cancel FROM vfolder_tasks) t)::text"
         ).fetchone()
         disk = sorted(str(path) for root in self.disks.roots.values() for path in root.rglob("*"))
-        return repr((row, disk, self.asked))
+        return repr((row, disk, self.requests))
 
     def violations(self) -> list[str]:
         rows = self.look.execute("SELECT host_id, scope, id, state FROM vfolders").fetchall()
         known = {(host, scope, folder) for host, scope, folder, _ in rows}
-        found = [f"nobody knows {place}" for place in self.disks.places() - known]
-        found += [f"{place} is lost" for place in known - self.disks.places()]
+        problems = [f"nobody knows {place}" for place in self.disks.places() - known]
+        problems += [f"{place} is lost" for place in known - self.disks.places()]
         for host, scope, folder, _ in rows:
             files = self.disks.files(host, scope, folder)
             if left := os.listdir(files.parent / "stage"):
-                found.append(f"{folder} has {left} in its stage")
+                problems.append(f"{folder} has {left} in its stage")
         for root in self.disks.roots.values():
-            found += [f"{path} was left" for path in root.glob("*/.*")]
-        return found
+            problems += [f"{path} was left" for path in root.glob("*/.*")]
+        return problems
 
 
 def content(files: Path) -> dict[str, bytes]:
@@ -214,10 +214,10 @@ async def _clone(life: Life, owner: str | None = None) -> FolderId:
     async def clone(plane: ControlPlane) -> None:
         async with plane.database.transaction() as tx:
             if len(life.states()) == 1:
-                wanted = VFolderClone(name="copy", host=SECOND, owner=owner)
-                await cloning.clone(tx, life.clock, life.actor, folder, wanted)
+                body = VFolderClone(name="copy", host=SECOND, owner=owner)
+                await cloning.clone(tx, life.clock, life.actor, folder, body)
 
-    life.asked += 1
+    life.requests += 1
     await life.act(clone)
     return folder
 
@@ -234,7 +234,7 @@ async def _clone_and_cancel(life: Life) -> FolderId:
             rows = life.look.execute("SELECT id FROM vfolder_tasks WHERE kind = 'clone'").fetchall()
             await tasks.cancel(tx, life.clock, life.actor, rows[0][0])
 
-    life.asked += 1
+    life.requests += 1
     await life.act(cancel)
     return folder
 
@@ -253,15 +253,15 @@ async def _move_there_and_back(life: Life) -> FolderId:
 
 
 async def _move_to(life: Life, folder: FolderId, host: str) -> None:
-    wanted = VFolderMove(host=host)
+    body = VFolderMove(host=host)
 
     async def move(plane: ControlPlane) -> None:
         async with plane.database.transaction() as tx:
             is_on, state = life.look.execute("SELECT host_id, state FROM vfolders").fetchall()[0]
             if is_on != host and state == S.READY:
-                await moving.move(tx, life.clock, life.actor, folder, wanted)
+                await moving.move(tx, life.clock, life.actor, folder, body)
 
-    life.asked += 1
+    life.requests += 1
     await life.act(move)
 
 
@@ -275,7 +275,7 @@ async def _hand_over(life: Life) -> FolderId:
             if owner == life.actor.user_id:
                 await moving.hand_over(tx, life.clock, life.actor, folder, heir)
 
-    life.asked += 1
+    life.requests += 1
     await life.act(hand_over)
     return folder
 
@@ -294,7 +294,7 @@ async def _expire(life: Life) -> FolderId:
     return folder
 
 
-def _whole(life: Life, host: str, count: int = 1) -> bool:
+def _complete(life: Life, host: str, count: int = 1) -> bool:
     rows = life.look.execute("SELECT host_id, scope, id, state FROM vfolders").fetchall()
     assert len(rows) == count, rows
     assert all(row[3] == "READY" for row in rows), rows
@@ -304,21 +304,21 @@ def _whole(life: Life, host: str, count: int = 1) -> bool:
 
 
 def _has_copy(life: Life, owner: str) -> bool:
-    found = life.look.execute("SELECT scope FROM vfolders WHERE owner_id = %s AND name = 'copy'", (owner,))
-    return found.fetchall() == [(f"user-{owner}",)] and _whole(life, SECOND, 2)
+    rows = life.look.execute("SELECT scope FROM vfolders WHERE owner_id = %s AND name = 'copy'", (owner,))
+    return rows.fetchall() == [(f"user-{owner}",)] and _complete(life, SECOND, 2)
 
 
 TALES = {
     "made": Tale(_make, lambda life, folder: life.states() == {folder: "READY"}),
-    "cloned": Tale(_clone, lambda life, _: _whole(life, SECOND, 2)),
+    "cloned": Tale(_clone, lambda life, _: _complete(life, SECOND, 2)),
     "cloned for another": Tale(_clone_for_another, lambda life, _: _has_copy(life, "heiraaaaaaaa")),
     "cloned, or not": Tale(
         _clone_and_cancel,
-        lambda life, _: _whole(life, FIRST, len(life.states())),
+        lambda life, _: _complete(life, FIRST, len(life.states())),
     ),
-    "moved": Tale(_move, lambda life, _: _whole(life, SECOND)),
-    "moved there and back": Tale(_move_there_and_back, lambda life, _: _whole(life, FIRST)),
-    "handed over": Tale(_hand_over, lambda life, _: _whole(life, FIRST)),
+    "moved": Tale(_move, lambda life, _: _complete(life, SECOND)),
+    "moved there and back": Tale(_move_there_and_back, lambda life, _: _complete(life, FIRST)),
+    "handed over": Tale(_hand_over, lambda life, _: _complete(life, FIRST)),
     "removed": Tale(_remove, lambda life, _: life.states() == {}),
     "expired": Tale(_expire, lambda life, _: life.states() == {}),
 }
@@ -377,14 +377,14 @@ class Theatre:
 
         Every third of them, which ones differs from tale to tale; CARREL_EVERY_POINT=1: all.
         """
-        found: dict[str, tuple[int, str]] = {}
+        states: dict[str, tuple[int, str]] = {}
         fate = Fate()
 
         def prepare(life: Life) -> None:
             def look(number: int, name: str) -> None:
                 if name.startswith("transaction") and "folders:" not in name:
                     return  # somebody's request, which does later what it was to do
-                found.setdefault(f"{life.durable()} {name if kind == 'gate' else ''}", (number, name))
+                states.setdefault(f"{life.durable()} {name if kind == 'gate' else ''}", (number, name))
 
             if kind == "gate":
                 fate.look_at_gate = look
@@ -393,7 +393,7 @@ class Theatre:
 
         await self.play(fate, prepare)
         turn = list(TALES.values()).index(self._tale)
-        return dict(list(found.values())[turn % EVERY :: EVERY])
+        return dict(list(states.values())[turn % EVERY :: EVERY])
 
 
 @pytest.fixture(params=TALES)
@@ -472,10 +472,10 @@ def test_a_host_that_hangs_holds_up_no_copy_within_another(
                         await copy(tx, answers, hangs, f"to{number}")
 
             async def within(plane: ControlPlane) -> None:
-                wanted = VFolderClone(name="clone", host=answers)
+                body = VFolderClone(name="clone", host=answers)
                 async with plane.database.transaction() as tx:
                     await copy(tx, answers, answers, "within")
-                    await cloning.clone(tx, life.clock, life.actor, folders[answers], wanted)
+                    await cloning.clone(tx, life.clock, life.actor, folders[answers], body)
 
             await life.act(across)
             await life.round(8.0)

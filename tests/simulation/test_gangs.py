@@ -32,14 +32,14 @@ def rows(installation: Installation, columns: str) -> list[Any]:
 def test_all_containers_are_placed_or_none(play: Play) -> None:
     async def story(installation: Installation) -> None:
         of_nodes(installation.world, 4000, 2000)
-        whole = await installation.create(cpu=2000, containers=3)
+        session = await installation.create(cpu=2000, containers=3)
         await installation.settle()
         assert sorted(rows(installation, "n.name, c.state")) == [
             ("node0", "RUNNING"),
             ("node0", "RUNNING"),
             ("node1", "RUNNING"),
         ]
-        await installation.remove(whole)
+        await installation.remove(session)
         await installation.settle()
         single = await installation.create(cpu=2000)
         await installation.settle()

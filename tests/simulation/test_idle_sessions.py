@@ -45,10 +45,10 @@ class Limits:
         self.become({})
 
     def become(self, limits: dict[str, Any]) -> None:
-        whole = {"idle_timeout_s": "unlimited", "idle_use": "unlimited", **limits}
+        all_limits = {"idle_timeout_s": "unlimited", "idle_use": "unlimited", **limits}
         self._look.execute(
             "UPDATE resource_policies SET limits = limits || %s WHERE id = 'default-keypair'",
-            (json.dumps(whole),),
+            (json.dumps(all_limits),),
         )
 
 
@@ -175,11 +175,11 @@ def test_samples_of_all_sessions_are_read_at_once_and_not_again_before_they_can_
     async def story(installation: Installation) -> None:
         async def queries() -> int:
             """How many of the samples a step asks."""
-            asked: list[str] = []
+            statements: list[str] = []
 
             async def step(plane: ControlPlane) -> None:
                 def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:
-                    asked.append(statement)
+                    statements.append(statement)
 
                 engine = plane.database._engine.sync_engine
                 event.listen(engine, "before_cursor_execute", note)
@@ -187,7 +187,7 @@ def test_samples_of_all_sessions_are_read_at_once_and_not_again_before_they_can_
                 event.remove(engine, "before_cursor_execute", note)
 
             await installation.act(step)
-            return sum("FROM usage_samples" in statement for statement in asked)
+            return sum("FROM usage_samples" in statement for statement in statements)
 
         with Limits(installation, USE):
             measured = [await installation.create(cpu=100) for _ in range(3)]

@@ -139,5 +139,5 @@ async def _steps(controller: Counting, count: int) -> bool:
 
 async def _waits_for_the_lock(url: str) -> bool:
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        found = await connection.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        return await found.fetchone() is not None
+        rows = await connection.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return await rows.fetchone() is not None

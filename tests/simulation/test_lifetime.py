@@ -17,8 +17,8 @@ def test_a_session_ends_when_its_time_limit_is_reached_and_not_before(play: Play
         await installation.round(120)
         await installation.settle()
         assert (installation.state(limited), installation.state(free)) == (S.TERMINATED, S.RUNNING)
-        [said] = installation.look.execute("SELECT reason FROM sessions WHERE id = %s", (limited,)).fetchall()
-        assert said == ("It reached its time limit of 0:10:00.",)
+        [row] = installation.look.execute("SELECT reason FROM sessions WHERE id = %s", (limited,)).fetchall()
+        assert row == ("It reached its time limit of 0:10:00.",)
         [held] = installation.look.execute(
             "SELECT count(*) FROM allocations WHERE session_id = %s AND released_at IS NULL", (limited,)
         ).fetchall()

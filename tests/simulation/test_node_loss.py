@@ -326,15 +326,15 @@ def test_a_container_gets_the_devices_that_its_session_holds_and_no_two_more_tha
         made = [await installation.create(more={"fake.shares": 500}) for _ in range(4)]
         made += [await installation.create(more={"fake.device": 2}) for _ in range(2)]
         await installation.settle(queue=True)
-        whole: dict[tuple[str, str], int] = {}
+        totals: dict[tuple[str, str], int] = {}
         for session in made:
             assert installation.state(session) == S.RUNNING
             spec = installation.world.containers[installation.main_of(session)].spec
             env = installation.world.environment(installation.world.containers[installation.main_of(session)])
             assert env["CARREL_DEVICES"] == ",".join(f"{d}:{n}" for d, n in sorted(spec.devices.items()))
             for device, amount in spec.devices.items():
-                whole[spec.node, device] = whole.get((spec.node, device), 0) + amount
-        assert sum(whole.values()) == 4 * 500 + 4 * 1000
-        assert max(whole.values()) <= 1000
+                totals[spec.node, device] = totals.get((spec.node, device), 0) + amount
+        assert sum(totals.values()) == 4 * 500 + 4 * 1000
+        assert max(totals.values()) <= 1000
 
     play(story)

@@ -138,15 +138,15 @@ def test_an_engine_that_is_added_and_removed_while_we_lead_is_followed(play: Pla
         await installation.round()
         installation.add_engine("other")
 
-        async def told(plane: object) -> None:
+        async def forget(plane: object) -> None:
             plane.controllers[0]._tools.engines.forget()  # type: ignore[attr-defined]
 
-        await installation.act(told)
+        await installation.act(forget)
         await installation.round()
         assert states(installation)["other"] == ("READY", "READY")
         installation.look.execute("DELETE FROM nodes WHERE engine_id = 'other'")
         installation.look.execute("DELETE FROM engines WHERE id = 'other'")
-        await installation.act(told)
+        await installation.act(forget)
         await installation.round()
         assert states(installation) == {"local": ("READY", "READY")}
 

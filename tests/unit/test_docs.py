@@ -78,10 +78,10 @@ def _constant(node: ast.expr) -> Iterator[str]:
 def test_every_error_code_is_documented_and_every_documented_one_exists():
     documented = CODE.findall(reference("errors"))
     assert len(documented) == len(set(documented))
-    found = set(codes_in_source())
-    assert {"session.not_found", "auth.locked", "setup.no_database", "internal"} <= found
+    codes = set(codes_in_source())
+    assert {"session.not_found", "auth.locked", "setup.no_database", "internal"} <= codes
     # The engine's base class has its code as a default.
-    assert found | {"engine_error"} == set(documented)
+    assert codes | {"engine_error"} == set(documented)
 
 
 def test_every_setting_is_documented():

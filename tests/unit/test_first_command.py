@@ -157,11 +157,11 @@ def test_another_first_command_is_waited_for(checkout: Path) -> None:
         text=True,
     )
     assert waiting.stderr is not None
-    said, _, _ = select.select([waiting.stderr], [], [], 10)
+    readable, _, _ = select.select([waiting.stderr], [], [], 10)
     was_waiting = waiting.poll() is None
     holder.communicate("go\n")
     _, complaints = waiting.communicate(timeout=20)
-    assert said
+    assert readable
     assert was_waiting
     assert "another ./carrel" in complaints.splitlines()[0]
     assert waiting.returncode == 2

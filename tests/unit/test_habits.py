@@ -107,6 +107,18 @@ def test_no_name_in_the_code_is_a_private_word():
     } == set()
 
 
+def test_no_name_in_the_tests_hides_what_the_value_is():
+    tests = SOURCE.parents[1] / "tests"
+    vague = {"asked", "found", "heard", "said", "told", "wanted", "whole"}
+    assert {
+        f"{file.relative_to(tests)}: {name}"
+        for file in tests.rglob("*.py")
+        if not file.is_relative_to(tests / "e2e")
+        for name in _identifiers(ast.parse(file.read_text()))
+        if name.strip("_").lower() in vague
+    } == set()
+
+
 # Phrases that are not plain English, in docstrings, comments, messages or documents.
 BANNED_PHRASES = (
     "again for another",

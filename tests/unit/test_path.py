@@ -13,8 +13,8 @@ NAMES = re.findall(r"`(carrel[\w.]*):([\w.]+)`", PATH.read_text())
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=[":".join(name) for name in NAMES])
 def test_what_the_path_names_can_be_imported(module, name):
-    found = reduce(getattr, name.split("."), importlib.import_module(module))
-    assert found is not None
+    imported = reduce(getattr, name.split("."), importlib.import_module(module))
+    assert imported is not None
 
 
 def test_every_stop_of_the_path_names_something():

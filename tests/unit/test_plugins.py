@@ -58,8 +58,8 @@ def test_accelerators_of_another_distribution_reach_nodes_and_containers(install
     node = node_with(everything, NodeInfo("one", "x86_64", {"cpu": 1000}, "Fake 1"))
     assert node.slots == {"cpu": 1000, "npu.core-2": 2}
     assert [kind.type for kind in node.slot_kinds] == [SlotType.UNIQUE]
-    wanted = ContainerSpec("some", "image", {}, devices={"npu-1": 1000})
-    assert attachment_of(everything, wanted) == Attachment(nodes=(DeviceNode("/dev/npu-1"),))
+    spec = ContainerSpec("some", "image", {}, devices={"npu-1": 1000})
+    assert attachment_of(everything, spec) == Attachment(nodes=(DeviceNode("/dev/npu-1"),))
 
 
 def test_ours_come_by_entry_points_and_nobody_stands_in_for_them(install: Install):

@@ -55,10 +55,10 @@ def name(node: ast.AST) -> str:
 
 def narrowed(function: ast.AST) -> bool:
     used = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(function)}
-    return bool(used & NARROWING) or any(found(node) for node in ast.walk(function))
+    return bool(used & NARROWING) or any(asks_permission(node) for node in ast.walk(function))
 
 
-def found(node: ast.AST) -> bool:
+def asks_permission(node: ast.AST) -> bool:
     """Whether somebody else is asked for it: a call with the actor and the name of an action, and no audit row."""
     return (
         isinstance(node, ast.Call)

@@ -189,9 +189,9 @@ async def test_what_ran_before_goes_on_running_with_its_terminal_and_its_apps(
         port = app.sockets[0].getsockname()[1]
         template = {"name": "web", "title": "Web", "protocol": "http", "port": port, "ready": ""}
         with psycopg.connect(empty, autocommit=True) as connection:
-            found = connection.execute(_RUNS, (json.dumps([template]),)).fetchone()
-        assert found
-        (session,) = found
+            row = connection.execute(_RUNS, (json.dumps([template]),)).fetchone()
+        assert row
+        (session,) = row
         made = await engine.ensure(ContainerSpec(session, "tiny", {"cpu": 1}, node="local"), lambda _: None)
         # 2. After the upgrade nobody starts it again, or ends it.
         migrate(empty)

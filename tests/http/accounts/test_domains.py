@@ -5,7 +5,7 @@ import asyncio
 from databases import scalar, sql
 from installation import Api, Caller
 from people import waiting_for_locks
-from people_kit import domain_admin, officer, said
+from people_kit import domain_admin, officer, status_and_code
 from session_kit import SMALL
 from sqlalchemy import text
 
@@ -62,7 +62,7 @@ async def test_a_domain_names_resource_groups_and_storage_hosts_that_there_are(a
             await admin.post("/domains", {"name": "Lab", **misspelt}),
             await admin.patch("/domains/default", misspelt),
         ):
-            assert (said(refused), refused.json()["field"]) == ((404, code), field)
+            assert (status_and_code(refused), refused.json()["field"]) == ((404, code), field)
             assert "nonesuch" in refused.json()["detail"]
             assert listing in refused.json()["hint"]
     named = {"resource_groups": ["gpu", "default"], "storage_hosts": ["local"]}
@@ -113,15 +113,18 @@ async def test_who_may_see_and_change_domains(api: Api):
         ("PATCH", "/domains/default", {"name": "x"}),
         ("DELETE", "/domains/default", None),
     ):
-        assert said(await user.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+        assert status_and_code(await user.ask(method, path, json=body)) == (403, "policy.forbidden"), (
+            method,
+            path,
+        )
         expected = 200 if method == "GET" else 403
         assert (await head.ask(method, path, json=body)).status_code == expected, (method, path)
     assert [row["name"] for row in (await head.get("/domains")).json()["items"]] == ["default"]
     # Another tenant's domain is not there, word for word as one that does not exist.
     other, none = await head.get("/domains/abroad"), await head.get("/domains/nonesuch")
-    assert said(other) == said(none) == (404, "domain.not_found")
+    assert status_and_code(other) == status_and_code(none) == (404, "domain.not_found")
     assert other.json()["detail"].replace("abroad", "X") == none.json()["detail"].replace("nonesuch", "X")
-    assert said(await head.patch("/domains/abroad", {"name": "x"})) == (403, "policy.forbidden")
+    assert status_and_code(await head.patch("/domains/abroad", {"name": "x"})) == (403, "policy.forbidden")
 
 
 async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Api):
@@ -130,7 +133,10 @@ async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Ap
     assert sorted(a.status_code for a in answers) == [201, 409, 409]
     refused = next(a for a in answers if a.status_code == 409)
     assert (refused.json()["code"], refused.json()["field"]) == ("domain.name_taken", "name")
-    assert said(await admin.patch("/domains/lab", {"name": "Abroad"})) == (409, "domain.name_taken")
+    assert status_and_code(await admin.patch("/domains/lab", {"name": "Abroad"})) == (
+        409,
+        "domain.name_taken",
+    )
 
 
 async def test_what_makes_no_sense_is_refused_in_words(api: Api):
@@ -150,13 +156,16 @@ async def test_what_makes_no_sense_is_refused_in_words(api: Api):
         await admin.patch("/domains/abroad", {"ceilings": {"sessions": 1, "a.shares": 1}})
     ).status_code == 200
     assert (await admin.patch("/domains/abroad", {"active": None})).status_code == 422
-    assert said(await admin.get("/domains", params={"sort": "colour"})) == (422, "invalid.sort")
+    assert status_and_code(await admin.get("/domains", params={"sort": "colour"})) == (422, "invalid.sort")
 
 
 async def test_a_domain_that_holds_something_stays(api: Api):
     admin = await api.as_("superadmin")
     refused = await admin.delete("/domains/abroad")
-    assert (said(refused), refused.json()["details"]) == ((409, "domain.not_empty"), {"holds": "users"})
+    assert (status_and_code(refused), refused.json()["details"]) == (
+        (409, "domain.not_empty"),
+        {"holds": "users"},
+    )
 
 
 async def test_a_domain_whose_only_users_were_purged_can_be_removed(api: Api):
@@ -166,9 +175,9 @@ async def test_a_domain_whose_only_users_were_purged_can_be_removed(api: Api):
     made = await admin.post("/users", {"email": email, "name": "Last", "domain": "closing"})
     assert made.status_code == 201, made.text
     user = made.json()["user"]["id"] if "user" in made.json() else made.json()["id"]
-    assert said(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
+    assert status_and_code(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
     assert (await admin.patch(f"/users/{user}", {"state": "inactive"})).status_code == 200
-    assert said(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
+    assert status_and_code(await admin.delete("/domains/closing")) == (409, "domain.not_empty")
     purged = await admin.post(f"/users/{user}/purge", {"confirm": email})
     assert purged.status_code == 200, purged.text
     assert (await admin.delete("/domains/closing")).status_code == 204
@@ -190,16 +199,16 @@ async def test_a_domain_whose_people_had_sessions_goes_once_they_are_purged_and_
         ("POST", f"/projects/{project}/archive", {}),
     ):
         refused = await admin.delete("/domains/abroad")
-        assert said(refused) == (409, "domain.not_empty")
+        assert status_and_code(refused) == (409, "domain.not_empty")
         held.append(refused.json()["details"]["holds"])
         done = await admin.ask(method, path, json=body)
         assert done.status_code == 200, done.text
     assert held == ["users", "users", "projects"]
     assert (await admin.delete("/domains/abroad")).status_code == 204
     # It is gone from every list, and so are its projects; its name is free.
-    assert said(await admin.get(f"/domains/{domain}")) == (404, "domain.not_found")
+    assert status_and_code(await admin.get(f"/domains/{domain}")) == (404, "domain.not_found")
     assert "abroad" not in {one["name"] for one in (await admin.get("/domains")).json()["items"]}
-    assert said(await admin.post(f"/projects/{project}/restore")) == (404, "project.not_found")
+    assert status_and_code(await admin.post(f"/projects/{project}/restore")) == (404, "project.not_found")
     assert project not in {one["id"] for one in (await admin.get("/projects")).json()["items"]}
     assert (await admin.post("/domains", {"name": "Abroad"})).status_code == 201
     # Its past is not.
@@ -215,7 +224,7 @@ async def test_nobody_moves_into_a_domain_while_it_is_removed(api: Api):
     domain = (await admin.post("/domains", {"name": "closing"})).json()["id"]
     async with api.database.transaction() as tx:
         await tx.execute(text("SELECT FROM domains WHERE id = :id FOR UPDATE"), {"id": domain})
-        asked = [
+        requests = [
             asyncio.create_task(admin.ask(method, path, json=body))
             for method, path, body in (
                 ("POST", "/users", {"email": "late@example.org", "name": "Late", "domain": "closing"}),
@@ -223,11 +232,11 @@ async def test_nobody_moves_into_a_domain_while_it_is_removed(api: Api):
                 ("POST", "/projects", {"name": "late", "domain": "closing"}),
             )
         ]
-        await waiting_for_locks(api.database, len(asked))
+        await waiting_for_locks(api.database, len(requests))
         await tx.execute(text("UPDATE domains SET removed_at = now() WHERE id = :id"), {"id": domain})
-    assert [said(answer) for answer in await asyncio.gather(*asked)] == [(404, "domain.not_found")] * len(
-        asked
-    )
+    assert [status_and_code(answer) for answer in await asyncio.gather(*requests)] == [
+        (404, "domain.not_found")
+    ] * len(requests)
 
 
 async def test_a_disabled_domain_ends_sign_ins_and_takes_no_sessions(api: Api):
@@ -263,7 +272,7 @@ async def test_apps_that_were_opened_with_a_keypair_end_with_the_domain_and_with
 
 async def test_the_domain_of_the_last_superadmin_stays_enabled(api: Api):
     admin = await api.as_("superadmin")
-    assert said(await admin.patch("/domains/default", {"active": False})) == (
+    assert status_and_code(await admin.patch("/domains/default", {"active": False})) == (
         409,
         "domain.holds_last_superadmin",
     )
@@ -293,15 +302,17 @@ async def test_a_domain_with_registries_starts_sessions_from_no_others(api: Api)
         await user.start(image=image)
     body = {"image": other, "slots": SMALL}
     refused = await user.try_start(**body)
-    assert said(refused) == (403, "image.registry_not_allowed"), refused.text
+    assert status_and_code(refused) == (403, "image.registry_not_allowed"), refused.text
     assert refused.json()["field"] == "image"
     assert "registry.example.org:5000" in refused.json()["detail"]
     assert "docker.io" in refused.json()["hint"]
     foreseen = (await user.post("/sessions/check", body)).json()
     assert foreseen["code"] == "image.registry_not_allowed", foreseen
-    assert said(await admin.try_start(**body)) == (403, "image.registry_not_allowed"), "nobody is exempt"
+    assert status_and_code(await admin.try_start(**body)) == (403, "image.registry_not_allowed"), (
+        "nobody is exempt"
+    )
     await admin.patch("/domains/default", {"registries": []})
-    assert said(await user.try_start(image=hub)) == (
+    assert status_and_code(await user.try_start(image=hub)) == (
         403,
         "image.registry_not_allowed",
     )

@@ -4,7 +4,7 @@ import asyncio
 
 from databases import scalar
 from installation import Api
-from people_kit import domain_admin, officer, project_admin, said
+from people_kit import domain_admin, officer, project_admin, status_and_code
 
 
 async def test_a_project_lives_and_goes(api: Api):
@@ -13,14 +13,17 @@ async def test_a_project_lives_and_goes(api: Api):
     assert made.status_code == 201, made.text
     project = made.json()
     assert (project["domain"]["name"], project["members"], project["had_sessions"]) == ("default", 0, False)
-    assert said(await head.post("/projects", {"name": "vision"})) == (409, "project.name_taken")
+    assert status_and_code(await head.post("/projects", {"name": "vision"})) == (409, "project.name_taken")
     changed = await head.patch("/projects/vision", {"name": "sight", "ceilings": {}})
     assert (changed.json()["name"], changed.json()["ceilings"]) == ("sight", {})
-    assert said(await head.patch("/projects/sight", {"name": "other"})) == (409, "project.name_taken")
+    assert status_and_code(await head.patch("/projects/sight", {"name": "other"})) == (
+        409,
+        "project.name_taken",
+    )
     added = await head.post("/projects/sight/members", {"users": ["user@example.org"]})
     assert added.json()["added"] == 1
     assert (await head.delete("/projects/sight")).status_code == 204
-    assert said(await head.get(f"/projects/{project['id']}")) == (404, "project.not_found")
+    assert status_and_code(await head.get(f"/projects/{project['id']}")) == (404, "project.not_found")
 
 
 async def test_who_may_see_and_change_projects(api: Api):
@@ -59,7 +62,7 @@ async def test_who_may_see_and_change_projects(api: Api):
     assert (await user.get(path)).status_code == (await user.get(f"{path}/members")).status_code == 200
     for who in (stranger, foreigner):
         hidden, none = await who.get(path), await who.get("/projects/aaaaaaaaaaaa")
-        assert said(hidden) == said(none) == (404, "project.not_found")
+        assert status_and_code(hidden) == status_and_code(none) == (404, "project.not_found")
         assert hidden.json()["detail"].replace(people.project, "X") == none.json()["detail"].replace(
             "aaaaaaaaaaaa", "X"
         )
@@ -71,9 +74,12 @@ async def test_who_may_see_and_change_projects(api: Api):
         ("DELETE", "", None),
         ("POST", "/members", {"users": ["foreigner@example.org"]}),
     ):
-        assert said(await abroad.ask(method, path + tail, json=body)) == (404, "project.not_found")
-    assert said(await head.post("/projects", {"name": "x", "domain": "abroad"})) == (404, "domain.not_found")
-    assert said(await lead.post("/projects", {"name": "x"})) == (403, "policy.forbidden")
+        assert status_and_code(await abroad.ask(method, path + tail, json=body)) == (404, "project.not_found")
+    assert status_and_code(await head.post("/projects", {"name": "x", "domain": "abroad"})) == (
+        404,
+        "domain.not_found",
+    )
+    assert status_and_code(await lead.post("/projects", {"name": "x"})) == (403, "policy.forbidden")
 
 
 async def test_project_administrators_enrol_people_of_their_domain(api: Api):
@@ -115,10 +121,13 @@ async def test_project_administrators_enrol_people_of_their_domain(api: Api):
     )
     gone = await lead.delete(f"{path}/user@example.org")
     assert (gone.status_code, gone.json()) == (200, {"still_mounted": []})
-    assert said(await lead.delete(f"{path}/user@example.org")) == (404, "member.not_found")
-    assert said(await user.get(f"/projects/{api.people.project}")) == (404, "project.not_found")
+    assert status_and_code(await lead.delete(f"{path}/user@example.org")) == (404, "member.not_found")
+    assert status_and_code(await user.get(f"/projects/{api.people.project}")) == (404, "project.not_found")
     colleague = await api.as_("colleague")
-    assert said(await colleague.post(path, {"users": ["user@example.org"]})) == (403, "policy.forbidden")
+    assert status_and_code(await colleague.post(path, {"users": ["user@example.org"]})) == (
+        403,
+        "policy.forbidden",
+    )
 
 
 async def test_the_same_people_added_by_two_at_once_are_in_it_once(api: Api):
@@ -153,14 +162,14 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
         await living.until(user, session["id"], "RUNNING")
     path = f"/projects/{living.people.project}"
     refused = await head.post(f"{path}/archive", {})
-    assert said(refused) == (409, "project.has_sessions")
+    assert status_and_code(refused) == (409, "project.has_sessions")
     assert {s["name"] for s in refused.json()["details"]["sessions"]} == {"first-one", "second-one"}
     assert (await head.get(path)).json()["archived_at"] is None
     kept = await head.post(f"{path}/archive", {"sessions": "keep"})
     assert (kept.status_code, kept.json()["live_sessions"]) == (200, 2)
     answer = await user.try_start(project="default")
-    assert said(answer) == (409, "project.archived")
-    assert said(await user.try_start()) == (
+    assert status_and_code(answer) == (409, "project.archived")
+    assert status_and_code(await user.try_start()) == (
         409,
         "project.archived",
     )
@@ -169,7 +178,7 @@ async def test_archiving_names_live_sessions_and_ends_or_keeps_them(living: Api)
         ended = await living.until(user, session["id"], "TERMINATED")
         assert ended["reason"] == "Its project default was archived."
     assert (await head.get("/projects", params={"archived": True})).json()["items"][0]["name"] == "default"
-    assert said(await head.delete(path)) == (409, "project.has_past")
+    assert status_and_code(await head.delete(path)) == (409, "project.has_past")
     assert (await head.post(f"{path}/restore")).json()["archived_at"] is None
     await user.start()
 

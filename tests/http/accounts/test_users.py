@@ -4,7 +4,7 @@ import asyncio
 
 from databases import scalar
 from installation import Api
-from people_kit import GOOD, domain_admin, officer, project_admin, said
+from people_kit import GOOD, domain_admin, officer, project_admin, status_and_code
 from sqlalchemy import text
 
 from carrel.permissions.actions import Role
@@ -80,8 +80,8 @@ async def test_what_a_new_user_may_not_be(api: Api):
     head, lead, user = await domain_admin(api), await project_admin(api), await api.as_("user")
     body = {"email": "new@example.org", "name": "New"}
     for who in (lead, user):
-        assert said(await who.post("/users", body)) == (403, "policy.forbidden")
-    for extra, wanted in (
+        assert status_and_code(await who.post("/users", body)) == (403, "policy.forbidden")
+    for extra, refusal in (
         ({"role": "domain_admin"}, (403, "policy.forbidden")),
         ({"role": "project_admin"}, (422, "invalid.request")),
         ({"state": "purged"}, (422, "invalid.request")),
@@ -98,7 +98,7 @@ async def test_what_a_new_user_may_not_be(api: Api):
         ({"password": GOOD, "generate_password": True}, (422, "invalid.password")),
         ({"addresses": ["300.1.1.1"]}, (422, "invalid.request")),
     ):
-        assert said(await head.post("/users", body | extra)) == wanted, extra
+        assert status_and_code(await head.post("/users", body | extra)) == refusal, extra
     assert await emails(head, q="new@") == []
 
 
@@ -121,7 +121,7 @@ async def test_who_sees_whom(api: Api):
     user, none = api.people.foreigner.user_id, "aaaaaaaaaaaa"
     for who in (head, lead, await api.as_("user")):
         hidden, missing = await who.get(f"/users/{user}"), await who.get(f"/users/{none}")
-        assert said(hidden) == said(missing) == (404, "user.not_found")
+        assert status_and_code(hidden) == status_and_code(missing) == (404, "user.not_found")
         assert hidden.json()["detail"].replace(user, "") == missing.json()["detail"].replace(none, "")
         assert (await who.get("/users/foreigner@example.org")).status_code == 404
     assert (await lead.get("/users/stranger@example.org")).status_code == 404
@@ -172,8 +172,14 @@ async def test_lists_are_filtered_sorted_and_paged(api: Api):
             if cursor is None:
                 break
         assert (len(seen), len(set(seen))) == (7, 7), sort
-    assert said(await admin.get("/users", params={"sort": "email", "cursor": "x"})) == (422, "invalid.cursor")
-    assert said(await admin.get("/users", params={"sort": "password_hash"})) == (422, "invalid.sort")
+    assert status_and_code(await admin.get("/users", params={"sort": "email", "cursor": "x"})) == (
+        422,
+        "invalid.cursor",
+    )
+    assert status_and_code(await admin.get("/users", params={"sort": "password_hash"})) == (
+        422,
+        "invalid.sort",
+    )
 
 
 async def test_a_list_costs_the_same_statements_whatever_its_length(api: Api):
@@ -244,14 +250,26 @@ async def test_who_stays_in_a_project_stays_its_administrator(api: Api):
 
 async def test_nobody_acts_on_whom_ranks_higher(api: Api):
     head, lead = await domain_admin(api), await project_admin(api)
-    assert said(await head.patch("/users/admin@example.org", {"name": "x"})) == (403, "user.ranks_higher")
-    assert said(await head.patch("/users/user@example.org", {"role": "domain_admin"})) == (
+    assert status_and_code(await head.patch("/users/admin@example.org", {"name": "x"})) == (
+        403,
+        "user.ranks_higher",
+    )
+    assert status_and_code(await head.patch("/users/user@example.org", {"role": "domain_admin"})) == (
         403,
         "policy.forbidden",
     )
-    assert said(await head.patch("/users/head@example.org", {"role": "user"})) == (403, "policy.forbidden")
-    assert said(await lead.patch("/users/user@example.org", {"name": "x"})) == (403, "policy.forbidden")
-    assert said(await lead.patch("/users/admin@example.org", {"name": "x"})) == (403, "policy.forbidden")
+    assert status_and_code(await head.patch("/users/head@example.org", {"role": "user"})) == (
+        403,
+        "policy.forbidden",
+    )
+    assert status_and_code(await lead.patch("/users/user@example.org", {"name": "x"})) == (
+        403,
+        "policy.forbidden",
+    )
+    assert status_and_code(await lead.patch("/users/admin@example.org", {"name": "x"})) == (
+        403,
+        "policy.forbidden",
+    )
     admin, browser = await api.as_("superadmin"), await api.browser("user")
     assert (await admin.patch("/users/user@example.org", {"name": "User"})).status_code == 200
     assert (await browser.get("/auth/me")).status_code == 200
@@ -266,9 +284,15 @@ async def test_nobody_acts_on_whom_ranks_higher(api: Api):
 async def test_the_last_superadmin_stays(api: Api):
     admin = await api.as_("superadmin")
     for body in ({"role": "user"}, {"state": "inactive"}):
-        assert said(await admin.patch("/users/admin@example.org", body)) == (409, "user.last_superadmin")
+        assert status_and_code(await admin.patch("/users/admin@example.org", body)) == (
+            409,
+            "user.last_superadmin",
+        )
     second = await officer(api, "second", Role.SUPERADMIN)
-    assert said(await admin.patch("/users/admin@example.org", {"state": "inactive"})) == (409, "user.self")
+    assert status_and_code(await admin.patch("/users/admin@example.org", {"state": "inactive"})) == (
+        409,
+        "user.self",
+    )
     # Each demotes the other at the same time: one of them stays.
     answers = await asyncio.gather(
         admin.patch("/users/second@example.org", {"role": "user"}),
@@ -288,7 +312,7 @@ async def test_a_disabled_user_is_out_at_once_and_their_sessions_go_as_chosen(li
     session = await keypair.start()
     await living.until(keypair, session["id"], "RUNNING")
     refused = await head.patch("/users/user@example.org", {"state": "inactive"})
-    assert said(refused) == (409, "user.has_sessions")
+    assert status_and_code(refused) == (409, "user.has_sessions")
     assert [s["name"] for s in refused.json()["details"]["sessions"]] == [session["name"]]
     assert (await browser.get("/auth/me")).status_code == 200
     kept = await head.patch("/users/user@example.org", {"state": "inactive", "sessions": "keep"})
@@ -326,7 +350,7 @@ async def test_no_session_of_somebody_who_is_being_disabled_slips_through(api: A
 
 async def test_moving_to_another_domain_leaves_projects_and_office_behind(api: Api):
     head, admin = await domain_admin(api), await api.as_("superadmin")
-    assert said(await head.patch("/users/user@example.org", {"domain": "abroad"})) == (
+    assert status_and_code(await head.patch("/users/user@example.org", {"domain": "abroad"})) == (
         404,
         "domain.not_found",
     )
@@ -334,16 +358,16 @@ async def test_moving_to_another_domain_leaves_projects_and_office_behind(api: A
     session = await user.start()
     for choice in ({}, {"sessions": "keep"}):
         refused = await admin.patch("/users/user@example.org", {"domain": "abroad"} | choice)
-        assert said(refused) == (409, "user.has_sessions")
+        assert status_and_code(refused) == (409, "user.has_sessions")
     both = {"domain": "abroad", "state": "inactive", "sessions": "keep"}
-    assert said(await admin.patch("/users/user@example.org", both)) == (409, "user.has_sessions")
+    assert status_and_code(await admin.patch("/users/user@example.org", both)) == (409, "user.has_sessions")
     moved = await admin.patch("/users/user@example.org", {"domain": "abroad", "sessions": "end"})
     assert moved.status_code == 200, moved.text
     assert (moved.json()["domain"]["name"], moved.json()["projects"]) == ("abroad", [])
     assert (await admin.get(f"/sessions/{session['id']}")).json()["state"] == "CANCELLED"
     moved = await admin.patch("/users/head@example.org", {"domain": "abroad", "projects": ["default"]})
     assert (moved.json()["role"], [p["name"] for p in moved.json()["projects"]]) == ("user", ["default"])
-    assert said(await head.get("/users/foreigner@example.org")) == (404, "user.not_found")
+    assert status_and_code(await head.get("/users/foreigner@example.org")) == (404, "user.not_found")
 
 
 async def test_people_change_their_own_profile_and_nothing_else(api: Api):

@@ -5,7 +5,7 @@ import json
 
 from databases import sql
 from installation import Api
-from people_kit import GOOD, domain_admin, officer, project_admin, said
+from people_kit import GOOD, domain_admin, officer, project_admin, status_and_code
 from sqlalchemy import text
 
 from carrel.permissions.actions import Role
@@ -97,7 +97,7 @@ async def test_too_many_rows_are_refused_in_words(api: Api):
     head = await domain_admin(api)
     rows = [{"email": f"s{n}@example.org", "name": "S"} for n in range(501)]
     refused = await head.post("/users/batch", {"rows": rows})
-    assert said(refused) == (422, "user.too_many")
+    assert status_and_code(refused) == (422, "user.too_many")
     assert refused.json()["details"] == {"most": 500}
     assert (await head.post("/users/batch", {"rows": []})).status_code == 422
     huge = json.dumps({"rows": [{"email": "a@b.c", "name": "x" * 900}] * 2000})
@@ -108,8 +108,8 @@ async def test_too_many_rows_are_refused_in_words(api: Api):
 async def test_who_may_make_many(api: Api):
     body = {"rows": [{"email": "a@example.org", "name": "A"}]}
     for who in (await project_admin(api), await api.as_("user")):
-        assert said(await who.post("/users/batch", body)) == (403, "policy.forbidden")
-        assert said(await who.post("/users/purge", {"users": []})) == (403, "policy.forbidden")
+        assert status_and_code(await who.post("/users/batch", body)) == (403, "policy.forbidden")
+        assert status_and_code(await who.post("/users/purge", {"users": []})) == (403, "policy.forbidden")
     assert (await (await api.as_("anonymous")).post("/users/batch", body)).status_code == 401
 
 
@@ -122,15 +122,18 @@ async def inactive(api: Api, name: str = "user") -> None:
 async def test_only_inactive_users_are_purged_by_superadmins_who_type_the_email(api: Api):
     head, admin = await domain_admin(api), await api.as_("superadmin")
     path, confirm = "/users/user@example.org/purge", {"confirm": "user@example.org"}
-    assert said(await admin.post(path, confirm)) == (409, "user.not_inactive")
+    assert status_and_code(await admin.post(path, confirm)) == (409, "user.not_inactive")
     await inactive(api)
-    assert said(await head.post(path, confirm)) == (403, "policy.forbidden")
+    assert status_and_code(await head.post(path, confirm)) == (403, "policy.forbidden")
     for wrong in ("", "user", "admin@example.org"):
-        assert said(await admin.post(path, {"confirm": wrong})) == (422, "user.unconfirmed")
+        assert status_and_code(await admin.post(path, {"confirm": wrong})) == (422, "user.unconfirmed")
     assert (await admin.post(path, confirm)).json()["status"] == "purged"
-    assert said(await admin.post(path, confirm)) == (404, "user.not_found")
-    assert said(await admin.post(f"/users/{api.people.user.user_id}/purge", confirm)) == (409, "user.purged")
-    assert said(await admin.patch(f"/users/{api.people.user.user_id}", {"state": "active"})) == (
+    assert status_and_code(await admin.post(path, confirm)) == (404, "user.not_found")
+    assert status_and_code(await admin.post(f"/users/{api.people.user.user_id}/purge", confirm)) == (
+        409,
+        "user.purged",
+    )
+    assert status_and_code(await admin.patch(f"/users/{api.people.user.user_id}", {"state": "active"})) == (
         409,
         "user.purged",
     )
@@ -146,7 +149,7 @@ async def test_a_purged_user_leaves_nothing_but_the_id(living: Api):
     await inactive(living)
     path = "/users/user@example.org/purge"
     refused = await admin.post(path, {"confirm": "user@example.org"})
-    assert said(refused) == (409, "user.has_sessions")
+    assert status_and_code(refused) == (409, "user.has_sessions")
     done = await admin.post(path, {"confirm": "user@example.org", "sessions": "end"})
     assert done.json()["ended"] == [session["id"]]
     await living.until(admin, session["id"], "TERMINATED")
@@ -218,6 +221,6 @@ async def test_the_page_must_be_confirmed_anew_before_somebody_is_appointed_or_p
         ("/users", {"email": "n@example.org", "name": "N", "role": "superadmin"}),
     ):
         method = "POST" if "purge" in path or path == "/users" else "PATCH"
-        assert said(await browser.ask(method, path, json=body)) == (403, "auth.confirm_needed")
+        assert status_and_code(await browser.ask(method, path, json=body)) == (403, "auth.confirm_needed")
     assert (await browser.patch("/users/user@example.org", {"name": "Harmless"})).status_code == 200
     assert (await browser.post("/users", {"email": "n@example.org", "name": "N"})).status_code == 201

@@ -61,12 +61,16 @@ class Jupyter:
         await line.prepare(request)
         answers = {"print(6 * 7)": 42}
         async for message in line:
-            asked = json.loads(message.data)
+            question = json.loads(message.data)
             for kind, content in (
-                ("stream", {"name": "stdout", "text": f"{answers[asked['content']['code']]}\n"}),
+                ("stream", {"name": "stdout", "text": f"{answers[question['content']['code']]}\n"}),
                 ("status", {"execution_state": "idle"}),
             ):
-                reply = {"header": {"msg_type": kind}, "parent_header": asked["header"], "content": content}
+                reply = {
+                    "header": {"msg_type": kind},
+                    "parent_header": question["header"],
+                    "content": content,
+                }
                 await line.send_json({**reply, "channel": "iopub"})
         return line
 

@@ -29,27 +29,27 @@ class Client:
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.output = b""
-        self.told: list[dict[str, object]] = []
+        self.messages: list[dict[str, object]] = []
 
     async def ready(self) -> dict[str, object]:
-        while not self.told or self.told[-1]["type"] != "ready":
+        while not self.messages or self.messages[-1]["type"] != "ready":
             await self.step()
-        return self.told[-1]
+        return self.messages[-1]
 
     @property
     def terminal(self) -> str:
         """The id of its terminal, once it is ready."""
-        return next(str(message["terminal"]) for message in self.told if message["type"] == "ready")
+        return next(str(message["terminal"]) for message in self.messages if message["type"] == "ready")
 
     async def step(self) -> None:
         message = await asyncio.wait_for(self.socket.recv(), 10)
         if isinstance(message, bytes):
             self.output += message
         else:
-            self.told.append(json.loads(message))
+            self.messages.append(json.loads(message))
 
-    async def until(self, wanted: bytes) -> None:
-        while wanted not in self.output:
+    async def until(self, expected: bytes) -> None:
+        while expected not in self.output:
             await self.step()
 
     async def type(self, text: str) -> None:
@@ -81,9 +81,9 @@ async def left_alone(world: World, session: SessionId, command: str) -> tuple[Cl
         await client.type(f"stty -echo; echo go''; {command}\n")
         await client.until(b"go\r\n")
         client.socket.transport.abort()
-    found = world.terminals.find(client.terminal, main_of(session), world.people.user.user_id)
-    assert found
-    return client, found.buffer
+    left = world.terminals.find(client.terminal, main_of(session), world.people.user.user_id)
+    assert left
+    return client, left.buffer
 
 
 def refusal(closed: ConnectionClosed) -> tuple[int, str]:
@@ -94,7 +94,7 @@ def refusal(closed: ConnectionClosed) -> tuple[int, str]:
 async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) -> None:
     session = await world.session()
     async with terminal(world, session, "?cols=91&rows=17") as client:
-        assert client.told[-1]["offset"] == 0
+        assert client.messages[-1]["offset"] == 0
         await client.type("stty size; echo $TERM $LANG\n")
         await client.until(b"17 91\r\nxterm-256color C.UTF-8")
         await client.socket.send('{"type":"resize","cols":100,"rows":40}')
@@ -102,7 +102,7 @@ async def test_shell_runs_with_its_size_and_its_exit_code_arrives(world: World) 
         await client.until(b"40 100")
         await client.type("exit 7\n")
         closed = await client.end()
-    assert client.told[-1] == {"type": "exit", "code": 7}
+    assert client.messages[-1] == {"type": "exit", "code": 7}
     assert closed.rcvd is not None
     assert closed.rcvd.code == 1000
     assert not re.match(rb"^\d+\r\n", client.output), "the shell's process id is nobody's business"
@@ -128,9 +128,9 @@ async def test_eager_typing_does_not_get_before_the_shells_first_words(world: Wo
         async with world.connect(f"{session}/terminal") as socket:
             client = Client(socket)
             await client.type("echo pid=$$.\n")
-            while not (found := re.search(rb"pid=(\d+)\.", client.output)):
+            while not (match := re.search(rb"pid=(\d+)\.", client.output)):
                 await client.step()
-        [terminal] = [t for t in running_terminals(world) if t.pid == int(found[1])]
+        [terminal] = [t for t in running_terminals(world) if t.pid == int(match[1])]
         assert b"\n%d\r\n" % terminal.pid not in b"\n" + client.output
 
 
@@ -151,13 +151,13 @@ async def test_broken_connection_goes_on_where_it_stopped(world: World) -> None:
     seen = client.output
     same = f"?terminal={client.terminal}"
     async with terminal(world, session, f"{same}&offset={len(seen)}") as again:
-        assert again.told == [{"type": "ready", "terminal": client.terminal, "offset": len(seen)}]
+        assert again.messages == [{"type": "ready", "terminal": client.terminal, "offset": len(seen)}]
         await again.type("two\n")
         await again.until(b"end-two\r\n")
         middle = len(seen) + 1000
         again.socket.transport.abort()
     async with terminal(world, session, f"{same}&offset={middle}") as third:
-        assert third.told[-1]["offset"] == middle
+        assert third.messages[-1]["offset"] == middle
         await third.until(b"end-two\r\n")
     assert third.output == (seen + again.output)[middle:]
 
@@ -166,8 +166,8 @@ async def test_unknown_terminal_is_gone_and_a_fresh_one_starts(world: World) -> 
     session = await world.session()
     async with terminal(world, session, "?terminal=abcdefghijkl&offset=5") as client:
         pass
-    assert [message["type"] for message in client.told] == ["gone", "ready"]
-    assert client.told[-1]["offset"] == 0
+    assert [message["type"] for message in client.messages] == ["gone", "ready"]
+    assert client.messages[-1]["offset"] == 0
 
 
 async def test_terminal_of_one_session_cannot_be_joined_through_another(world: World) -> None:
@@ -177,7 +177,7 @@ async def test_terminal_of_one_session_cannot_be_joined_through_another(world: W
         terminal(world, second, f"?terminal={client.terminal}") as other,
     ):
         assert other.terminal != client.terminal
-        assert other.told[0]["type"] == "gone"
+        assert other.messages[0]["type"] == "gone"
 
 
 async def test_paste_of_a_megabyte_arrives_complete_and_in_order(world: World) -> None:
@@ -225,7 +225,7 @@ async def test_watcherless_shell_runs_on_and_the_oldest_output_goes(world: World
     back = f"?terminal={client.terminal}&offset={len(client.output)}"
     async with terminal(world, session, back) as late:
         await late.until(b"\r\n400000\r\n")
-    assert int(str(late.told[-1]["offset"])) > 1_000_000
+    assert int(str(late.messages[-1]["offset"])) > 1_000_000
     assert terminals.BUFFER_BYTES - 5000 < len(late.output) <= terminals.BUFFER_BYTES + 100
     first, second, *_ = late.output.split(b"\r\n")
     assert int(first) + 1 == int(second), "begins at the start of a line"
@@ -284,12 +284,12 @@ async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: py
         monkeypatch.setattr(terminals, "KEPT_S", 0.2)
         await client.type("echo pid=$$.\n")
         await client.until(b"pid=")
-        while not (found := re.search(rb"pid=(\d+)\.", client.output)):
+        while not (match := re.search(rb"pid=(\d+)\.", client.output)):
             await client.step()
 
     async def ended() -> bool:
         try:
-            os.kill(int(found[1]), 0)
+            os.kill(int(match[1]), 0)
         except ProcessLookupError:
             return True
         return False
@@ -297,7 +297,7 @@ async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: py
     await eventually(ended)
     async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as again:
         pass
-    assert again.told[0]["type"] == "gone"
+    assert again.messages[0]["type"] == "gone"
 
 
 async def test_terminals_close_when_the_session_stops_running(world: World) -> None:

@@ -30,15 +30,15 @@ async def _note(api: Api, actor: Actor, object_id: str, target: Target | None = 
 
 async def _objects(caller: Caller, **filters: object) -> list[str]:
     """Ids of the objects of the sessions' entries, newest first, over all pages."""
-    found, cursor = [], None
+    objects, cursor = [], None
     while True:
         query = {"object_kind": "session", **filters, **({"cursor": cursor} if cursor else {})}
         answer = await caller.get("/audit", params=query)
         assert answer.status_code == 200, answer.text
-        found += [item["object"]["id"] for item in answer.json()["items"]]
+        objects += [item["object"]["id"] for item in answer.json()["items"]]
         cursor = answer.json()["next_cursor"]
         if not cursor:
-            return found
+            return objects
 
 
 async def _scenery(api: Api) -> None:
@@ -99,30 +99,32 @@ async def test_filters_narrow_the_list(api: Api):
     await _note(api, people.user, "named", name="Thesis of_100%")
     superadmin = await api.as_("superadmin")
 
-    async def found(**filters: object) -> list[str]:
+    async def objects_of(**filters: object) -> list[str]:
         return await _objects(superadmin, **filters)
 
-    assert await found(actor=people.user.user_id) == ["named", "by-user"]
-    assert await found(actor="User@Example.org") == ["named", "by-user"]
-    assert await found(object_id="by-user") == ["by-user"]
+    assert await objects_of(actor=people.user.user_id) == ["named", "by-user"]
+    assert await objects_of(actor="User@Example.org") == ["named", "by-user"]
+    assert await objects_of(object_id="by-user") == ["by-user"]
     [one] = (await superadmin.get("/audit", params={"object_id": "by-user"})).json()["items"]
-    assert await found(id=one["id"]) == ["by-user"]
-    assert await found(id=one["id"] + 1000) == []
-    assert await found(action="session.create", actor=people.foreigner.user_id) == ["by-foreigner"]
-    assert await found(action="session.remove") == []
-    assert len(await found(action="session.*")) == 7
-    assert await found(action="app.*") == []
-    assert await found(q="THESIS") == ["named"]
-    assert await found(q="of_100%") == ["named"]
-    assert await found(q="of%100") == []
-    assert await found(q="foreigner@") == ["by-foreigner"]
-    assert await found(q="eign") == ["by-foreigner"]
-    assert len(await found(q="@ex")) == 7
-    assert await found(outcome="refused") == []
-    assert len(await found(outcome="done")) == 7
-    assert len(await found(address="127.0.0.1")) == 7
-    assert await found(address="10.1.1.1") == []
-    assert await found(q="thesis", outcome="done", actor="user@example.org", action="session.*") == ["named"]
+    assert await objects_of(id=one["id"]) == ["by-user"]
+    assert await objects_of(id=one["id"] + 1000) == []
+    assert await objects_of(action="session.create", actor=people.foreigner.user_id) == ["by-foreigner"]
+    assert await objects_of(action="session.remove") == []
+    assert len(await objects_of(action="session.*")) == 7
+    assert await objects_of(action="app.*") == []
+    assert await objects_of(q="THESIS") == ["named"]
+    assert await objects_of(q="of_100%") == ["named"]
+    assert await objects_of(q="of%100") == []
+    assert await objects_of(q="foreigner@") == ["by-foreigner"]
+    assert await objects_of(q="eign") == ["by-foreigner"]
+    assert len(await objects_of(q="@ex")) == 7
+    assert await objects_of(outcome="refused") == []
+    assert len(await objects_of(outcome="done")) == 7
+    assert len(await objects_of(address="127.0.0.1")) == 7
+    assert await objects_of(address="10.1.1.1") == []
+    assert await objects_of(q="thesis", outcome="done", actor="user@example.org", action="session.*") == [
+        "named"
+    ]
 
 
 async def test_from_is_within_and_to_is_not(api: Api):
@@ -197,18 +199,23 @@ async def test_a_superadmin_proves_the_trail_in_parts(api: Api):
     await seal(api.database)
     superadmin = await api.as_("superadmin")
     await seal(api.database)
-    whole = (await superadmin.get("/audit/verify")).json()
-    assert (whole["checked"], whole["reached"], whole["done"], whole["faults"]) == (6, 6, True, [])
-    assert (whole["start"]["position"], whole["cut_at"], whole["waiting"]) == (0, None, 0)
+    complete = (await superadmin.get("/audit/verify")).json()
+    assert (complete["checked"], complete["reached"], complete["done"], complete["faults"]) == (
+        6,
+        6,
+        True,
+        [],
+    )
+    assert (complete["start"]["position"], complete["cut_at"], complete["waiting"]) == (0, None, 0)
     rest = (await superadmin.get("/audit/verify?after=4")).json()
     assert (rest["checked"], rest["faults"]) == (2, [])
-    head = f"{whole['head']['position']}:{whole['head']['hash']}"
+    head = f"{complete['head']['position']}:{complete['head']['hash']}"
     assert (await superadmin.get("/audit/verify", params={"expect": head})).json()["faults"] == []
     with intruder(api.database.url) as connection:
         connection.execute("UPDATE audit SET object_name = 'x' WHERE position = 2")
         connection.execute("DELETE FROM audit WHERE position = 6")
-    found = (await superadmin.get("/audit/verify", params={"expect": head})).json()
-    assert [(fault["kind"], fault["position"]) for fault in found["faults"]] == [("altered", 2), ("cut", 6)]
+    altered = (await superadmin.get("/audit/verify", params={"expect": head})).json()
+    assert [(fault["kind"], fault["position"]) for fault in altered["faults"]] == [("altered", 2), ("cut", 6)]
 
 
 async def test_only_superadmins_prove_it(api: Api):

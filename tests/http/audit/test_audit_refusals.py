@@ -118,7 +118,7 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
         await ask(auth=("user@example.org", "the user's password"))
         await ask(headers={"Authorization": f"Bearer {token}"})
         await ask(headers={"Authorization": f"Bearer guess {number}"})
-    told = [
+    reported = [
         (row["credential"].split(":")[0], row["reason"])
         for row in await _rows(superadmin, action="auth.login")
     ]
@@ -128,7 +128,7 @@ async def test_keypairs_and_tokens_that_are_not_good_are_in_the_access_log_and_f
         ("token", "the token has expired"),
         ("token", "there is no such token"),
     }
-    assert (set(told), len(told)) == (firsts, 4)
+    assert (set(reported), len(reported)) == (firsts, 4)
     # Whose it is sees it too, with what was guessed at nowhere.
     mine = await _rows(user, action="auth.login")
     assert {row["credential"] for row in mine} >= {f"keypair:{access_key}"}

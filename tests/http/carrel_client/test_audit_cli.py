@@ -30,8 +30,8 @@ async def test_entries_are_listed_and_narrowed(admin: CommandLine):
     assert listed.count("session.create") == 7
     assert "user@example.org" in listed
     assert "desk-3" in await admin.ok("audit", "ls", "--search", "desk-3")
-    found = await admin.as_json("audit", "ls", "--object", "session2")
-    assert [item["object"]["name"] for item in found["items"]] == ["desk-2"]
+    entries = await admin.as_json("audit", "ls", "--object", "session2")
+    assert [item["object"]["name"] for item in entries["items"]] == ["desk-2"]
     assert len((await admin.as_json("audit", "ls", "--limit", "0"))["items"]) >= 8
     few = await admin.run("audit", "ls", "--limit", "2")
     assert "the newest 2" in few.stderr
@@ -39,10 +39,10 @@ async def test_entries_are_listed_and_narrowed(admin: CommandLine):
 
 
 async def test_the_servers_trail_is_proven_and_compared_with_a_noted_head(api: Api, admin: CommandLine):
-    told = await admin.ok("audit", "verify")
-    head = re.search(r"\d+:[0-9a-f]{64}", told)
-    assert head, told
-    assert "are verified" in told
+    output = await admin.ok("audit", "verify")
+    head = re.search(r"\d+:[0-9a-f]{64}", output)
+    assert head, output
+    assert "are verified" in output
     await admin.ok("audit", "verify", "--expect", head[0])
     wrong = head[0][:-1] + ("0" if head[0][-1] != "0" else "1")
     assert (await admin.run("audit", "verify", "--expect", wrong)).code == 1
@@ -60,10 +60,10 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
     await admin.ok("audit", "export", str(saved))
     assert not saved.with_suffix(".jsonl.part").exists()
     entries = await _count(admin)
-    found = await admin.as_json("audit", "verify", str(saved))
-    assert (found["checked"], found["waiting"], found["faults"]) == (entries, 1, [])
-    assert found["head"]["position"] == entries
-    head = f"{found['head']['position']}:{found['head']['hash']}"
+    proof = await admin.as_json("audit", "verify", str(saved))
+    assert (proof["checked"], proof["waiting"], proof["faults"]) == (entries, 1, [])
+    assert proof["head"]["position"] == entries
+    head = f"{proof['head']['position']}:{proof['head']['hash']}"
     await admin.ok("audit", "verify", str(saved), "--expect", head)
     lines = saved.read_bytes().splitlines(keepends=True)
     saved.write_bytes(b"".join(reversed(lines)))
@@ -71,7 +71,7 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
 
 
 @pytest.mark.parametrize(
-    ("alter", "told"),
+    ("alter", "message"),
     [
         (lambda lines: [line.replace(b"desk-3", b"desk-9") for line in lines], "altered: Entry"),
         (lambda lines: [line for line in lines if b"desk-3" not in line], "missing: Entry"),
@@ -84,7 +84,9 @@ async def test_a_saved_trail_is_proven_without_a_server(api: Api, admin: Command
         (lambda lines: [line.replace(b'"before": "0', b'"before": "1') for line in lines], "altered: Entry"),
     ],
 )
-async def test_an_altered_file_is_found_out(api: Api, admin: CommandLine, tmp_path: Path, alter, told: str):
+async def test_an_altered_file_is_found_out(
+    api: Api, admin: CommandLine, tmp_path: Path, alter, message: str
+):
     await seal(api.database)
     saved = tmp_path / "trail.jsonl"
     await admin.ok("audit", "export", str(saved))
@@ -93,15 +95,15 @@ async def test_an_altered_file_is_found_out(api: Api, admin: CommandLine, tmp_pa
     saved.write_bytes(b"".join(alter(lines)))
     done = await admin.run("audit", "verify", str(saved))
     assert done.code == 1
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 async def test_a_file_cut_at_its_end_is_found_by_a_noted_head(api: Api, admin: CommandLine, tmp_path: Path):
     await seal(api.database)
     saved = tmp_path / "trail.jsonl"
     await admin.ok("audit", "export", str(saved))
-    found = await admin.as_json("audit", "verify", str(saved))
-    last = found["head"]["position"]
+    proof = await admin.as_json("audit", "verify", str(saved))
+    last = proof["head"]["position"]
     lines = [
         line
         for line in saved.read_bytes().splitlines(keepends=True)
@@ -109,7 +111,7 @@ async def test_a_file_cut_at_its_end_is_found_by_a_noted_head(api: Api, admin: C
     ]
     saved.write_bytes(b"".join(lines))
     await admin.ok("audit", "verify", str(saved))
-    done = await admin.run("audit", "verify", str(saved), "--expect", f"{last}:{found['head']['hash']}")
+    done = await admin.run("audit", "verify", str(saved), "--expect", f"{last}:{proof['head']['hash']}")
     assert "cut: The file ends" in done.stderr
 
 
@@ -125,8 +127,8 @@ async def test_a_file_that_begins_where_retention_cut_is_whole(api: Api, admin: 
         await retention.cut(tx, before=retention.oldest_kept(now, 30), now=now)
     await seal(api.database)
     await admin.ok("audit", "export", str(saved))
-    told = await admin.ok("audit", "verify", str(saved))
-    assert "cut by retention" in told
+    output = await admin.ok("audit", "verify", str(saved))
+    assert "cut by retention" in output
     lines = [line for line in saved.read_bytes().splitlines(keepends=True) if b"audit.prune" not in line]
     saved.write_bytes(b"".join(lines))
     assert "cut: The entries up to position" in (await admin.run("audit", "verify", str(saved))).stderr

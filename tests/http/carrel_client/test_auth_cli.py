@@ -63,8 +63,8 @@ async def test_sign_ins_are_listed_and_ended(api: Api, tmp_path: Path):
     script = await command_line(api, "superadmin", tmp_path)
     mine, theirs = await sign_in(api, "admin"), await sign_in(api, "user")
     assert "127.0.0.1" in await script.ok("sign-in", "ls")
-    [found] = (await script.as_json("sign-in", "ls"))["items"]
-    assert "1 browser is signed out" in await script.ok("sign-in", "rm", "--yes", found["id"])
+    [session] = (await script.as_json("sign-in", "ls"))["items"]
+    assert "1 browser is signed out" in await script.ok("sign-in", "rm", "--yes", session["id"])
     assert (await mine.get("/auth/me")).status_code == 401
     ended = await script.ok("sign-in", "rm", "--yes", "--everywhere", "--user", "user@example.org")
     assert "1 browser is signed out" in ended

@@ -100,7 +100,7 @@ async def test_a_terminal_for_a_command_needs_one_here(user: CommandLine) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         ("session show nosuch", 4, "(session.not_found)"),
         ("session exec nosuch -- true", 4, "(session.not_found)"),
@@ -110,13 +110,13 @@ async def test_a_terminal_for_a_command_needs_one_here(user: CommandLine) -> Non
     ],
 )
 async def test_a_no_of_the_server_is_an_exit_code_and_a_sentence(
-    words: str, code: int, told: str, user: CommandLine
+    words: str, code: int, message: str, user: CommandLine
 ) -> None:
     await _running(user)
     done = await user.run(*words.split())
     assert (done.code, done.stdout) == (code, b"")
     assert done.stderr.startswith("error: ")
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 async def test_entering_what_is_not_there_says_what_looking_at_it_says(user: CommandLine) -> None:
@@ -232,13 +232,13 @@ async def test_a_server_that_takes_its_time_is_waited_for_visibly(user: CommandL
 
 async def test_asking_before_ending_takes_no_for_an_answer(user: CommandLine) -> None:
     await _running(user)
-    for answer, told in ((b"\r", b"[y/N]"), (b"y\r", b"is TERMINATING")):
+    for answer, expected in ((b"\r", b"[y/N]"), (b"y\r", b"is TERMINATING")):
         async with user.in_terminal("session", "rm", "train-3") as screen:
             await screen.until(b"End train-3")
             await screen.press(answer)
             assert await screen.ended() == (1 if answer == b"\r" else 0)
-            await screen.until(told)
-        assert ("TERMINAT" in await user.ok("session", "show", "train-3")) is (told == b"is TERMINATING")
+            await screen.until(expected)
+        assert ("TERMINAT" in await user.ok("session", "show", "train-3")) is (expected == b"is TERMINATING")
 
 
 async def test_waiting_in_a_terminal_moves_one_line_and_ends_with_the_session(user: CommandLine) -> None:

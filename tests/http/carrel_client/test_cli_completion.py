@@ -55,8 +55,8 @@ async def test_zsh_completes_the_line(user: CommandLine, tmp_path: Path, install
         await screen.until(b"<loaded>")
         for line, completed in _LINES:
             await screen.press(f"{line}\t\x18".encode())
-            whole = f"{line.rpartition(' ')[0]} {completed} "
-            await screen.until(f"<{whole}>".encode())
+            completed_line = f"{line.rpartition(' ')[0]} {completed} "
+            await screen.until(f"<{completed_line}>".encode())
 
 
 async def test_fish_completes_the_line(user: CommandLine, tmp_path: Path) -> None:
@@ -71,6 +71,6 @@ async def test_fish_completes_the_line(user: CommandLine, tmp_path: Path) -> Non
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
         )
-        said, _ = await asyncio.wait_for(process.communicate(), 30)
-        offered = [offer.split("\t")[0] for offer in said.decode().splitlines()]
+        output, _ = await asyncio.wait_for(process.communicate(), 30)
+        offered = [offer.split("\t")[0] for offer in output.decode().splitlines()]
         assert offered == [completed], line

@@ -13,10 +13,10 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_an_engine_is_added_looked_at_changed_and_removed(admin: CommandLine):
-    said = await admin.ok(
+    output = await admin.ok(
         *("engine", "add", "fake", "second", "--nodes", "2", "--password", "-"), stdin=b"open sesame\n"
     )
-    assert said.startswith("second added")
+    assert output.startswith("second added")
     shown = await admin.ok("engine", "show", "second")
     assert "password" in shown
     assert "Fake" in shown

@@ -57,8 +57,8 @@ async def line(living: Api) -> AsyncIterator[Line]:
 
 async def moved(line: CommandLine, *words: str) -> tuple[int, int, int]:
     """Files and bytes that a transfer moved, and files that were there already."""
-    told = await line.as_json(*words)
-    return told["files"], told["bytes"], told["unchanged"]
+    summary = await line.as_json(*words)
+    return summary["files"], summary["bytes"], summary["unchanged"]
 
 
 def content(root: Path) -> dict[str, bytes | None]:
@@ -310,11 +310,11 @@ async def test_links_and_odd_things_of_a_local_tree_stay_here(
     (tree / "out").symlink_to(tmp_path / "outside")
     (tree / "round").symlink_to(tree)
     os.mkfifo(tree / "pipe")
-    told = await user.run("cp", "-r", str(tree), "data:")
-    assert (told.code, told.stderr.count("a symbolic link;"), told.stderr.count("neither")) == (0, 3, 1)
+    done = await user.run("cp", "-r", str(tree), "data:")
+    assert (done.code, done.stderr.count("a symbolic link;"), done.stderr.count("neither")) == (0, 3, 1)
     assert set(content(data.files)) == {"tree", "tree/file"}
-    told = await user.run("cp", "-r", "--follow", str(tree), "data:")
-    assert (told.code, "to what it is in" in told.stderr) == (0, True)
+    done = await user.run("cp", "-r", "--follow", str(tree), "data:")
+    assert (done.code, "to what it is in" in done.stderr) == (0, True)
     assert {"tree/link", "tree/out/secret"} < set(content(data.files))
     (tree / os.fsdecode(b"\xff")).write_bytes(b"x")
     odd = await user.run("cp", "-r", str(tree), "data:")
@@ -326,8 +326,8 @@ async def test_links_of_a_folder_stay_there(user: CommandLine, data: Folder, tmp
     (data.files / "passwd").symlink_to("/etc/passwd")
     (data.files / "dir").symlink_to("/etc")
     (data.files / os.fsdecode(b"\xff")).write_bytes(b"x")
-    told = await user.run("vfolder", "download", "data", "--to", str(tmp_path))
-    assert (told.code, told.stderr.count("skipped")) == (0, 3), told.stderr
+    done = await user.run("vfolder", "download", "data", "--to", str(tmp_path))
+    assert (done.code, done.stderr.count("skipped")) == (0, 3), done.stderr
     assert set(content(tmp_path / "data")) == {"file"}
 
 
@@ -347,9 +347,9 @@ async def test_what_cannot_be_made_here_keeps_nothing_else_from_coming(
         above = inner
     os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=above))
     os.close(above)
-    told = await user.run("vfolder", "download", "data:", "--to", str(tmp_path / "here"))
-    assert (told.code, told.stderr.count("File name too long")) == (1, 1), told.stderr
-    assert told.stderr.count("its name is not UTF-8") == 2
+    done = await user.run("vfolder", "download", "data:", "--to", str(tmp_path / "here"))
+    assert (done.code, done.stderr.count("File name too long")) == (1, 1), done.stderr
+    assert done.stderr.count("its name is not UTF-8") == 2
     here = tmp_path / "here" / "data"
     assert sorted(path.name for path in here.iterdir()) == ["a", "d" * 200, "z"]
     assert [(here / path).stat().st_size for path in ("a/in", "z/in")] == [10, 10]

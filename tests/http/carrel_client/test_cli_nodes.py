@@ -88,8 +88,8 @@ async def test_a_node_is_shown_closed_changed_and_emptied(admin: CommandLine, li
 
     await eventually(runs)
     assert "train" in await admin.ok("node", "drain", "local", "--how", "end", "--dry-run")
-    asked = await admin.run("node", "drain", "local", "--how", "end")
-    assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
+    refused = await admin.run("node", "drain", "local", "--how", "end")
+    assert (refused.code, "client.no_terminal" in refused.stderr) == (2, True)
     assert "READY" in await admin.ok("node", "ls"), "nothing was done"
     async with admin.in_terminal("node", "drain", "local", "--how", "end", cols=200) as screen:
         await screen.until(b"Continue? [y/N]")

@@ -63,8 +63,8 @@ async def test_a_user_is_made_disabled_and_deleted(admin: CommandLine):
     assert await admin.ok("user", "ls", "--role", "domain_admin", "-q") == "ada@example.org\n"
     assert (await admin.run("user", "purge", "ada@example.org", "--yes")).code == 1
     await admin.ok("user", "disable", "--yes", "ada@example.org")
-    asked = await admin.run("user", "purge", "ada@example.org")
-    assert (asked.code, "client.no_terminal" in asked.stderr) == (2, True)
+    refused = await admin.run("user", "purge", "ada@example.org")
+    assert (refused.code, "client.no_terminal" in refused.stderr) == (2, True)
     async with admin.in_terminal("user", "purge", "ada@example.org") as screen:
         await screen.until(b"Type ada@example.org to continue:")
         await screen.press(b"ada@example.org\n")
@@ -126,7 +126,7 @@ async def test_a_wrong_line_stops_the_whole_sheet_unless_it_may_be_skipped(head:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "no column email"),
         (b"email,name\n", "contains no users"),
@@ -142,12 +142,12 @@ async def test_a_wrong_line_stops_the_whole_sheet_unless_it_may_be_skipped(head:
     ],
 )
 async def test_a_sheet_that_cannot_be_read_is_refused_in_words(
-    head: CommandLine, tmp_path: Path, content: bytes, said: str
+    head: CommandLine, tmp_path: Path, content: bytes, message: str
 ):
     sheet = tmp_path / "people.csv"
     sheet.write_bytes(content)
     done = await head.run("user", "import", str(sheet))
-    assert (done.code, said in done.stderr) == (1, True), done.stderr
+    assert (done.code, message in done.stderr) == (1, True), done.stderr
     assert "Traceback" not in done.stderr
 
 

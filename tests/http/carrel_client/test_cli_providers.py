@@ -28,7 +28,7 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
 
 
 async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: CommandLine):
-    said = await admin.ok(
+    output = await admin.ok(
         *("provider", "add", "ldap", "office", "--domain", "default", "--host", "127.0.0.1", "--port", "9"),
         *("--user-base", "ou=people,dc=example,dc=org", "--bind-dn", "cn=reader", "--bind-password", "-"),
         *("--tls=none", "--trusted-email-domains", "a.example", "--trusted-email-domains", "b.example"),
@@ -36,7 +36,7 @@ async def test_an_administrator_sets_a_provider_up_and_takes_it_away(admin: Comm
         *("--map-admin", "leads=other", "--map-role", "deans=domain_admin"),
         stdin=b"hush hush\n",
     )
-    assert "hush" not in said
+    assert "hush" not in output
     shown = await admin.as_json("provider", "show", "office")
     assert shown["settings"] == {
         "host": "127.0.0.1",
@@ -79,7 +79,7 @@ async def test_the_settings_of_a_kind_are_its_options(admin: CommandLine, tmp_pa
     secret.write_text("hush hush\n")
     mine = ("--issuer", "https://login.example.org", "--client-id", "c", "--client-secret", str(secret))
     await admin.ok("provider", "add", "oidc", "corp", "--domain", "default", *mine)
-    for words, said in (
+    for words, message in (
         (("provider", "add", "oidc", "x", "--domain", "default", "--host", "h"), "--host"),
         (
             ("provider", "add", "ldap", "x", "--domain", "default", "--port", "many"),
@@ -91,18 +91,18 @@ async def test_the_settings_of_a_kind_are_its_options(admin: CommandLine, tmp_pa
         (("provider", "update", "--label", "x", "corp"), "come after"),
     ):
         refused = await admin.run(*words)
-        assert (refused.code, said in refused.stderr) == (2, True), refused.stderr
+        assert (refused.code, message in refused.stderr) == (2, True), refused.stderr
 
 
 async def link_of(process: Process) -> str:
     """The link that the command prints, once the number has been shown too."""
     assert process.stderr
-    said = ""
-    while "must show" not in said:
-        said += (await process.stderr.readline()).decode()
-    found = re.search(r"http\S+/start\?\S+", said)
-    assert found, said
-    return found[0] + "#" + "".join(re.findall(r"\d{3} \d{3}", said)[-1].split())
+    output = ""
+    while "must show" not in output:
+        output += (await process.stderr.readline()).decode()
+    match = re.search(r"http\S+/start\?\S+", output)
+    assert match, output
+    return match[0] + "#" + "".join(re.findall(r"\d{3} \d{3}", output)[-1].split())
 
 
 async def test_people_of_a_provider_sign_the_command_line_in(sso: Sso, line: Callable[[], CommandLine]):

@@ -102,8 +102,8 @@ async def test_a_folder_is_given_up_declined_and_handed_over(living: Api, user: 
     )
     assert (await shown(colleague, "vfolder", "show", "data"))["owner"]["email"] == "colleague@example.org"
     await user.ok("vfolder", "create", "results")
-    said = await user.ok("vfolder", "clone", "results", "copy", "--owner", "colleague@example.org")
-    assert "copy is a copy of results" in said
+    output = await user.ok("vfolder", "clone", "results", "copy", "--owner", "colleague@example.org")
+    assert "copy is a copy of results" in output
     assert (await shown(colleague, "vfolder", "show", "copy"))["owner"]["email"] == "colleague@example.org"
 
 

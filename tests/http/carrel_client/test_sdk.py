@@ -95,11 +95,11 @@ async def test_lists_fetch_page_after_page(sdk: Sdk, monkeypatch: pytest.MonkeyP
             return operation(**{**query, "limit": 2})  # type: ignore[arg-type]
 
         monkeypatch.setattr(sdk.client.api.sessions, "list", small)
-        found = sdk.client.sessions.list()
+        sessions = sdk.client.sessions.list()
         assert pages == [], "nothing is asked before the first item is"
-        assert next(found).id == made[-1]
+        assert next(sessions).id == made[-1]
         assert len(pages) == 1
-        assert [session.id for session in found] == made[-2::-1]
+        assert [session.id for session in sessions] == made[-2::-1]
         assert len(pages) == 2
 
     await asyncio.to_thread(use)

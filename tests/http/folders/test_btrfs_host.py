@@ -12,7 +12,7 @@ from files_kit import Folder, known
 from folder_kit import ended, files_of, in_state
 from installation import Api
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 
 from carrel.storage.btrfs import BtrfsBackend
 
@@ -38,7 +38,7 @@ async def uploaded(data: Folder, path: str, content: bytes) -> tuple[int, str]:
         "Upload-Metadata": metadata,
         "Content-Type": "application/offset+octet-stream",
     }
-    return said(await data.post("/uploads", content=content, headers=headers))
+    return status_and_code(await data.post("/uploads", content=content, headers=headers))
 
 
 async def test_folders_on_btrfs_from_their_making_to_their_end(
@@ -46,8 +46,8 @@ async def test_folders_on_btrfs_from_their_making_to_their_end(
 ):
     monkeypatch.setattr(BtrfsBackend, "usage_late_s", 0.0)  # what is here is synced before it is looked at
     admin, user = await living.as_("superadmin"), await living.as_("user")
-    wanted = {"name": "fast", "backend": "btrfs", "root": str(disk / "folders")}
-    host = (await admin.post("/storage-hosts", wanted)).json()
+    body = {"name": "fast", "backend": "btrfs", "root": str(disk / "folders")}
+    host = (await admin.post("/storage-hosts", body)).json()
     assert (host["state"], host["hard_quota"], host["instant_clone"]) == ("ok", True, True)
     made = await user.post("/vfolders", {"name": "data", "host": "fast"})
     assert (made.status_code, made.json()["state"]) == (201, "READY"), made.text
@@ -57,14 +57,14 @@ async def test_folders_on_btrfs_from_their_making_to_their_end(
     limit = await admin.patch("/policies/default-user", {"limits": {"folder_bytes": 8 * MIB}})
     assert limit.status_code == 200, limit.text
 
-    async def told() -> bool:
+    async def has_limit() -> bool:
         return str(8 * MIB) in printed("qgroup", "show", "--raw", "-r", str(disk))
 
-    await eventually(told, within_s=20)
+    await eventually(has_limit, within_s=20)
     # 2. What a session wrote meanwhile, nobody has counted yet but the kernel.
     (data.files / "of-a-session").write_bytes(os.urandom(6 * MIB))
     content = os.urandom(4 * MIB)
-    assert said(await data.write("more", content)) == (409, "storage.over_quota")
+    assert status_and_code(await data.write("more", content)) == (409, "storage.over_quota")
     assert await uploaded(data, "more", content) == (409, "storage.over_quota")
     assert await data.names() == ["of-a-session"], "nothing half is seen"
     assert (await data.get("/uploads")).json()["items"] == [], "nor kept of one whose address nobody knows"
@@ -89,7 +89,7 @@ async def test_folders_on_btrfs_from_their_making_to_their_end(
     exclusive = printed("filesystem", "du", "-s", "--raw", str(there)).splitlines()[-1].split()[1]
     assert int(exclusive) == 0
     refused = await user.post("/vfolders/data/clone", {"name": "third"})
-    assert said(refused) == (409, "quota.bytes"), "3 and 3 and 3 are more than 8"
+    assert status_and_code(refused) == (409, "quota.bytes"), "3 and 3 and 3 are more than 8"
     # 5. To the trash, and away for good.
     assert (await user.post("/vfolders/copy/trash")).status_code == 200
     removal = (await user.delete("/vfolders/copy?name=copy")).json()

@@ -10,7 +10,7 @@ from files_kit import folder as new_folder
 from folder_kit import mounted
 from installation import Api
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from quota_kit import MIB, Care, Limit, fill, made, quota
 from sqlalchemy import text, update
 
@@ -177,15 +177,18 @@ async def test_a_host_that_hangs_delays_no_other_and_is_seen_to_hang(
     await eventually(lambda: _is(state("quick"), ("ok", 1)))
     await eventually(lambda: _is(state("slow"), ("unavailable", 0)))
     assert (await admin.get("/storage-hosts/slow")).json()["problem"]
-    assert said(await user.post("/vfolders", {"name": "new", "host": "slow"})) == (503, "storage.unavailable")
+    assert status_and_code(await user.post("/vfolders", {"name": "new", "host": "slow"})) == (
+        503,
+        "storage.unavailable",
+    )
     assert (await made(user, "new"))["host"]["name"] != "slow", "another is chosen"
     care.backends["slow"].answer()
     care.clock.on(minutes=1)
     await eventually(lambda: _is(state("slow"), ("ok", 1)))
 
 
-async def _is(found: Awaitable[object], wanted: object) -> bool:
-    return await found == wanted
+async def _is(actual: Awaitable[object], expected: object) -> bool:
+    return await actual == expected
 
 
 async def test_a_host_that_was_unmounted_is_no_empty_one(
@@ -216,7 +219,7 @@ async def test_a_host_that_was_unmounted_before_it_had_folders_gets_none(
     (disks / "lost").rename(disks / "elsewhere")
     (disks / "lost").mkdir(mode=0o700)
     refused = await user.post("/vfolders", {"name": "kept", "host": "lost"})
-    assert said(refused) == (503, "storage.unavailable")
+    assert status_and_code(refused) == (503, "storage.unavailable")
     await care.round(minutes=1)
     host = (await admin.get("/storage-hosts/lost")).json()
     assert host["state"] == "unavailable"

@@ -10,7 +10,7 @@ from databases import scalar, sql
 from installation import Api, Caller
 from limit_kit import limit
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from session_kit import SMALL, spec
 from sqlalchemy import select
 
@@ -34,8 +34,8 @@ def main_of(session: dict[str, Any]) -> str:
     return str(session["containers"][0]["id"])
 
 
-async def folder(who: Caller, name: str, **wanted: object) -> dict[str, Any]:
-    answer = await who.post("/vfolders", {"name": name, **wanted})
+async def folder(who: Caller, name: str, **fields: object) -> dict[str, Any]:
+    answer = await who.post("/vfolders", {"name": name, **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()  # type: ignore[no-any-return]
 
@@ -214,8 +214,8 @@ async def test_no_folder_is_in_another(api: Api):
     await folder(user, "data")
     await folder(user, ".bash")
     for one, other in OVERLAPS:
-        wanted = [{"folder": "data", "path": one}, {"folder": "data", "path": other}]
-        assert await refused(user, *wanted) == (409, "mount.overlap", "mounts.1.path"), other
+        mounts = [{"folder": "data", "path": one}, {"folder": "data", "path": other}]
+        assert await refused(user, *mounts) == (409, "mount.overlap", "mounts.1.path"), other
     beside = await user.start(mounts=[{"folder": "data", "path": "a"}, {"folder": "data", "path": "ab"}])
     assert len(beside["mounts"]) == 3
 
@@ -234,8 +234,8 @@ async def test_who_may_only_read_mounts_read_only(api: Api):
         f"{HOME}/given": ("given", False),
         f"{HOME}/kept": ("kept", True),
     }
-    asked = await colleague.start(mounts=[{"folder": "given", "read_only": True}])
-    assert where(asked) == {f"{HOME}/given": ("given", True)}
+    session = await colleague.start(mounts=[{"folder": "given", "read_only": True}])
+    assert where(session) == {f"{HOME}/given": ("given", True)}
     own = await user.start(mounts=[{"folder": "kept"}])
     assert where(own) == {f"{HOME}/kept": ("kept", True)}
 
@@ -275,7 +275,7 @@ async def test_a_folder_is_held_until_its_session_has_ended(living: Api):
     started = await user.start(mounts=[{"folder": "data"}, {"folder": "data", "path": "again"}])
     await living.until(user, started["id"], "RUNNING")
     held = await user.post("/vfolders/data/trash")
-    assert said(held) == (409, "vfolder.mounted")
+    assert status_and_code(held) == (409, "vfolder.mounted")
     shown = (await user.get("/vfolders/data/mounts")).json()["items"]
     assert [(one["session_id"], one["session_name"], one["path"]) for one in shown] == [
         (started["id"], started["name"], f"{HOME}/data"),
@@ -294,10 +294,10 @@ async def test_asking_what_would_happen_keeps_nobody_from_changing_the_folder(li
     user = await living.as_("user")
     made = await folder(user, "data")
     assert user.actor is not None
-    asked = spec(image="", mounts=(MountRequest(folder=made["id"]),))
+    request = spec(image="", mounts=(MountRequest(folder=made["id"]),))
     async with living.database.transaction() as tx:
-        found = await checking.check(tx, SystemClock(), user.actor, asked)
-        assert found.refused is None
+        result = await checking.check(tx, SystemClock(), user.actor, request)
+        assert result.refused is None
         async with living.database.transaction() as other:
             await other.execute(select(VFolder).where(VFolder.id == made["id"]).with_for_update(nowait=True))
 
@@ -332,8 +332,8 @@ async def test_of_a_start_and_the_trash_one_comes_first(api: Api):
     for number in range(12):
         name = f"data-{number}"
         await folder(user, name)
-        asked = [user.try_start(mounts=[{"folder": name}]), user.post(f"/vfolders/{name}/trash")]
-        answers = await asyncio.gather(*(asked if number % 2 else asked[::-1]))
+        requests = [user.try_start(mounts=[{"folder": name}]), user.post(f"/vfolders/{name}/trash")]
+        answers = await asyncio.gather(*(requests if number % 2 else requests[::-1]))
         trashed, started = sorted(answers, key=lambda one: "sessions" in str(one.url))
         outcomes.add((trashed.status_code, started.status_code))
         if started.status_code != 201:
@@ -405,11 +405,11 @@ async def test_a_storage_host_that_is_away_holds_up_only_what_needs_it(
     fine = await user.start(name="fine", mounts=[{"folder": "near"}])
     await living.until(user, fine["id"], "RUNNING")
 
-    async def told() -> dict[str, Any] | None:
+    async def names_host() -> dict[str, Any] | None:
         shown = (await user.get(f"/sessions/{waits['id']}")).json()
         return shown if "far" in (shown["reason"] or "") else None
 
-    waiting = await eventually(told, within_s=60)
+    waiting = await eventually(names_host, within_s=60)
     assert waiting
     assert waiting["state"] in ("PENDING", "SCHEDULED", "PREPARING")
     # what runs goes on, and comes back with the storage when it stopped meanwhile
@@ -432,10 +432,10 @@ async def test_what_waits_for_a_storage_host_takes_no_place(living: Api):
     assert waits["warnings"] == ["folders_left_out"]
     assert [mount["folder_name"] for mount in waits["mounts"]] == ["data"]
 
-    async def told() -> bool:
+    async def names_host() -> bool:
         return "storage host local" in ((await user.get("/sessions/waits")).json()["reason"] or "")
 
-    await eventually(told, within_s=60)
+    await eventually(names_host, within_s=60)
     assert (await user.get("/sessions/waits")).json()["state"] == SessionState.PENDING
     why = (await user.get("/sessions/waits/why")).json()
     assert "storage host local" in why["reason"]

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from databases import sql
 from installation import Api
-from people_kit import domain_admin, project_admin, said
+from people_kit import domain_admin, project_admin, status_and_code
 from quota_kit import MIB, Care, Limit, fill, made, quota
 from sqlalchemy import update
 
@@ -28,7 +28,7 @@ async def test_the_number_of_folders_holds_however_many_ask_at_once(api: Api, li
     one = next(a.json()["id"] for a in answers if a.status_code == 201)
     assert (await user.post(f"/vfolders/{one}/trash")).status_code == 200
     refused = await user.post("/vfolders", {"name": "more"})
-    assert said(refused) == (409, "quota.folders"), "the trash counts"
+    assert status_and_code(refused) == (409, "quota.folders"), "the trash counts"
     assert refused.json()["details"] == {"folders": 3, "most_folders": 3}
     assert (await (await api.as_("colleague")).post("/vfolders", {"name": "theirs"})).status_code == 201
 
@@ -39,8 +39,8 @@ async def test_a_projects_folders_count_for_the_project(api: Api, limit: Limit):
     await limit("user", folders=0)
     await made(lead_, "shared", project=api.people.project)
     refused = await lead_.post("/vfolders", {"name": "another", "project": api.people.project})
-    assert said(refused) == (409, "quota.folders")
-    assert said(await lead_.post("/vfolders", {"name": "own"})) == (409, "quota.folders")
+    assert status_and_code(refused) == (409, "quota.folders")
+    assert status_and_code(await lead_.post("/vfolders", {"name": "own"})) == (409, "quota.folders")
 
 
 async def test_at_the_limit_nothing_more_comes_in(api: Api, care: Care, limit: Limit):
@@ -76,7 +76,7 @@ async def test_uploads_that_have_begun_count_for_those_that_begin(api: Api, limi
 
     answers = await asyncio.gather(*(begin(folder["id"], f"YWF{n}") for n in range(4)))
     assert sorted(each.status_code for each in answers) == [201, 409, 409, 409]
-    assert said(await begin(other["id"], "YQ==")) == (409, "quota.bytes"), "of the same owner"
+    assert status_and_code(await begin(other["id"], "YQ==")) == (409, "quota.bytes"), "of the same owner"
     begun = next(each.headers["location"] for each in answers if each.status_code == 201)
     ended = await user.delete(f"/vfolders/{folder['id']}/{begun}", headers={"Tus-Resumable": "1.0.0"})
     assert ended.status_code == 204, ended.text
@@ -95,11 +95,11 @@ async def test_owners_are_told_once_when_the_limit_comes_near_is_reached_and_is_
     assert (await quota(user))["user@example.org"]["level"] == "insufficient"
     await fill(api, folder["id"], 0, "file0")
     await care.round(minutes=5)
-    told = await sql(
+    notifications = await sql(
         api.database, "SELECT owner_id, data ->> 'level' FROM events WHERE kind = 'quota.updated' ORDER BY id"
     )
     owner = api.people.user.user_id
-    assert told == [(owner, "caution"), (owner, "insufficient"), (owner, "adequate")]
+    assert notifications == [(owner, "caution"), (owner, "insufficient"), (owner, "adequate")]
 
 
 async def test_a_host_that_enforces_quotas_is_told_them(
@@ -113,10 +113,10 @@ async def test_a_host_that_enforces_quotas_is_told_them(
     hard = care.backends["hard"]
     assert isinstance(hard, FakeQuotaBackend)
     scope = quotas.scope_of(owner=api.people.user.user_id)
-    for most, told in ((MIB, {scope: MIB}), (2 * MIB, {scope: 2 * MIB}), ("unlimited", {})):
+    for most, limits in ((MIB, {scope: MIB}), (2 * MIB, {scope: 2 * MIB}), ("unlimited", {})):
         await limit(folder_bytes=most)
         await care.round(seconds=30)
-        assert hard.limits == told
+        assert hard.limits == limits
     hard.calls.clear()
     await care.round(seconds=30)
     assert "set_quota" not in hard.calls
@@ -199,7 +199,10 @@ async def test_a_file_may_be_as_large_as_the_installation_says(api: Api):
     # Of one whose length is not known at first, and of parts, no more comes in either.
     place = f"{folder}/{await begun(**{'Upload-Defer-Length': '1'})}"
     more = {**tus, "Content-Type": "application/offset+octet-stream", "Upload-Offset": "0"}
-    assert said(await user.ask("PATCH", place, headers=more, content=b"x" * 101)) == (413, "upload.too_large")
+    assert status_and_code(await user.ask("PATCH", place, headers=more, content=b"x" * 101)) == (
+        413,
+        "upload.too_large",
+    )
     parts = []
     for _ in range(2):
         part = await begun(**{"Upload-Concat": "partial", "Upload-Length": "60"})
@@ -211,7 +214,7 @@ async def test_a_file_may_be_as_large_as_the_installation_says(api: Api):
         written = await user.ask(
             "PUT", f"{folder}/content", params={"path": "b"}, content=content, headers=headers
         )
-        assert said(written) == (413, "upload.too_large")
+        assert status_and_code(written) == (413, "upload.too_large")
     assert (
         await user.ask("PUT", f"{folder}/content", params={"path": "b"}, content=b"x" * 100)
     ).status_code == 200

@@ -8,7 +8,7 @@ from folder_kit import folder, invited, mounted, shared, trail, unmounted
 from installation import Api, Caller
 from mail_kit import FreePort, Letters
 from people import eventually
-from people_kit import domain_admin, officer, project_admin, said
+from people_kit import domain_admin, officer, project_admin, status_and_code
 
 from carrel.core.clock import SystemClock
 
@@ -40,11 +40,14 @@ async def test_a_folder_is_offered_taken_changed_and_taken_back(api: Api):
         ("GET", "/vfolders/data/shares", None),
         ("GET", "/vfolders/data/access", None),
     ):
-        assert said(await colleague.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+        assert status_and_code(await colleague.ask(method, path, json=body)) == (403, "policy.forbidden"), (
+            method,
+            path,
+        )
     gone = await user.delete(f"/vfolders/data/shares/{share}")
     assert gone.json() == {"share": None, "still_mounted": []}
     assert (await colleague.get("/vfolders/data")).status_code == 404
-    assert said(await user.delete(f"/vfolders/data/shares/{share}")) == (404, "share.not_found")
+    assert status_and_code(await user.delete(f"/vfolders/data/shares/{share}")) == (404, "share.not_found")
     wrote = [(action, details.get("before"), details.get("after")) for action, _, details in await trail(api)]
     assert wrote[1:] == [
         ("vfolder.share", None, {"permission": "ro", "state": "invited"}),
@@ -60,23 +63,32 @@ async def test_offers_are_declined_and_folders_left(api: Api):
     share = await invited(api, user, "data", "colleague")
     # Somebody else's offer is not there.
     for verb in ("accept", "decline"):
-        assert said(await stranger.post(f"/invitations/{share}/{verb}")) == (404, "invitation.not_found")
+        assert status_and_code(await stranger.post(f"/invitations/{share}/{verb}")) == (
+            404,
+            "invitation.not_found",
+        )
     assert (await colleague.post(f"/invitations/{share}/decline")).status_code == 204
-    assert said(await colleague.post(f"/invitations/{share}/accept")) == (404, "invitation.not_found")
+    assert status_and_code(await colleague.post(f"/invitations/{share}/accept")) == (
+        404,
+        "invitation.not_found",
+    )
     assert (await user.get("/vfolders/data/shares")).json()["items"] == []
     share = await shared(api, user, "data", "colleague")
-    assert said(await colleague.post(f"/invitations/{share}/decline")) == (409, "share.accepted")
+    assert status_and_code(await colleague.post(f"/invitations/{share}/decline")) == (409, "share.accepted")
     held = await mounted(api, colleague, (await user.get("/vfolders/data")).json()["id"])
     left = await colleague.post("/vfolders/data/leave")
     assert [each["session_id"] for each in left.json()["still_mounted"]] == [held]
     await unmounted(api, held)
     assert (await colleague.get("/vfolders/data")).status_code == 404
-    assert said(await user.post("/vfolders/data/leave")) == (409, "share.not_yours")
+    assert status_and_code(await user.post("/vfolders/data/leave")) == (409, "share.not_yours")
     # An offer of a folder in the trash cannot be taken, and is there again when the folder is.
     share = await invited(api, user, "data", "colleague")
     await user.post("/vfolders/data/trash")
     assert (await colleague.get("/invitations")).json()["items"] == []
-    assert said(await colleague.post(f"/invitations/{share}/accept")) == (404, "invitation.not_found")
+    assert status_and_code(await colleague.post(f"/invitations/{share}/accept")) == (
+        404,
+        "invitation.not_found",
+    )
     await user.post("/vfolders/data/restore")
     assert (await colleague.post(f"/invitations/{share}/accept")).status_code == 204
 
@@ -107,8 +119,8 @@ async def test_whom_a_folder_cannot_be_given_is_said_without_saying_who_is_where
     assert len(said_of) == 1
     await folder(user, ".mine")
     dotted = await user.post("/vfolders/.mine/shares", {"users": ["colleague@example.org"]})
-    assert said(dotted) == (422, "vfolder.automatic")
-    assert said(await user.patch("/vfolders/data", {"name": ".data"})) == (409, "vfolder.shared")
+    assert status_and_code(dotted) == (422, "vfolder.automatic")
+    assert status_and_code(await user.patch("/vfolders/data", {"name": ".data"})) == (409, "vfolder.shared")
 
 
 async def test_a_project_has_what_is_shared_with_it_at_once_and_no_more_than_its_people(api: Api):
@@ -124,7 +136,7 @@ async def test_a_project_has_what_is_shared_with_it_at_once_and_no_more_than_its
     assert (await colleague.get("/vfolders/data")).json()["my_permission"] == "rw-delete"
     await user.delete("/vfolders/data/shares/colleague@example.org")
     assert (await colleague.get("/vfolders/data")).json()["my_permission"] == "rw"
-    assert said(await colleague.post("/vfolders/data/leave")) == (409, "share.not_yours")
+    assert status_and_code(await colleague.post("/vfolders/data/leave")) == (409, "share.not_yours")
     assert (await user.delete(f"/vfolders/data/shares/{project}")).status_code == 200
     assert (await colleague.get("/vfolders/data")).status_code == 404
 
@@ -216,7 +228,7 @@ async def test_two_folders_of_one_name_are_told_apart_by_their_ids(api: Api):
     await shared(api, colleague, "data", "stranger")
     stranger = await api.as_("stranger")
     refused = await stranger.get("/vfolders/data")
-    assert said(refused) == (409, "vfolder.ambiguous")
+    assert status_and_code(refused) == (409, "vfolder.ambiguous")
     assert set(refused.json()["details"]["ids"]) == {theirs["id"], other["id"]}
     # One's own comes before what others share.
     mine = await folder(stranger)
@@ -227,15 +239,15 @@ async def test_two_folders_of_one_name_are_told_apart_by_their_ids(api: Api):
 async def test_whoever_has_a_folder_is_told_of_what_happens_to_it(api: Api):
     user, colleague, stranger = [await api.as_(name) for name in ("user", "colleague", "stranger")]
     await folder(user)
-    heard: dict[str, list[str]] = {"colleague": [], "stranger": []}
+    received: dict[str, list[str]] = {"colleague": [], "stranger": []}
 
     async def listen(caller: Caller) -> None:
         async with caller.http.stream("GET", "/api/v1/events?follow=true", timeout=60) as stream:
             async for line in stream.aiter_lines():
                 if line.startswith("data: ") and line != "data: {}":
-                    told = json.loads(line[6:])
-                    if told.get("kind", "").startswith(("vfolder", "invitation")):
-                        heard[caller.name].append(told["kind"])
+                    event = json.loads(line[6:])
+                    if event.get("kind", "").startswith(("vfolder", "invitation")):
+                        received[caller.name].append(event["kind"])
                 elif line.startswith("event: hello"):
                     ready.release()
 
@@ -249,12 +261,12 @@ async def test_whoever_has_a_folder_is_told_of_what_happens_to_it(api: Api):
     await user.delete(f"/vfolders/new/shares/{share}")
 
     async def all_told() -> bool:
-        return len(heard["colleague"]) >= 5
+        return len(received["colleague"]) >= 5
 
     await eventually(all_told)
     for listener in listeners:
         listener.cancel()
-    assert heard == {
+    assert received == {
         "colleague": [
             "invitation.created",
             "vfolder.updated",
@@ -300,7 +312,10 @@ async def test_a_credential_for_less_does_not_share_or_take(api: Api):
         ("GET", "/invitations", None),
         ("POST", "/vfolders/data/leave", None),
     ):
-        assert said(await reader.ask(method, path, json=body)) == (403, "policy.scope"), (method, path)
+        assert status_and_code(await reader.ask(method, path, json=body)) == (403, "policy.scope"), (
+            method,
+            path,
+        )
 
 
 async def test_whose_account_goes_leaves_their_folders_to_somebody(living: Api):
@@ -319,12 +334,12 @@ async def test_whose_account_goes_leaves_their_folders_to_somebody(living: Api):
     await admin.patch("/users/gone@example.org", {"state": "inactive"})
     path, confirm = "/users/gone@example.org/purge", {"confirm": "gone@example.org"}
     unsaid = await admin.post(path, confirm)
-    assert said(unsaid) == (409, "user.has_folders")
+    assert status_and_code(unsaid) == (409, "user.has_folders")
     assert unsaid.json()["details"]["count"] == 3
     both = await admin.post(path, {**confirm, "folders_to": "user@example.org", "delete_folders": True})
-    assert said(both) == (422, "user.folders")
+    assert status_and_code(both) == (422, "user.folders")
     away = await admin.post(path, {**confirm, "folders_to": "foreigner@example.org"})
-    assert said(away) == (404, "vfolder.no_such_person")
+    assert status_and_code(away) == (404, "vfolder.no_such_person")
     purged = await admin.post(path, {**confirm, "folders_to": "user@example.org"})
     assert (purged.status_code, purged.json()["folders"]) == (200, 3), purged.text
 

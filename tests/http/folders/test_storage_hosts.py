@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from installation import Api, Caller
-from people_kit import domain_admin, said
+from people_kit import domain_admin, status_and_code
 from sqlalchemy import text
 
 from carrel.folders.hosts import service
@@ -17,8 +17,8 @@ def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("disks")
 
 
-async def made(admin: Caller, root: Path, name: str = "fast", **wanted: object) -> dict:  # type: ignore[type-arg]
-    answer = await admin.post("/storage-hosts", {"name": name, "root": str(root), **wanted})
+async def made(admin: Caller, root: Path, name: str = "fast", **fields: object) -> dict:  # type: ignore[type-arg]
+    answer = await admin.post("/storage-hosts", {"name": name, "root": str(root), **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()  # type: ignore[no-any-return]
 
@@ -39,12 +39,12 @@ async def test_a_host_is_added_changed_and_removed(api: Api, disks: Path):
     assert (changed.status_code, changed.json()["name"], changed.json()["active"]) == (200, "flash", False)
     assert changed.json()["description"] == "Flash"
     assert (await admin.delete("/storage-hosts/flash")).status_code == 204
-    assert said(await admin.get("/storage-hosts/flash")) == (404, "storage_host.not_found")
+    assert status_and_code(await admin.get("/storage-hosts/flash")) == (404, "storage_host.not_found")
     async with api.database.transaction() as tx:
-        told = await tx.execute(
+        kind_rows = await tx.execute(
             text("SELECT kind FROM events WHERE object_kind = 'storage_host' ORDER BY id")
         )
-        kinds = list(told.scalars())
+        kinds = list(kind_rows.scalars())
         rows = await tx.execute(
             text(
                 "SELECT action, object_name, details FROM audit WHERE object_kind = 'storage_host' ORDER BY id"
@@ -99,7 +99,7 @@ async def test_names_and_roots_are_unique_however_many_ask_at_once(api: Api, dis
     answers = await asyncio.gather(*(admin.post("/storage-hosts", body) for body in bodies))
     assert sorted(a.status_code for a in answers) == [201, 409, 409]
     assert {a.json()["code"] for a in answers if a.status_code == 409} == {"storage_host.root_taken"}
-    assert said(await admin.patch("/storage-hosts/one", {"name": "local"})) == (
+    assert status_and_code(await admin.patch("/storage-hosts/one", {"name": "local"})) == (
         409,
         "storage_host.name_taken",
     )
@@ -112,7 +112,7 @@ async def test_hosts_are_for_those_to_whom_they_are_open(api: Api, disks: Path):
     await made(admin, disks / "a", public=False)
     assert await names(user) == ["local"]
     hidden, none = await user.get("/storage-hosts/fast"), await user.get("/storage-hosts/nonesuch")
-    assert said(hidden) == said(none) == (404, "storage_host.not_found")
+    assert status_and_code(hidden) == status_and_code(none) == (404, "storage_host.not_found")
     opened = await admin.ask(
         "PUT", "/storage-hosts/fast/access", json={"domains": ["abroad"], "projects": [api.people.project]}
     )
@@ -132,7 +132,7 @@ async def test_hosts_are_for_those_to_whom_they_are_open(api: Api, disks: Path):
     await admin.patch("/domains/default", {"storage_hosts": ["fast"]})
     assert [await names(who) for who in (user, stranger, foreigner)] == [["fast"], [], ["fast", "local"]]
     nobody = await admin.ask("PUT", "/storage-hosts/fast/access", json={"domains": ["nonesuch"]})
-    assert said(nobody) == (404, "domain.not_found")
+    assert status_and_code(nobody) == (404, "domain.not_found")
 
 
 async def test_a_keypairs_policy_names_hosts_too(api: Api, disks: Path):
@@ -174,7 +174,10 @@ async def test_only_superadmins_change_hosts(api: Api, disks: Path):
             ("PUT", "/storage-hosts/local/access", {}),
             ("DELETE", "/storage-hosts/local", None),
         ):
-            assert said(await who.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+            assert status_and_code(await who.ask(method, path, json=body)) == (403, "policy.forbidden"), (
+                method,
+                path,
+            )
         assert await names(who) == ["local"]
     assert not (disks / "x").exists()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import command_line
 from installation import Api
-from people_kit import said
+from people_kit import status_and_code
 from pydantic import BaseModel, Field, SecretStr
 from sqlalchemy import text
 
@@ -39,10 +39,10 @@ ACME = {"backend": "acme", "settings": {"stripes": "4", "token": "hunter2"}}
 def acme(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Another distribution has brought a kind of storage."""
     theirs = metadata.EntryPoint("acme", f"{__name__}:PLUGIN", plugins.Port.STORAGE)
-    found = plugins.entry_points
+    entry_points = plugins.entry_points
 
     def with_theirs(*, group: str, name: str | None = None) -> list[metadata.EntryPoint]:
-        ours = list(found(group=group) if name is None else found(group=group, name=name))
+        ours = list(entry_points(group=group) if name is None else entry_points(group=group, name=name))
         return [*ours, theirs] if group == plugins.Port.STORAGE and name in (None, "acme") else ours
 
     monkeypatch.setattr(plugins, "entry_points", with_theirs)
@@ -84,14 +84,14 @@ async def test_a_host_of_another_kind_is_made_with_its_settings(api: Api, acme: 
 async def test_wrong_settings_and_kinds_are_refused_by_name(api: Api, acme: None, tmp_path_factory):
     root = str(tmp_path_factory.mktemp("acme") / "folders")
     admin = await api.as_("superadmin")
-    for wanted, code, field in (
+    for fields, code, field in (
         ({"backend": "none"}, "plugin.kind_unknown", "backend"),
         ({"backend": "acme"}, "plugin.setting_invalid", "settings.token"),
         ({**ACME, "settings": {"token": "x", "stripes": 0}}, "plugin.setting_invalid", "settings.stripes"),
         ({"settings": {"colour": "blue"}}, "plugin.setting_invalid", "settings.colour"),
     ):
-        refused = await admin.post("/storage-hosts", {"name": "filer", "root": root, **wanted})
-        assert said(refused) == (422, code)
+        refused = await admin.post("/storage-hosts", {"name": "filer", "root": root, **fields})
+        assert status_and_code(refused) == (422, code)
         assert refused.json()["field"] == field
 
 

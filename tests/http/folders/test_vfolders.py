@@ -7,7 +7,7 @@ from databases import sql
 from folder_kit import ended, files_of, folder, in_state, mounted, shared, trail, unmounted
 from installation import Api
 from people import eventually
-from people_kit import domain_admin, project_admin, said
+from people_kit import domain_admin, project_admin, status_and_code
 
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.core.errors import Unavailable
@@ -32,7 +32,10 @@ async def test_a_folder_lives_and_goes(living: Api):
     assert (files / "kept.txt").read_text() == "kept"
     assert (await user.post("/vfolders/set/restore")).json()["state"] == "READY"
     await user.post("/vfolders/set/trash")
-    assert said(await user.delete("/vfolders/set", params={"name": "sit"})) == (422, "vfolder.unconfirmed")
+    assert status_and_code(await user.delete("/vfolders/set", params={"name": "sit"})) == (
+        422,
+        "vfolder.unconfirmed",
+    )
     task = await user.delete("/vfolders/set", params={"name": "set"})
     done = await ended(user, task.json()["id"])
     assert (done["state"], done["kind"], done["folder_name"], done["folder_id"]) == (
@@ -65,23 +68,23 @@ async def test_a_removal_is_one_however_often_it_is_asked_for_and_cannot_be_ende
     first, again = [await user.delete(f"/vfolders/{made['id']}", params={"name": "data"}) for _ in range(2)]
     assert (first.status_code, again.status_code, again.json()["id"]) == (200, 200, first.json()["id"])
     refused = await user.post(f"/vfolder-tasks/{first.json()['id']}/cancel")
-    assert said(refused) == (409, "vfolder_task.not_cancellable")
+    assert status_and_code(refused) == (409, "vfolder_task.not_cancellable")
 
 
 async def test_names_are_one_of_an_owner_and_free_again_in_the_trash(living: Api):
     user, colleague = await living.as_("user"), await living.as_("colleague")
     first = await folder(user)
-    assert said(await user.post("/vfolders", {"name": "data"})) == (409, "vfolder.name_taken")
+    assert status_and_code(await user.post("/vfolders", {"name": "data"})) == (409, "vfolder.name_taken")
     await folder(colleague)
     for bad in ("", ".", "..", "a/b", "a b", "ä", "x" * 65, "a\n"):
-        assert said(await user.post("/vfolders", {"name": bad}))[0] == 422, bad
+        assert status_and_code(await user.post("/vfolders", {"name": bad}))[0] == 422, bad
     for good in ("x" * 64, "." + "x" * 63, "-x"):
         await folder(user, good)
     await folder(user, ".cache")
     await user.post("/vfolders/data/trash")
     second = await folder(user)
     taken = await user.post(f"/vfolders/{first['id']}/restore")
-    assert said(taken) == (409, "vfolder.name_taken")
+    assert status_and_code(taken) == (409, "vfolder.name_taken")
     assert "Rename" in taken.json()["hint"]
     # A name means what is in use; what is done with the trash means what is in it.
     assert (await user.get("/vfolders/data")).json()["id"] == second["id"]
@@ -95,7 +98,7 @@ async def test_a_repeated_request_makes_one_folder(living: Api):
     answers = await asyncio.gather(*[user.post("/vfolders", {"name": "data"}, headers=key) for _ in range(5)])
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
-    assert said(await user.post("/vfolders", {"name": "data"})) == (409, "vfolder.name_taken")
+    assert status_and_code(await user.post("/vfolders", {"name": "data"})) == (409, "vfolder.name_taken")
     # The key is the person's own.
     other = await (await living.as_("colleague")).post("/vfolders", {"name": "data"}, headers=key)
     assert other.json()["id"] != answers[0].json()["id"]
@@ -104,12 +107,12 @@ async def test_a_repeated_request_makes_one_folder(living: Api):
 async def test_who_may_make_and_see_folders_of_projects(living: Api):
     user, lead, head = await living.as_("user"), await project_admin(living), await domain_admin(living)
     project = living.people.project
-    assert said(await user.post("/vfolders", {"name": "ours", "project": project})) == (
+    assert status_and_code(await user.post("/vfolders", {"name": "ours", "project": project})) == (
         403,
         "policy.forbidden",
     )
     dotted = await lead.post("/vfolders", {"name": ".ours", "project": project})
-    assert said(dotted) == (422, "vfolder.automatic_of_project")
+    assert status_and_code(dotted) == (422, "vfolder.automatic_of_project")
     ours = await folder(lead, "ours", project=project, permission="ro")
     await folder(head, "theirs", project=project)
     seen = (await user.get("/vfolders/ours")).json()
@@ -121,7 +124,7 @@ async def test_who_may_make_and_see_folders_of_projects(living: Api):
     )
     assert (await lead.get("/vfolders/ours")).json()["my_permission"] == "rw-delete"
     for name in ("stranger", "foreigner"):
-        assert said(await (await living.as_(name)).get(f"/vfolders/{ours['id']}")) == (
+        assert status_and_code(await (await living.as_(name)).get(f"/vfolders/{ours['id']}")) == (
             404,
             "vfolder.not_found",
         )
@@ -138,7 +141,10 @@ async def test_who_may_make_and_see_folders_of_projects(living: Api):
         ("GET", "/vfolders/ours/access", None),
         ("DELETE", "/vfolders/ours?name=ours", None),
     ):
-        assert said(await user.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+        assert status_and_code(await user.ask(method, path, json=body)) == (403, "policy.forbidden"), (
+            method,
+            path,
+        )
 
 
 async def test_lists_show_what_was_asked_for(living: Api):
@@ -149,8 +155,8 @@ async def test_lists_show_what_was_asked_for(living: Api):
     await folder(lead, "alpha")
     await user.post("/vfolders/gone/trash")
 
-    async def names(**wanted: object) -> list[str]:
-        answer = await user.get("/vfolders", params=wanted)
+    async def names(**params: object) -> list[str]:
+        answer = await user.get("/vfolders", params=params)
         assert answer.status_code == 200, answer.text
         return [row["name"] for row in answer.json()["items"]]
 
@@ -177,7 +183,7 @@ async def test_lists_show_what_was_asked_for(living: Api):
     assert everything == [".config", "alpha", "alpha", "beta", "ours"]
     # The superadmin is a member of the first project.
     assert [row["name"] for row in (await admin.get("/vfolders")).json()["items"]] == ["ours"]
-    assert said(await admin.get("/vfolders/alpha")) == (409, "vfolder.ambiguous")
+    assert status_and_code(await admin.get("/vfolders/alpha")) == (409, "vfolder.ambiguous")
 
 
 async def test_a_mounted_folder_stays(living: Api):
@@ -187,11 +193,11 @@ async def test_a_mounted_folder_stays(living: Api):
     assert (await user.get("/vfolders/data")).json()["mounted"] == 1
     for who in (user, head):
         refused = await who.post(f"/vfolders/{made['id']}/trash")
-        assert said(refused) == (409, "vfolder.mounted")
+        assert status_and_code(refused) == (409, "vfolder.mounted")
         assert refused.json()["details"]["sessions"][0]["id"] == session
     assert refused.json()["details"]["sessions"][0]["owner"] == "user@example.org"
     handed = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
-    assert said(handed) == (409, "vfolder.mounted")
+    assert status_and_code(handed) == (409, "vfolder.mounted")
     await unmounted(living, session)
     assert (await user.post("/vfolders/data/trash")).status_code == 200
 
@@ -260,7 +266,7 @@ async def test_a_folder_that_its_host_cannot_make_leaves_no_trace(
     with monkeypatch.context() as broken:
         broken.setattr(type(known), "call", away)
         refused = await user.post("/vfolders", {"name": "data"}, headers=key)
-    assert said(refused) == (503, "storage.unavailable")
+    assert status_and_code(refused) == (503, "storage.unavailable")
     # The name and the key are free at once; what may be there of it is removed.
     assert (await user.post("/vfolders", {"name": "data"}, headers=key)).status_code == 201
 
@@ -289,9 +295,9 @@ async def test_a_project_or_domain_with_folders_stays(living: Api):
     admin = await living.as_("superadmin")
     await admin.post("/projects", {"name": "short", "domain": living.people.domain})
     made = await folder(admin, "ours", project="short")
-    assert said(await admin.delete("/projects/short")) == (409, "project.has_folders")
+    assert status_and_code(await admin.delete("/projects/short")) == (409, "project.has_folders")
     await admin.post(f"/vfolders/{made['id']}/trash")
-    assert said(await admin.delete("/projects/short")) == (409, "project.has_folders")
+    assert status_and_code(await admin.delete("/projects/short")) == (409, "project.has_folders")
     task = (await admin.delete(f"/vfolders/{made['id']}?name=ours")).json()
     await ended(admin, task["id"])
     assert (await admin.delete("/projects/short")).status_code == 204

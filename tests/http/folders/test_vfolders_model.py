@@ -85,7 +85,7 @@ class Folders(Files):
         ref = self.drawn(data)
         if ref is None:
             return
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         answer = self.world.ask(person, "DELETE", f"/vfolders/{ref}?name={folder.name}")
         if self._denied(answer, person, folder):
             return
@@ -101,7 +101,7 @@ class Folders(Files):
         ref = self.drawn(data)
         if ref is None:
             return
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         body = {"users": [f"{other}@example.org"], "permission": permission}
         answer = self.world.ask(person, "POST", f"/vfolders/{ref}/shares", body)
         if self._denied(answer, person, folder) or self._unshareable(answer, folder):
@@ -163,7 +163,7 @@ class Folders(Files):
         ref = self.drawn(data)
         if ref is None:
             return
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         method, body = ("PATCH", {"permission": permission}) if permission else ("DELETE", None)
         answer = self.world.ask(person, method, f"/vfolders/{ref}/shares/{other}@example.org", body)
         if self._denied(answer, person, folder):
@@ -181,7 +181,7 @@ class Folders(Files):
         ref = self.drawn(data)
         if ref is None:
             return
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         answer = self.world.ask(person, "POST", f"/vfolders/{ref}/hand-over", {"user": f"{heir}@example.org"})
         if self._denied(answer, person, folder):
             return
@@ -246,7 +246,7 @@ class Folders(Files):
         ref = self.drawn(data)
         if ref is None:
             return
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         answer = self.world.ask(person, method, f"/vfolders/{ref}{path}", body)
         if self._denied(answer, person, folder):
             return

@@ -22,7 +22,7 @@ from folder_kit import (
 from installation import Api, Caller
 from limit_kit import limit
 from people import eventually
-from people_kit import domain_admin, project_admin, said
+from people_kit import domain_admin, project_admin, status_and_code
 from sqlalchemy import text
 
 from carrel.storage import whole_folders
@@ -48,8 +48,8 @@ def content(files: Path) -> dict[str, object]:
 
 async def task_of(caller: Caller, folder: str) -> dict:  # type: ignore[type-arg]
     """The last thing that was done with a folder, once it is over."""
-    found = (await caller.get("/vfolder-tasks", params={"folder": folder})).json()["items"]
-    return await ended(caller, found[0]["id"])
+    tasks = (await caller.get("/vfolder-tasks", params={"folder": folder})).json()["items"]
+    return await ended(caller, tasks[0]["id"])
 
 
 async def test_a_clone_is_another_folder_with_the_same_in_it(living: Api, tmp_path_factory):  # type: ignore[no-untyped-def]
@@ -71,11 +71,11 @@ async def test_a_clone_is_another_folder_with_the_same_in_it(living: Api, tmp_pa
         assert (files.stat().st_uid, (files / "deep").stat().st_uid) == (1000, 1000)
     # Another's folder that is not shared cannot be read, hence not copied; an administrator sees only that it is.
     head = await domain_admin(living)
-    assert said(await head.post(f"/vfolders/{source['id']}/clone", {"name": "x"})) == (
+    assert status_and_code(await head.post(f"/vfolders/{source['id']}/clone", {"name": "x"})) == (
         403,
         "policy.forbidden",
     )
-    assert said(await user.post(f"/vfolders/{source['id']}/clone", {"name": "copy"})) == (
+    assert status_and_code(await user.post(f"/vfolders/{source['id']}/clone", {"name": "copy"})) == (
         409,
         "vfolder.name_taken",
     )
@@ -89,9 +89,15 @@ async def test_a_folder_moves_to_another_host_with_all_that_is_in_it(living: Api
     fill(old)
     before = content(old)
     session = await mounted(living, user, made["id"])
-    assert said(await user.post("/vfolders/data/move", {"host": "second"})) == (409, "vfolder.mounted")
+    assert status_and_code(await user.post("/vfolders/data/move", {"host": "second"})) == (
+        409,
+        "vfolder.mounted",
+    )
     await unmounted(living, session)
-    assert said(await user.post("/vfolders/data/move", {"host": "local"})) == (409, "vfolder.is_there")
+    assert status_and_code(await user.post("/vfolders/data/move", {"host": "local"})) == (
+        409,
+        "vfolder.is_there",
+    )
     answer = await user.post("/vfolders/data/move", {"host": "second"})
     assert answer.status_code == 200, answer.text
     moved = await in_state(user, made["id"], "READY")
@@ -113,22 +119,26 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
     await shared(living, user, "data", "colleague")
     for whom in ("foreigner@example.org", "nobody@example.org"):
         refused = await user.post("/vfolders/data/hand-over", {"user": whom})
-        assert said(refused) == (404, "vfolder.no_such_person")
+        assert status_and_code(refused) == (404, "vfolder.no_such_person")
         assert refused.json()["detail"].replace(whom, "") == ("There is no user  who can receive folders.")
-    assert said(await user.post("/vfolders/data/hand-over", {})) == (422, "vfolder.heir")
-    assert said(await user.post("/vfolders/data/hand-over", {"user": "user@example.org"})) == (
+    assert status_and_code(await user.post("/vfolders/data/hand-over", {})) == (422, "vfolder.heir")
+    assert status_and_code(await user.post("/vfolders/data/hand-over", {"user": "user@example.org"})) == (
         409,
         "vfolder.is_theirs",
     )
-    assert said(await user.post("/vfolders/data/hand-over", {"project": living.people.project})) == (
+    assert status_and_code(
+        await user.post("/vfolders/data/hand-over", {"project": living.people.project})
+    ) == (
         403,
         "policy.forbidden",
     )
     await folder(user, ".dot")
     dotted = await user.post("/vfolders/.dot/hand-over", {"user": "colleague@example.org"})
-    assert said(dotted) == (422, "vfolder.automatic")
+    assert status_and_code(dotted) == (422, "vfolder.automatic")
     clash = await folder(colleague)
-    assert said(await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})) == (
+    assert status_and_code(
+        await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
+    ) == (
         409,
         "vfolder.name_taken",
     )
@@ -137,7 +147,7 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
     assert given.status_code == 200, given.text
     got = await in_state(colleague, made["id"], "READY")
     assert (got["owner"]["email"], got["mine"], got["shared"]) == ("colleague@example.org", True, 0)
-    assert said(await user.get(f"/vfolders/{made['id']}")) == (404, "vfolder.not_found")
+    assert status_and_code(await user.get(f"/vfolders/{made['id']}")) == (404, "vfolder.not_found")
     new = await files_of(living, made["id"])
     assert (content(new), old.exists()) == (before, False)
     assert f"user-{living.people.colleague.user_id}" in str(new)
@@ -186,9 +196,12 @@ async def test_limits_hold_for_what_is_handed_over(living: Api):
     assigned = await admin.ask("PUT", f"/policies/{made.json()['id']}/holders", json=holders)
     assert assigned.status_code == 200, assigned.text
     refused = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
-    assert said(refused) == (409, "quota.folders")
-    assert said(await colleague.post("/vfolders", {"name": "second"})) == (409, "quota.folders")
-    assert said(await colleague.post("/vfolders/theirs/clone", {"name": "second"})) == (409, "quota.folders")
+    assert status_and_code(refused) == (409, "quota.folders")
+    assert status_and_code(await colleague.post("/vfolders", {"name": "second"})) == (409, "quota.folders")
+    assert status_and_code(await colleague.post("/vfolders/theirs/clone", {"name": "second"})) == (
+        409,
+        "quota.folders",
+    )
     assert (await user.get("/vfolders/data")).json()["owner"]["email"] == "user@example.org"
 
 
@@ -204,8 +217,8 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
         ({"name": ".copy", **theirs}, (422, "vfolder.automatic")),
         ({"name": "taken", **theirs}, (409, "vfolder.name_taken")),
     ):
-        assert said(await user.post("/vfolders/data/clone", body)) == refusal, body
-    assert said(
+        assert status_and_code(await user.post("/vfolders/data/clone", body)) == refusal, body
+    assert status_and_code(
         await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})
     ) == (
         404,
@@ -227,19 +240,19 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
     there = await files_of(living, copy["id"])
     assert content(there) == content(await files_of(living, made["id"]))
     assert f"user-{living.people.colleague.user_id}" in str(there)
-    assert said(await user.get(f"/vfolders/{copy['id']}")) == (404, "vfolder.not_found")
+    assert status_and_code(await user.get(f"/vfolders/{copy['id']}")) == (404, "vfolder.not_found")
     done = [details["after"] for action, name, details in await trail(living) if name == "copy"]
     assert [(after["owner"], after["source"]) for after in done] == [("colleague@example.org", made["id"])]
-    told = await scalar(
+    notifications = await scalar(
         living.database,
         "SELECT count(*) FROM events WHERE kind = 'vfolder.created' AND owner_id = :id"
         " AND data ->> 'name' = 'copy'",
         id=living.people.colleague.user_id,
     )
-    assert told == 1
+    assert notifications == 1
     await limit(living.database, "user", folders=2)
     refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
-    assert said(refused) == (409, "quota.folders")
+    assert status_and_code(refused) == (409, "quota.folders")
     assert "colleague@example.org has 2 of 2" in refused.json()["detail"]
 
 
@@ -293,12 +306,15 @@ async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api,
         ("/vfolders/data/clone", {"name": "copy"}),
     ):
         code = "vfolder.name_taken" if "clone" in path else "vfolder.busy"
-        assert said(await user.post(path, body)) == (409, code), path
-    assert said(await user.post("/vfolders/copy/trash")) == (409, "vfolder.state")
+        assert status_and_code(await user.post(path, body)) == (409, code), path
+    assert status_and_code(await user.post("/vfolders/copy/trash")) == (409, "vfolder.state")
     files = await files_of(living, copy["id"])
     task = copy["task"]["id"]
     for who in (stranger, await living.as_("colleague")):
-        assert said(await who.post(f"/vfolder-tasks/{task}/cancel")) == (404, "vfolder_task.not_found")
+        assert status_and_code(await who.post(f"/vfolder-tasks/{task}/cancel")) == (
+            404,
+            "vfolder_task.not_found",
+        )
     for _ in range(2):
         assert (await user.post(f"/vfolder-tasks/{task}/cancel")).status_code == 200
     assert (await ended(user, task))["state"] == "cancelled"
@@ -321,13 +337,13 @@ async def test_who_has_a_folder_sees_and_ends_what_others_do_with_it(api: Api):
         await colleague.ask("PUT", f"/vfolders/{ref}/content", params={"path": "a"}, content=b"x")
     out = {"paths": ["a"], "folder": own["id"], "to": "copies"}
     into = {"paths": ["a"], "folder": data["id"], "to": "copies"}
-    asked = [
+    started = [
         (await colleague.post(f"/vfolders/{data['id']}/files/copy", out)).json(),
         (await colleague.post(f"/vfolders/{own['id']}/files/copy", into)).json(),
         (await colleague.post(f"/vfolders/{data['id']}/clone", {"name": "clone"})).json()["task"],
     ]
     theirs = (await owner.post("/vfolders/data/files/copy", {"paths": ["a"], "to": "copies"})).json()["id"]
-    tasks = [each["id"] for each in asked]
+    tasks = [each["id"] for each in started]
     listed = (await owner.get("/vfolder-tasks", params={"folder": data["id"]})).json()["items"]
     assert {each["id"] for each in listed} == {*tasks, theirs}
     seen = (await colleague.get("/vfolder-tasks", params={"folder": data["id"]})).json()["items"]
@@ -337,9 +353,12 @@ async def test_who_has_a_folder_sees_and_ends_what_others_do_with_it(api: Api):
         for verb in ("", "/cancel"):
             stranger = await api.as_("stranger")
             answer = await (stranger.post if verb else stranger.get)(f"/vfolder-tasks/{task}{verb}")
-            assert said(answer) == (404, "vfolder_task.not_found")
+            assert status_and_code(answer) == (404, "vfolder_task.not_found")
         assert (await owner.post(f"/vfolder-tasks/{task}/cancel")).status_code == 200
-    assert said(await colleague.post(f"/vfolder-tasks/{theirs}/cancel")) == (404, "vfolder_task.not_found")
+    assert status_and_code(await colleague.post(f"/vfolder-tasks/{theirs}/cancel")) == (
+        404,
+        "vfolder_task.not_found",
+    )
     async with api.database.transaction() as tx:
         cancelled = await tx.execute(text("SELECT id FROM vfolder_tasks WHERE cancel"))
         assert set(cancelled.scalars()) == set(tasks)
@@ -349,9 +368,9 @@ async def test_a_cancelled_move_leaves_the_folder_where_it_was(living: Api, slow
     user = await living.as_("user")
     second = await second_host(living, tmp_path_factory.mktemp("second"))
     made = await folder(user, host="local")
-    asked = await user.post("/vfolders/data/move", {"host": "second"})
-    assert asked.status_code == 200, asked.text
-    moving = asked.json()
+    answer = await user.post("/vfolders/data/move", {"host": "second"})
+    assert answer.status_code == 200, answer.text
+    moving = answer.json()
     assert (moving["state"], moving["host"]["name"]) == ("MOVING", "local")
     there = await backend(living, second)
     place = FolderLocation(f"user-{living.people.user.user_id}", made["id"])
@@ -420,7 +439,10 @@ async def test_a_copy_that_does_not_fit_says_so_and_can_only_be_deleted(
     await eventually(lambda: not files.parent.exists())
     assert (await ended(user, copy["task"]["id"]))["problem"] == "The storage host local is full."
     refused = await user.post("/vfolders/copy/trash")
-    assert (said(refused), refused.json()["hint"]) == ((409, "vfolder.state"), "Delete it for good.")
+    assert (status_and_code(refused), refused.json()["hint"]) == (
+        (409, "vfolder.state"),
+        "Delete it for good.",
+    )
     removal = (await user.delete("/vfolders/copy?name=copy")).json()
     assert (await ended(user, removal["id"]))["state"] == "done"
     assert ("vfolder.create", "copy") in [row[:2] for row in await trail(living)]

@@ -63,8 +63,8 @@ class Tree:
     def copy(self, path: str, into: "Tree", to: str, name: str, clash: str) -> None:
         into.make_directory(to)
         copy = {inner: self.at[inner] for inner in self._of(path)}
-        wanted = f"{to}/{name or _name(path)}".lstrip("/")
-        got = into._place(self.at[path] is None, wanted, clash)
+        target = f"{to}/{name or _name(path)}".lstrip("/")
+        got = into._place(self.at[path] is None, target, clash)
         into._put({inner.removeprefix(path): content for inner, content in copy.items()}, got)
 
     def require(self, path: str) -> None:
@@ -83,7 +83,7 @@ class Tree:
         inner = [each for each in self.at if _above(each) == path]
         return {_name(each): "directory" if self.at[each] is None else "file" for each in inner}
 
-    def _place(self, whole: bool, to: str, clash: str) -> str:
+    def _place(self, is_directory: bool, to: str, clash: str) -> str:
         """Where something comes to be. whole: it is a directory."""
         if to not in self.at:
             return to
@@ -91,7 +91,7 @@ class Tree:
             return self._numbered(to)
         there = self.at[to]
         empty = there is None and not any(each.startswith(f"{to}/") for each in self.at)
-        if clash == "refuse" or not (empty if whole else there is not None):
+        if clash == "refuse" or not (empty if is_directory else there is not None):
             raise No(EXISTS)
         return to
 

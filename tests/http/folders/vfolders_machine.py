@@ -94,7 +94,7 @@ class Machine(RuleBasedStateMachine):
             self.changed = list(self.folders)[data.draw(st.integers(0, len(self.folders) - 1))]
         return self.changed
 
-    def asked(self, ref: str, person: str) -> tuple[Folder, str]:
+    def folder_and_person(self, ref: str, person: str) -> tuple[Folder, str]:
         """The folder, and who asks."""
         folder = self.folders[ref]
         return folder, folder.owner if person == "owner" else person
@@ -149,8 +149,8 @@ class Files(Machine):
                 return self.world.ask(
                     asker, "PUT", f"{files}/content", params={"path": path}, content=content
                 )
-            told = {"path": path, "clash": clash}
-            metadata = ",".join(f"{key} {base64.b64encode(told[key].encode()).decode()}" for key in told)
+            upload = {"path": path, "clash": clash}
+            metadata = ",".join(f"{key} {base64.b64encode(upload[key].encode()).decode()}" for key in upload)
             headers = {
                 "Tus-Resumable": "1.0.0",
                 "Upload-Length": str(len(content)),
@@ -199,7 +199,7 @@ class Files(Machine):
         if ref is None or target is None:
             return
         self.files_only, self.changed = True, target
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         goal = {"rename_to": f"{to}/{name}".lstrip("/")} if name else {"to": to}
         body = {"paths": [path], "folder": target, "clash": clash, **goal}
         answer = self.world.ask(person, "POST", f"/vfolders/{ref}/files/copy", body)
@@ -246,11 +246,11 @@ class Files(Machine):
             self.no(answer, *refusal)
             return
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
-            found = {
+            contents = {
                 each.filename.partition("/")[2].rstrip("/"): None if each.is_dir() else archive.read(each)
                 for each in archive.infolist()
             }
-        assert found == {"": None, **folder.tree.at}
+        assert contents == {"": None, **folder.tree.at}
 
     def listed(self, ref: str, path: str) -> None:
         """Its owner sees in a directory what is there."""
@@ -275,7 +275,7 @@ class Files(Machine):
         if ref is None:
             return
         self.files_only = True
-        folder, person = self.asked(ref, person)
+        folder, person = self.folder_and_person(ref, person)
         answer = ask(f"/vfolders/{ref}", person)
         if refusal := folder.refusal(person, needed):
             self.no(answer, *refusal)

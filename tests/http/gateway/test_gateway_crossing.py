@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import ClientPayloadError, web
-from gateway_kit import KEY, Gate, gate, said
+from gateway_kit import KEY, Gate, gate, head_of
 from people import stops_growing
 
 from carrel.apps import service as apps
@@ -247,7 +247,7 @@ async def test_slow_reader_slows_the_app_and_costs_no_memory(gate: Gate, length:
     host, cookie = gate.host(session), await gate.cookie(session)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     reader, writer = await gate.speak(f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode())
-    assert (await said(reader)).startswith(b"HTTP/1.1 200")
+    assert (await head_of(reader)).startswith(b"HTTP/1.1 200")
 
     assert await stops_growing(lambda: sent) < 60, "MiB, most of them in the kernel"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024, "KiB"
@@ -258,7 +258,7 @@ async def test_client_that_leaves_ends_the_apps_work(gate: Gate) -> None:
     ended = asyncio.Event()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await said(reader)
+        await head_of(reader)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n")
         assert await reader.read() == b""
         ended.set()
@@ -266,7 +266,7 @@ async def test_client_that_leaves_ends_the_apps_work(gate: Gate) -> None:
     session = await gate.session(await gate.raw_app(handle))
     host, cookie = gate.host(session), await gate.cookie(session)
     reader, writer = await gate.speak(f"GET / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode())
-    assert b"chunked" in await said(reader)
+    assert b"chunked" in await head_of(reader)
     assert await reader.readexactly(14) == b"9\r\ndata: 1\n\n\r\n", "events pass at once"
     writer.close()
     await asyncio.wait_for(ended.wait(), 10)
@@ -274,15 +274,15 @@ async def test_client_that_leaves_ends_the_apps_work(gate: Gate) -> None:
 
 async def scripted(gate: Gate, *answers: bytes) -> tuple[int, list[bytes]]:
     """An app that gives each connection's first request the next answer and hangs up; and what it was asked."""
-    asked: list[bytes] = []
+    requests: list[bytes] = []
     left = list(answers)
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await said(reader))
+        requests.append(await head_of(reader))
         writer.write(left.pop(0))
         await writer.drain()
 
-    return await gate.raw_app(handle), asked
+    return await gate.raw_app(handle), requests
 
 
 @pytest.mark.parametrize(
@@ -298,11 +298,11 @@ async def scripted(gate: Gate, *answers: bytes) -> tuple[int, list[bytes]]:
     ],
 )
 async def test_app_that_makes_no_sense_is_a_page(gate: Gate, answer: bytes, code: str) -> None:
-    port, asked = await scripted(gate, answer)
+    port, requests = await scripted(gate, answer)
     session = await gate.session(port)
     got = await gate.get(session, cookie=await gate.cookie(session))
     assert (got.status, got.headers["X-Carrel-Error"]) == (502, code)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -335,13 +335,13 @@ async def test_bytes_after_an_answer_never_become_part_of_another(gate: Gate, fi
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
         connections += 1
-        await said(reader)
+        await head_of(reader)
         if connections > 1:
             writer.write(honest)
             return
         # The end of the forgery waits until somebody asks again on this connection.
         writer.write(first + forged[:20])
-        await said(reader)
+        await head_of(reader)
         writer.write(forged[20:])
 
     session = await gate.session(await gate.raw_app(handle))
@@ -367,37 +367,37 @@ async def test_answer_without_a_length_ends_with_its_connection(gate: Gate) -> N
 
 async def stale(gate: Gate) -> tuple[int, list[bytes]]:
     """An app that keeps a connection open for one answer and drops it when it is asked again."""
-    asked: list[bytes] = []
+    requests: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await said(reader))
+        requests.append(await head_of(reader))
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        asked.append(await said(reader))
+        requests.append(await head_of(reader))
 
-    return await gate.raw_app(handle), asked
+    return await gate.raw_app(handle), requests
 
 
 async def test_stale_connection_is_not_the_clients_trouble(gate: Gate) -> None:
-    port, asked = await stale(gate)
+    port, requests = await stale(gate)
     session = await gate.session(port)
     cookie = await gate.cookie(session)
     for _ in range(3):
         assert (await gate.get(session, cookie=cookie)).body == b"ok"
-    assert len(asked) > 3, "at least one was asked twice"
+    assert len(requests) > 3, "at least one was asked twice"
 
 
 async def test_what_may_not_be_repeated_is_never_sent_twice(gate: Gate) -> None:
-    port, asked = await stale(gate)
+    port, requests = await stale(gate)
     session = await gate.session(port)
     cookie = await gate.cookie(session)
     for number in range(3):
         assert (await gate.get(session, f"/{number}", cookie=cookie, method="POST")).body == b"ok"
-    assert [head.split()[1] for head in asked] == [b"/0", b"/1", b"/2"]
+    assert [head.split()[1] for head in requests] == [b"/0", b"/1", b"/2"]
 
 
 async def test_client_may_wait_for_leave_to_send_its_body(gate: Gate) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        assert b"100-continue" in await said(reader)
+        assert b"100-continue" in await head_of(reader)
         writer.write(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
         assert await reader.readexactly(4) == b"body"
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -408,10 +408,10 @@ async def test_client_may_wait_for_leave_to_send_its_body(gate: Gate) -> None:
         f"POST / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n"
         "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n".encode()
     )
-    assert b"103 Early Hints" in await said(reader)
-    assert b"100 Continue" in await said(reader)
+    assert b"103 Early Hints" in await head_of(reader)
+    assert b"100 Continue" in await head_of(reader)
     writer.write(b"body")
-    assert (await said(reader)).startswith(b"HTTP/1.1 200 OK")
+    assert (await head_of(reader)).startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_early_answer_reaches_a_client_that_still_sends(gate: Gate) -> None:
@@ -423,7 +423,7 @@ async def test_early_answer_reaches_a_client_that_still_sends(gate: Gate) -> Non
     reader, writer = await gate.speak(
         f"POST / HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nContent-Length: 1000000\r\n\r\nabc".encode()
     )
-    assert (await said(reader)).startswith(b"HTTP/1.1 413 Too Large")
+    assert (await head_of(reader)).startswith(b"HTTP/1.1 413 Too Large")
     writer.close()
 
 

@@ -137,21 +137,21 @@ async def test_websockets_are_open_until_they_close(gate: Gate, scrape):  # type
             assert 50_000 < passed < 60_000, direction
 
     async def closed() -> bool:
-        found = await scrape()
+        metrics = await scrape()
         return (
-            found.value("carrel_gateway_websockets_open") == 0
-            and found.value("carrel_gateway_connections_open", side="app") == 0
+            metrics.value("carrel_gateway_websockets_open") == 0
+            and metrics.value("carrel_gateway_connections_open", side="app") == 0
         )
 
     await eventually(closed)
 
 
 async def test_a_client_that_leaves_early_is_counted(gate: Gate, scrape):  # type: ignore[no-untyped-def]
-    asked = asyncio.Event()
+    received = asyncio.Event()
 
     async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        asked.set()
+        received.set()
         await reader.read()
 
     session = await gate.session(await gate.raw_app(wait))
@@ -161,7 +161,7 @@ async def test_a_client_that_leaves_early_is_counted(gate: Gate, scrape):  # typ
     _, writer = await gate.speak(
         f"GET / HTTP/1.1\r\nHost: {gate.host(session)}\r\nCookie: {cookie}\r\n\r\n".encode()
     )
-    await asked.wait()
+    await received.wait()
     writer.close()
 
     async def counted() -> bool:

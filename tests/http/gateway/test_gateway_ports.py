@@ -253,8 +253,8 @@ async def test_port_of_another_program_is_left_out(world: World) -> None:
 
     async def closed() -> list[int]:
         async with world.database.transaction() as tx:
-            found = await tx.execute(text("SELECT port FROM app_ports WHERE session_id = ''"))
-            return list(found.scalars())
+            rows = await tx.execute(text("SELECT port FROM app_ports WHERE session_id = ''"))
+            return list(rows.scalars())
 
     async def none_closed() -> bool:
         return not await closed()

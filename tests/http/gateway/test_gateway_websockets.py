@@ -8,7 +8,7 @@ import re
 
 import pytest
 from aiohttp import WSMsgType, web
-from gateway_kit import Gate, gate, said
+from gateway_kit import Gate, gate, head_of
 from people import stops_growing
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -31,9 +31,9 @@ async def echo(request: web.Request) -> web.StreamResponse:
 
 def agreement(request: bytes) -> bytes:
     """What an app answers to agree to a WebSocket (RFC 6455, 4.2.2)."""
-    found = re.search(rb"(?i)sec-websocket-key: (\S+)", request)
-    assert found
-    accept = base64.b64encode(hashlib.sha1(found[1] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+    match = re.search(rb"(?i)sec-websocket-key: (\S+)", request)
+    assert match
+    accept = base64.b64encode(hashlib.sha1(match[1] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
     head = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     return head + b"Sec-WebSocket-Accept: " + accept + b"\r\n\r\n"
 
@@ -103,7 +103,7 @@ async def test_client_that_leaves_closes_the_apps_side(gate: Gate, politely: boo
 
 async def test_what_the_app_says_with_its_agreement_is_not_lost(gate: Gate) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(agreement(await said(reader)) + b"\x81\x05early")
+        writer.write(agreement(await head_of(reader)) + b"\x81\x05early")
         await reader.read()
 
     async with await dial(gate, await gate.raw_app(handle)) as socket:
@@ -143,7 +143,7 @@ async def test_end_that_does_not_read_holds_the_other_back(gate: Gate) -> None:
 
 async def test_app_that_does_not_read_holds_the_client_back(gate: Gate) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(agreement(await said(reader)))
+        writer.write(agreement(await head_of(reader)))
         await asyncio.Event().wait()
 
     sent = 0

@@ -17,10 +17,10 @@ SENT = {"Accept-Encoding": "br, gzip"}
 @pytest.fixture
 async def user(api: Api) -> Caller:
     """Somebody with enough sessions for a list of more than 1 KiB."""
-    found = await api.as_("user")
+    caller = await api.as_("user")
     for _ in range(5):
-        await found.start()
-    return found
+        await caller.start()
+    return caller
 
 
 async def raw(who: Caller, path: str, **headers: str) -> tuple[dict[str, str], bytes]:

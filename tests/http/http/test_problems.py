@@ -139,14 +139,14 @@ async def test_a_rule_is_told_in_words(api: Api):
 
 async def test_a_nul_is_refused_wherever_it_is(api: Api):
     user = await api.as_("user")
-    asked = [
+    answers = [
         await user.get("/sessions?q=%00"),
         await user.get("/sessions/a%00b"),
         await user.try_start(env={"A": "a\0b"}),
         await user.post("/auth/login", {"email": "\0", "password": "x"}),
         await user.delete("/keypairs/%00"),
     ]
-    for answer in asked:
+    for answer in answers:
         require_problem(answer, 422, "invalid.text")
     lonely = b'{"image":"debian:12","slots":{"cpu":100,"mem":67108864},"env":{"A":"\\ud800"}}'
     answer = await user.ask("POST", "/sessions", content=lonely, headers=JSON)

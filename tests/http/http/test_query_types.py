@@ -10,14 +10,14 @@ LENIENT = {"boolean": ("0", "1", "off", "True", " true"), "integer": ("5.0", "+5
 
 def typed_parameters() -> list[tuple[str, str, str]]:
     """Path, parameter and type of what routes that read take as a boolean or an integer."""
-    found = []
+    parameters = []
     for path, operations in document()["paths"].items():
         for parameter in operations.get("get", {}).get("parameters", []):
             schema = parameter["schema"]
             for each in (schema, *schema.get("anyOf", [])):
                 if parameter["in"] == "query" and each.get("type") in LENIENT:
-                    found.append((path, parameter["name"], each["type"]))
-    return found
+                    parameters.append((path, parameter["name"], each["type"]))
+    return parameters
 
 
 @pytest.mark.parametrize(("path", "name", "kind"), typed_parameters())

@@ -5,7 +5,7 @@ import asyncio
 from databases import scalar
 from installation import Api, Caller
 from limit_kit import limit
-from people_kit import domain_admin, officer, project_admin, said
+from people_kit import domain_admin, officer, project_admin, status_and_code
 from session_kit import SMALL
 from sqlalchemy import text
 
@@ -46,14 +46,14 @@ async def test_a_policy_is_made_changed_copied_and_removed(api: Api):
     assert copied.status_code == 201, copied.text
     assert copied.json()["limits"] == changed.json()["limits"]
     assert (await admin.delete("/policies/copy")).status_code == 204
-    assert said(await admin.get("/policies/copy")) == (404, "policy.not_found")
+    assert status_and_code(await admin.get("/policies/copy")) == (404, "policy.not_found")
     async with api.database.transaction() as tx:
         rows = await tx.execute(
             text("SELECT action, object_name FROM audit WHERE object_kind = 'policy' ORDER BY id")
         )
         written = [tuple(row) for row in rows]
-        told = await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'policy' ORDER BY id"))
-        kinds = list(told.scalars())
+        kind_rows = await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'policy' ORDER BY id"))
+        kinds = list(kind_rows.scalars())
     assert written == [
         ("policy.create", "small"),
         ("policy.update", "small"),
@@ -70,7 +70,7 @@ async def test_a_policy_names_storage_hosts_that_there_are(api: Api):
         await admin.post("/policies", {"kind": "keypair", "name": "x", "limits": misspelt}),
         await admin.patch("/policies/default-keypair", {"limits": {"storage_hosts": ["nonesuch"]}}),
     ):
-        assert said(refused) == (404, "storage_host.not_found")
+        assert status_and_code(refused) == (404, "storage_host.not_found")
         assert refused.json()["field"] == "limits.storage_hosts"
         assert "carrel storage-host ls" in refused.json()["hint"]
     policy = await made(admin, storage_hosts=["local"])
@@ -108,11 +108,14 @@ async def test_every_limit_is_written_out_and_makes_sense(api: Api):
     wrong = await admin.post(
         "/policies", {"kind": "project", "name": "odd", "limits": {**PROJECT, "slots": {}}}
     )
-    assert said(wrong) == (422, "policy.no_such_limit")
+    assert status_and_code(wrong) == (422, "policy.no_such_limit")
     assert wrong.json()["hint"] == "It has folders, folder_bytes."
     await made(admin, "project", "folders")
     wrong = await admin.patch("/policies/folders", {"limits": {"sessions": 1}})
-    assert (said(wrong), wrong.json()["field"]) == ((422, "policy.no_such_limit"), "limits.sessions")
+    assert (status_and_code(wrong), wrong.json()["field"]) == (
+        (422, "policy.no_such_limit"),
+        "limits.sessions",
+    )
     assert (await admin.patch("/policies/folders", {"limits": {"folders": None}})).status_code == 422
     await made(admin, "user", "people")
     assert (await admin.patch("/policies/people", {"limits": {"slots": {"cup": 1}}})).status_code == 422
@@ -130,7 +133,7 @@ async def test_names_are_unique_for_each_kind_and_then_ids_tell_them_apart(api: 
     assert (refused.json()["code"], refused.json()["field"]) == ("policy.name_taken", "name")
     other = await made(admin, "project", "lab")
     twice = await admin.get("/policies/lab")
-    assert said(twice) == (409, "policy.ambiguous")
+    assert status_and_code(twice) == (409, "policy.ambiguous")
     assert other["id"] in twice.json()["details"]["ids"]
     assert (await admin.get(f"/policies/{other['id']}")).json()["kind"] == "project"
 
@@ -166,11 +169,14 @@ async def test_a_policy_that_somebody_has_and_the_default_ones_stay(api: Api):
             assert given.status_code == 200, given.text
             assert given.json()["used_by"] == {**dict.fromkeys(policy["used_by"], 0), field: 1}
         refused = await admin.delete(f"/policies/{policy['id']}")
-        assert (said(refused), refused.json()["details"]["used_by"][field]) == ((409, "policy.in_use"), 1)
+        assert (status_and_code(refused), refused.json()["details"]["used_by"][field]) == (
+            (409, "policy.in_use"),
+            1,
+        )
         back = await admin.ask("PUT", f"/policies/default-{kind}/holders", json={field: [ref]})
         assert back.status_code == 200, back.text
         assert (await admin.delete(f"/policies/{policy['id']}")).status_code == 204
-        assert said(await admin.delete(f"/policies/default-{kind}")) == (409, "policy.default")
+        assert status_and_code(await admin.delete(f"/policies/default-{kind}")) == (409, "policy.default")
     written = await scalar(api.database, "SELECT count(*) FROM audit WHERE action = 'policy.assign'")
     assert written == 8, "what changed nothing is not written down"
 
@@ -233,10 +239,17 @@ async def test_who_may_see_change_and_give_policies(api: Api):
         ("GET", "/metrics", None),
     ):
         for who in (head, lead, user):
-            assert said(await who.ask(method, path, json=body)) == (403, "policy.forbidden"), (method, path)
+            assert status_and_code(await who.ask(method, path, json=body)) == (403, "policy.forbidden"), (
+                method,
+                path,
+            )
     assert (await head.get(place)).status_code == 200
     for who in (lead, user):
-        assert said(await who.get(place)) == said(await who.get("/policies")) == (403, "policy.forbidden")
+        assert (
+            status_and_code(await who.get(place))
+            == status_and_code(await who.get("/policies"))
+            == (403, "policy.forbidden")
+        )
         assert (await who.get("/policies/mine")).status_code == 200
     give = f"{place}/holders"
     assert (await head.ask("PUT", give, json={"users": ["user@example.org"]})).status_code == 200
@@ -250,8 +263,8 @@ async def test_who_may_see_change_and_give_policies(api: Api):
         ({"users": ["admin@example.org"]}, (403, "user.ranks_higher")),
         ({"projects": [api.people.project]}, (422, "policy.other_kind")),
     ):
-        assert said(await head.ask("PUT", give, json=body)) == expected, body
-    assert said(await user.ask("PUT", give, json={"users": ["user@example.org"]})) == (
+        assert status_and_code(await head.ask("PUT", give, json=body)) == expected, body
+    assert status_and_code(await user.ask("PUT", give, json={"users": ["user@example.org"]})) == (
         403,
         "policy.forbidden",
     )
@@ -261,7 +274,7 @@ async def test_a_list_that_names_one_whom_there_is_not_changes_nobody(api: Api):
     admin = await api.as_("superadmin")
     policy = await made(admin, "user", "lab")
     body = {"users": ["colleague@example.org", "nobody@example.org", "user@example.org"]}
-    assert said(await admin.ask("PUT", f"/policies/{policy['id']}/holders", json=body)) == (
+    assert status_and_code(await admin.ask("PUT", f"/policies/{policy['id']}/holders", json=body)) == (
         404,
         "user.not_found",
     )
@@ -279,7 +292,7 @@ async def test_purged_users_keep_no_policy_in_use(api: Api):
     assert (await admin.delete("/policies/lab")).status_code == 204
     assert gone.actor
     late = await admin.ask("PUT", "/policies/default-user/holders", json={"users": [gone.actor.user_id]})
-    assert said(late) == (409, "user.purged")
+    assert status_and_code(late) == (409, "user.purged")
 
 
 async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
@@ -325,7 +338,7 @@ async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
     assert await over("/domains/abroad", {"ceilings": {"cpu": 0}}) == [], "nobody holds anything there"
     assert (await admin.get("/policies/default-user")).json()["limits"]["sessions"] == "unlimited"
     wrong = await admin.post("/policies/default-project/over", {"limits": {"sessions": 1}})
-    assert said(wrong) == (422, "policy.no_such_limit")
+    assert status_and_code(wrong) == (422, "policy.no_such_limit")
 
 
 async def test_who_waits_for_too_much_would_be_over_too(api: Api):
@@ -335,16 +348,17 @@ async def test_who_waits_for_too_much_would_be_over_too(api: Api):
         await who.start()
     key = (await user.get("/keypairs")).json()["items"][0]["access_key"]
     tight = {"pending_sessions": 1, "pending_slots": {"cpu": SMALL["cpu"], "*": "unlimited"}}
-    found = (await admin.post("/policies/default-keypair/over", {"limits": tight})).json()["items"]
+    exceeded = (await admin.post("/policies/default-keypair/over", {"limits": tight})).json()["items"]
     assert [
-        (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"]) for one in found
+        (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"])
+        for one in exceeded
     ] == [
         ("keypair", key, "cpu", SMALL["cpu"], 2 * SMALL["cpu"], True),
         ("keypair", key, "sessions", 1, 2, True),
     ]
     none = {"pending_sessions": 0}
-    found = (await admin.post("/policies/default-keypair/over", {"limits": none})).json()["items"]
-    assert {(one["scope"], one["id"]) for one in found} == {
+    exceeded = (await admin.post("/policies/default-keypair/over", {"limits": none})).json()["items"]
+    assert {(one["scope"], one["id"]) for one in exceeded} == {
         ("keypair", key),
         ("sign_in", api.people.user.user_id),
     }

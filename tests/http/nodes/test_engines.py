@@ -6,7 +6,7 @@ import pytest
 from databases import sql
 from installation import Api, Caller
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.core.errors import Conflict
@@ -24,8 +24,8 @@ _EVERYTHING = """
     UNION ALL SELECT data::text FROM events"""
 
 
-async def added(admin: Caller, **wanted: object) -> dict[str, Any]:
-    answer = await admin.post("/engines", {**FAKE, **wanted})
+async def added(admin: Caller, **fields: object) -> dict[str, Any]:
+    answer = await admin.post("/engines", {**FAKE, **fields})
     assert answer.status_code == 201, answer.text
     return answer.json()  # type: ignore[no-any-return]
 
@@ -45,7 +45,7 @@ async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api
     assert (made["kind"], made["kind_title"]) == ("fake", "Fake")
     assert (await admin.get("/engines/second")).json() == made
     assert [one["name"] for one in (await admin.get("/engines")).json()["items"]] == ["local", "second"]
-    assert said(await admin.post("/engines", FAKE)) == (409, "engine.name_taken")
+    assert status_and_code(await admin.post("/engines", FAKE)) == (409, "engine.name_taken")
     async with api.database.transaction() as tx:
         kept = "".join((await tx.execute(text(_EVERYTHING))).scalars())
         kinds = (
@@ -57,14 +57,14 @@ async def test_an_engine_is_added_shown_without_its_secrets_and_written_down(api
 
 async def test_what_is_wrong_with_an_engine_is_said_and_nothing_is_added(api: Api):
     admin = await api.as_("superadmin")
-    for wanted, answer in (
+    for fields, answer in (
         ({"kind": "none"}, (422, "plugin.kind_unknown")),
         ({"settings": {"nodes": 0}}, (422, "plugin.setting_invalid")),
         ({"settings": {"color": "red"}}, (422, "plugin.setting_invalid")),
         ({"kind": "docker", "settings": {"url": "unix:///nowhere.sock"}}, (503, "engine.unreachable")),
         ({"name": "Two Words"}, (422, "invalid.request")),
     ):
-        assert said(await admin.post("/engines", {**FAKE, **wanted})) == answer, wanted
+        assert status_and_code(await admin.post("/engines", {**FAKE, **fields})) == answer, fields
     assert len((await admin.get("/engines")).json()["items"]) == 1
 
 
@@ -74,24 +74,30 @@ async def test_secrets_stay_until_something_else_changes_and_are_given_again_the
     renamed = (await admin.patch("/engines/second", {"name": "other"})).json()
     assert (renamed["name"], renamed["secrets"]) == ("other", ["password"])
     refused = await admin.patch("/engines/other", {"settings": {"nodes": 3}})
-    assert (said(refused), refused.json()["field"]) == ((422, "engine.secrets_again"), "settings.password")
+    assert (status_and_code(refused), refused.json()["field"]) == (
+        (422, "engine.secrets_again"),
+        "settings.password",
+    )
     changed = (await admin.patch("/engines/other", {"settings": {"nodes": 3, "password": None}})).json()
     assert (changed["settings"], changed["secrets"]) == ({"nodes": 3}, [])
-    assert said(await admin.patch("/engines/other", {"name": "local"})) == (409, "engine.name_taken")
+    assert status_and_code(await admin.patch("/engines/other", {"name": "local"})) == (
+        409,
+        "engine.name_taken",
+    )
 
 
 async def test_the_local_engine_stays_where_the_start_found_it(api: Api):
     admin = await api.as_("superadmin")
     refused = await admin.patch("/engines/local", {"settings": {"url": "unix:///elsewhere.sock"}})
-    assert said(refused) == (409, "engine.local")
-    assert said(await admin.delete("/engines/local")) == (409, "engine.local")
+    assert status_and_code(refused) == (409, "engine.local")
+    assert status_and_code(await admin.delete("/engines/local")) == (409, "engine.local")
     assert (await admin.patch("/engines/local", {"name": "here"})).json()["local"] is True
 
 
 def test_of_many_nodes_with_one_name_a_few_are_hinted_at():
-    found = [Node(id=NodeId(f"node{number}"), name="rack") for number in range(7)]
+    namesakes = [Node(id=NodeId(f"node{number}"), name="rack") for number in range(7)]
     with pytest.raises(Conflict) as refused:
-        nodes.the_one(found, "rack")
+        nodes.the_one(namesakes, "rack")
     assert refused.value.hint.endswith("id: node0, node1, node2, node3, node4 ...")
     assert len(refused.value.details["nodes"]) == 7
 
@@ -99,11 +105,11 @@ def test_of_many_nodes_with_one_name_a_few_are_hinted_at():
 async def test_a_check_says_what_answers_and_what_does_not(api: Api):
     admin = await api.as_("superadmin")
     await added(admin)
-    found = (await admin.post("/engines/second/check")).json()
-    assert (found["ok"], found["nodes"]) == (True, ["fake-1", "fake-2"])
+    result = (await admin.post("/engines/second/check")).json()
+    assert (result["ok"], result["nodes"]) == (True, ["fake-1", "fake-2"])
     api.engine.world.go_away()
-    found = (await admin.post("/engines/local/check")).json()
-    assert (found["ok"], found["sentence"]) == (False, "The fake engine does not respond.")
+    result = (await admin.post("/engines/local/check")).json()
+    assert (result["ok"], result["sentence"]) == (False, "The fake engine does not respond.")
 
 
 async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch):
@@ -116,8 +122,8 @@ async def test_a_check_makes_a_connection_of_its_own(api: Api, monkeypatch: pyte
         raise EngineUnavailable("Its socket is gone.")
 
     monkeypatch.setattr(Engines, "connected", refused)
-    found = (await admin.post("/engines/second/check")).json()
-    assert (found["ok"], found["sentence"]) == (False, "Its socket is gone.")
+    result = (await admin.post("/engines/second/check")).json()
+    assert (result["ok"], result["sentence"]) == (False, "Its socket is gone.")
 
 
 async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_goes_when_it_is_empty(
@@ -135,12 +141,12 @@ async def test_an_engine_that_is_added_while_everything_runs_takes_sessions_and_
     shown = await living.until(user, session["id"], "RUNNING")
     assert shown["node"] == "fake-1"
     assert (await admin.get("/nodes/fake-1@second")).json()["engine"]["name"] == "second"
-    assert said(await admin.delete("/engines/second")) == (409, "engine.in_use")
+    assert status_and_code(await admin.delete("/engines/second")) == (409, "engine.in_use")
     await user.delete(f"/sessions/{session['id']}")
     await living.until(user, session["id"], "TERMINATED")
     assert (await admin.delete("/engines/second")).status_code == 204
-    assert said(await admin.get("/engines/second")) == (404, "engine.not_found")
-    assert said(await admin.get("/nodes/fake-1")) == (404, "node.not_found")
+    assert status_and_code(await admin.get("/engines/second")) == (404, "engine.not_found")
+    assert status_and_code(await admin.get("/nodes/fake-1")) == (404, "node.not_found")
     async with living.database.transaction() as tx:
         left = await tx.execute(
             text("SELECT state, forgotten_at IS NOT NULL FROM nodes WHERE name = 'fake-1'")
@@ -189,6 +195,6 @@ async def test_a_name_that_nodes_of_two_engines_have_must_say_which(living: Api)
 
     assert await eventually(there)
     await sql(living.database, "UPDATE nodes SET name = 'local' WHERE name = 'fake-1'")
-    assert said(await admin.get("/nodes/local")) == (409, "node.ambiguous")
+    assert status_and_code(await admin.get("/nodes/local")) == (409, "node.ambiguous")
     assert (await admin.get("/nodes/local@second")).json()["engine"]["name"] == "second"
     assert (await admin.get("/nodes/local@local")).json()["engine"]["name"] == "local"

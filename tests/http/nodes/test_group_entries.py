@@ -3,7 +3,7 @@
 import asyncio
 
 from installation import Api
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 
@@ -21,7 +21,7 @@ async def test_single_ones_are_let_in_and_shut_out_and_the_others_stay(api: Api)
     again = await admin.patch("/groups/default/access", {"users": {people.user.user_id: True}})
     assert again.json()["access"] == access, "once is enough"
     unknown = await admin.patch("/groups/default/access", {"users": {"nobody@example.org": False}})
-    assert said(unknown) == (404, "user.not_found")
+    assert status_and_code(unknown) == (404, "user.not_found")
     async with api.database.transaction() as tx:
         [written] = await tx.execute(
             text("SELECT details FROM audit WHERE action = 'group.update' OFFSET 1 LIMIT 1")

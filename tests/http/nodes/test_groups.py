@@ -7,7 +7,7 @@ import pytest
 from installation import Api
 from node_kit import join, machine
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.events import service as events
@@ -58,7 +58,7 @@ async def test_a_group_is_made_shown_changed_and_removed(api: Api):
     assert changed.json() == {**made.json(), **changes}
     assert (await admin.get(f"/groups/{made.json()['id']}")).json() == changed.json()
     assert (await admin.delete("/groups/GPU")).status_code == 204
-    assert said(await admin.get("/groups/GPU")) == (404, "group.not_found")
+    assert status_and_code(await admin.get("/groups/GPU")) == (404, "group.not_found")
     async with api.database.transaction() as tx:
         written = [
             tuple(row)
@@ -66,10 +66,10 @@ async def test_a_group_is_made_shown_changed_and_removed(api: Api):
                 text("SELECT action, details -> 'before' FROM audit WHERE object_kind = 'group' ORDER BY id")
             )
         ]
-        told = (
+        kinds = (
             await tx.execute(text("SELECT kind FROM events WHERE object_kind = 'group' ORDER BY id"))
         ).scalars()
-        assert told.all() == ["group.created", "group.updated", "group.removed"]
+        assert kinds.all() == ["group.created", "group.updated", "group.removed"]
     assert [action for action, _ in written] == ["group.create", "group.update", "group.remove"]
     assert written[1][1] == {
         "placement": "dispersed",
@@ -151,25 +151,33 @@ async def test_access_and_weights_are_replaced_as_a_whole_and_shown_to_administr
     shown = (await admin.ask("PUT", "/groups/default/access", json={"users": []})).json()
     assert shown["access"] == {"domains": [], "projects": [], "users": []}
     unknown = await admin.ask("PUT", "/groups/default/access", json={"users": ["nobody@example.org"]})
-    assert said(unknown) == (404, "user.not_found")
+    assert status_and_code(unknown) == (404, "user.not_found")
     wrong = await admin.ask("PUT", "/groups/default/weights", json={"domains": {"abroad": 0}})
     assert wrong.status_code == 422
 
 
 async def test_only_an_empty_group_goes_and_the_default_one_never(api: Api):
     admin = await api.as_("superadmin")
-    assert said(await admin.delete("/groups/default")) == (409, "group.default")
+    assert status_and_code(await admin.delete("/groups/default")) == (409, "group.default")
     await admin.post("/groups", {"name": "gpu"})
     await join(api.database, MACHINE)
     await admin.patch("/nodes/machine", {"group": "gpu"})
     refused = await admin.delete("/groups/gpu")
-    assert (said(refused), refused.json()["details"]) == ((409, "group.in_use"), {"holds": "nodes"})
+    assert (status_and_code(refused), refused.json()["details"]) == (
+        (409, "group.in_use"),
+        {"holds": "nodes"},
+    )
     session = await (await api.as_("user")).start(group="gpu")
     await admin.patch("/nodes/machine", {"group": "default"})
     refused = await admin.delete("/groups/gpu")
-    assert (said(refused), refused.json()["details"]) == ((409, "group.in_use"), {"holds": "sessions"})
+    assert (status_and_code(refused), refused.json()["details"]) == (
+        (409, "group.in_use"),
+        {"holds": "sessions"},
+    )
     await admin.delete(f"/sessions/{session['id']}")
-    assert said(await admin.delete("/groups/gpu")) == (409, "group.in_use"), "the past is on record"
+    assert status_and_code(await admin.delete("/groups/gpu")) == (409, "group.in_use"), (
+        "the past is on record"
+    )
 
 
 async def test_a_group_shows_what_its_nodes_have_and_what_waits_in_it(api: Api):
@@ -189,7 +197,7 @@ async def test_a_name_is_unique_in_any_case_and_however_many_ask_at_once(api: Ap
     assert sorted(a.status_code for a in answers) == [201, 409, 409]
     refused = next(a for a in answers if a.status_code == 409)
     assert (refused.json()["code"], refused.json()["field"]) == ("group.name_taken", "name")
-    assert said(await admin.patch("/groups/lab", {"name": "Default"})) == (409, "group.name_taken")
+    assert status_and_code(await admin.patch("/groups/lab", {"name": "Default"})) == (409, "group.name_taken")
 
 
 @pytest.mark.parametrize(
@@ -216,8 +224,8 @@ async def test_pages_of_groups_go_on_where_the_last_ended(api: Api):
     first = (await admin.get("/groups", params={"limit": 2})).json()
     rest = (await admin.get("/groups", params={"limit": 2, "cursor": first["next_cursor"]})).json()
     assert [row["name"] for row in first["items"] + rest["items"]] == ["alpha", "beta", "default", "gamma"]
-    found = (await admin.get("/groups", params={"q": "a", "active": True, "sort": "-name"})).json()
-    assert [row["name"] for row in found["items"]] == ["gamma", "default", "alpha"]
+    page = (await admin.get("/groups", params={"q": "a", "active": True, "sort": "-name"})).json()
+    assert [row["name"] for row in page["items"]] == ["gamma", "default", "alpha"]
 
 
 async def test_what_changes_reaches_those_who_may_see_it(api: Api):
@@ -227,40 +235,40 @@ async def test_what_changes_reaches_those_who_may_see_it(api: Api):
     async with api.database.transaction() as tx:
         at = await events.end_of_log(tx)
 
-    async def heard() -> list[tuple[str, set[str]]]:
+    async def new_events() -> list[tuple[str, set[str]]]:
         nonlocal at
         async with api.database.transaction() as tx:
-            found = (await events.after(tx, at)).events
-        at = (found[-1].position if found else None) or at
+            latest = (await events.after(tx, at)).events
+        at = (latest[-1].position if latest else None) or at
         return [
             (one.kind, {name for name in everybody if one.is_visible_to(getattr(people, name))})
-            for one in found
+            for one in latest
         ]
 
     await admin.post("/groups", {"name": "arm", "public": False})
-    assert await heard() == [("group.created", {"superadmin"})]
+    assert await new_events() == [("group.created", {"superadmin"})]
     await admin.ask("PUT", "/groups/arm/access", json={"domains": ["abroad"], "users": ["user@example.org"]})
-    assert await heard() == [("group.updated", {"superadmin", "foreigner", "user"})]
+    assert await new_events() == [("group.updated", {"superadmin", "foreigner", "user"})]
     await admin.post("/presets", {"name": "small", "group": "arm", "slots": {"cpu": 1000}})
     await admin.post("/presets", {"name": "small", "slots": {"cpu": 1000}})
-    assert await heard() == [
+    assert await new_events() == [
         ("preset.created", {"superadmin", "foreigner", "user"}),
         ("preset.created", everybody),
     ]
     await join(api.database, MACHINE)
-    assert await heard() == [("node.updated", {"superadmin"})]
+    assert await new_events() == [("node.updated", {"superadmin"})]
     await admin.patch("/site", {"nodes_visible": True})
-    await heard()
+    await new_events()
     await admin.patch("/nodes/machine", {"group": "arm", "cordoned": True})
-    assert await heard() == [("node.updated", everybody)], "those of the group that it leaves, too"
+    assert await new_events() == [("node.updated", everybody)], "those of the group that it leaves, too"
     await admin.patch("/nodes/machine", {"cordoned": False})
-    assert await heard() == [("node.updated", {"superadmin", "foreigner", "user"})]
+    assert await new_events() == [("node.updated", {"superadmin", "foreigner", "user"})]
     await admin.ask("PUT", "/groups/arm/access", json={"projects": [people.other_project]})
-    assert await heard() == [("group.updated", everybody)], "those who lose it, too"
+    assert await new_events() == [("group.updated", everybody)], "those who lose it, too"
     await admin.patch("/domains/abroad", {"resource_groups": ["arm"]})
-    await heard()
+    await new_events()
     await admin.patch("/groups/default", {"description": "For all."})
-    assert await heard() == [("group.updated", everybody - {"foreigner"})]
+    assert await new_events() == [("group.updated", everybody - {"foreigner"})]
 
 
 async def test_who_may_no_longer_use_a_group_does_not_start_in_it(living: Api):
@@ -281,21 +289,21 @@ async def test_who_may_no_longer_use_a_group_does_not_start_in_it(living: Api):
     async def moved() -> bool:
         return (await admin.patch("/nodes/local", {"group": "arm"})).status_code == 200
 
-    told = "Its owner may no longer start sessions in its resource group."
+    reason = "Its owner may no longer start sessions in its resource group."
     await opened()
-    assert await why(mine) == told
+    assert await why(mine) == reason
     await opened(projects=[living.people.project])
     for path, shut, open_again in (
         ("/domains/default", {"resource_groups": ["default"]}, {"resource_groups": None}),
         ("/groups/arm", {"session_kinds": ["batch"]}, {"session_kinds": ["interactive"]}),
     ):
         assert (await admin.patch(path, shut)).status_code == 200
-        assert await why(mine) == told
+        assert await why(mine) == reason
         await admin.patch(path, open_again)
         assert await why(mine) == "No node has joined its resource group yet."
     await opened()
     await eventually(moved)
-    assert await why(mine) == told
+    assert await why(mine) == reason
     await opened(domains=["default"])
     await living.until(user, mine, "RUNNING")
     # What runs goes on.

@@ -6,7 +6,7 @@ import pytest
 from installation import Api
 from node_kit import join
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.accelerators.fake import FakeAccelerators
@@ -76,7 +76,7 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
         "sessions": [],
     }
     assert (await admin.get(f"/nodes/{shown['id']}")).json() == shown
-    assert said(await admin.get("/nodes/none")) == (404, "node.not_found")
+    assert status_and_code(await admin.get("/nodes/none")) == (404, "node.not_found")
 
 
 async def test_lists_of_nodes_are_filtered_and_paged(two: Api):
@@ -86,8 +86,8 @@ async def test_lists_of_nodes_are_filtered_and_paged(two: Api):
     entry = (await admin.get("/audit?action=node.update")).json()["items"][0]
     assert entry["details"]["to"] == "Arm"
 
-    async def names(**wanted):
-        return [row["name"] for row in (await admin.get("/nodes", params=wanted)).json()["items"]]
+    async def names(**params):
+        return [row["name"] for row in (await admin.get("/nodes", params=params)).json()["items"]]
 
     assert await names() == ["machine", "second"]
     assert await names(group="arm") == ["second"]
@@ -104,16 +104,16 @@ async def test_lists_of_nodes_are_filtered_and_paged(two: Api):
 async def test_people_see_nodes_only_where_they_are_shown_and_of_groups_that_they_may_use(two: Api):
     admin, user = await two.as_("superadmin"), await two.as_("user")
     for path in ("/nodes", "/nodes/machine"):
-        assert said(await user.get(path)) == (403, "node.hidden")
-    told = [(await one.get("/auth/me")).json()["actions"].get("node.read") for one in (user, admin)]
-    assert told == [None, "all"]
+        assert status_and_code(await user.get(path)) == (403, "node.hidden")
+    permissions = [(await one.get("/auth/me")).json()["actions"].get("node.read") for one in (user, admin)]
+    assert permissions == [None, "all"]
     assert (await admin.patch("/site", {"nodes_visible": True})).status_code == 200
     assert (await user.get("/auth/me")).json()["actions"]["node.read"] == "all"
     await admin.post("/groups", {"name": "closed", "public": False})
     await admin.patch("/nodes/second", {"group": "closed"})
     assert [row["name"] for row in (await user.get("/nodes")).json()["items"]] == ["machine"]
     hidden, none = await user.get("/nodes/second"), await user.get("/nodes/none")
-    assert said(hidden) == said(none) == (404, "node.not_found")
+    assert status_and_code(hidden) == status_and_code(none) == (404, "node.not_found")
     assert hidden.json()["detail"].replace("second", "none") == none.json()["detail"]
 
 
@@ -123,10 +123,16 @@ async def test_a_node_is_changed_and_told_of(two: Api):
     assert changed.json()["offered"]["cpu"] == 14_000, "of what is not reserved, two for one"
     assert changed.json()["offered"]["mem"] == 16 << 30
     refused = await admin.patch("/nodes/machine", {"reserved": {"gpu.device": 1}})
-    assert (said(refused), refused.json()["field"]) == ((422, "node.no_such_slot"), "reserved.gpu.device")
+    assert (status_and_code(refused), refused.json()["field"]) == (
+        (422, "node.no_such_slot"),
+        "reserved.gpu.device",
+    )
     refused = await admin.patch("/nodes/machine", {"reserved": {"cpu": 8001}})
-    assert (said(refused), refused.json()["field"]) == ((422, "node.reserve_too_large"), "reserved.cpu")
-    assert said(await admin.patch("/nodes/machine", {"group": "none"})) == (404, "group.not_found")
+    assert (status_and_code(refused), refused.json()["field"]) == (
+        (422, "node.reserve_too_large"),
+        "reserved.cpu",
+    )
+    assert status_and_code(await admin.patch("/nodes/machine", {"group": "none"})) == (404, "group.not_found")
     for wrong in ({"cpu_overcommit": 0.5}, {"cpu_overcommit": 101}, {"cordoned": None}, {"extra": 1}):
         assert (await admin.patch("/nodes/machine", wrong)).status_code == 422, wrong
     async with two.database.transaction() as tx:
@@ -139,10 +145,10 @@ async def test_a_node_is_changed_and_told_of(two: Api):
             .scalars()
             .all()
         )
-        told = await tx.execute(
+        rows = await tx.execute(
             text("SELECT data ->> 'name' FROM events WHERE kind = 'node.updated' ORDER BY id")
         )
-        *joined, last = told.scalars()
+        *joined, last = rows.scalars()
     # Both joined at once.
     assert ({*joined}, len(joined), last) == ({"machine", "second"}, 2, "machine")
     assert written == [
@@ -182,14 +188,20 @@ async def test_only_a_node_that_is_gone_is_forgotten_and_it_is_back_when_it_is_n
     admin = await two.as_("superadmin")
     await admin.post("/groups", {"name": "Arm"})
     await admin.patch("/nodes/second", {"group": "arm"})
-    assert said(await admin.post("/nodes/second/forget", {"confirm": "machine"})) == (422, "node.unconfirmed")
-    assert said(await admin.post("/nodes/second/forget", {"confirm": "second"})) == (409, "node.not_gone")
+    assert status_and_code(await admin.post("/nodes/second/forget", {"confirm": "machine"})) == (
+        422,
+        "node.unconfirmed",
+    )
+    assert status_and_code(await admin.post("/nodes/second/forget", {"confirm": "second"})) == (
+        409,
+        "node.not_gone",
+    )
     assert (await admin.post("/nodes/second/drain", {"how": "move"})).status_code == 200
     async with two.database.transaction() as tx:
         await nodes.record(tx, [MACHINE], SystemClock().now())
     given_up = (await admin.post("/nodes/second/forget", {"confirm": "second"})).json()
     assert (given_up["name"], given_up["sessions"]) == ("second", [])
-    assert said(await admin.get("/nodes/second")) == (404, "node.not_found")
+    assert status_and_code(await admin.get("/nodes/second")) == (404, "node.not_found")
     assert [row["name"] for row in (await admin.get("/nodes")).json()["items"]] == ["machine"]
     assert (await admin.get("/groups/arm")).json()["nodes"] == 0
     async with two.database.transaction() as tx:
@@ -214,9 +226,9 @@ async def test_a_node_is_emptied_for_real_and_a_closed_one_takes_nothing(living:
     shown = (await admin.get("/nodes/local")).json()
     assert [row["id"] for row in shown["sessions"]] == [session["id"]]
     assert shown["used"] == shown["sessions"][0]["slots"] == session["slots"]
-    asked = (await admin.post("/nodes/local/drain", {"how": "move", "dry_run": True})).json()
-    assert [(row["id"], row["becomes"]) for row in asked["sessions"]] == [(session["id"], "moves")]
-    assert "lost" in asked["sessions"][0]["sentence"]
+    preview = (await admin.post("/nodes/local/drain", {"how": "move", "dry_run": True})).json()
+    assert [(row["id"], row["becomes"]) for row in preview["sessions"]] == [(session["id"], "moves")]
+    assert "lost" in preview["sessions"][0]["sentence"]
     assert await state() == "RUNNING"
     await admin.post("/nodes/local/drain", {"how": "move"})
     await eventually(lambda: is_now(state, "PENDING"))
@@ -228,8 +240,8 @@ async def test_a_node_is_emptied_for_real_and_a_closed_one_takes_nothing(living:
     await eventually(lambda: is_now(state, "RUNNING"))
 
 
-async def is_now(state, wanted):  # type: ignore[no-untyped-def]
-    return await state() == wanted
+async def is_now(state, expected):  # type: ignore[no-untyped-def]
+    return await state() == expected
 
 
 async def test_sessions_of_others_are_not_shown_with_a_node(living: Api):

@@ -15,7 +15,7 @@ async def waits(api: Api, who: Caller, session: str) -> dict:  # type: ignore[ty
     """Why it waits, once the scheduler has looked at it."""
 
     async def refused() -> dict | None:  # type: ignore[type-arg]
-        found = (await who.get(f"/sessions/{session}/why")).json()
-        return found if found["waiting"] and found["position"] else None
+        reasons = (await who.get(f"/sessions/{session}/why")).json()
+        return reasons if reasons["waiting"] and reasons["position"] else None
 
     return await eventually(refused)  # type: ignore[no-any-return]

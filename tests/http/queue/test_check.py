@@ -9,13 +9,13 @@ from databases import sql
 from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import GIB, group, join, machine
-from people_kit import said
+from people_kit import status_and_code
 from session_kit import SMALL
 
 MACHINE = machine("n1", **{"fake.device": 4, "fake.shares": 4000})
 
 
-async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: object) -> list[tuple[str, str]]:
+async def presets(api: Api, who: Caller, *offered: dict[str, int], **fields: object) -> list[tuple[str, str]]:
     """Verdict and reason of each, beside such a request."""
     for number, slots in enumerate(offered):
         await sql(
@@ -24,7 +24,7 @@ async def presets(api: Api, who: Caller, *offered: dict[str, int], **wanted: obj
             name=f"p{number}",
             slots=json.dumps(slots),
         )
-    answer = await who.post("/sessions/check", {"slots": SMALL, **wanted})
+    answer = await who.post("/sessions/check", {"slots": SMALL, **fields})
     assert answer.status_code == 200, answer.text
     return [(one["verdict"], one["reason"]) for one in answer.json()["presets"]]
 
@@ -33,11 +33,11 @@ async def test_a_preset_that_never_fits_says_what_it_is_too_large_for(api: Api):
     user, admin = await api.as_("user"), await api.as_("superadmin")
     await join(api.database, MACHINE)
     huge = {"cpu": 9000, "mem": GIB}
-    told = ("never", "No node has 9 CPU; the largest has 8 CPU.")
-    assert await presets(api, user, huge) == [told]
+    expected = ("never", "No node has 9 CPU; the largest has 8 CPU.")
+    assert await presets(api, user, huge) == [expected]
     # What is only so now is no reason why it never will.
     await admin.patch("/nodes/n1", {"cordoned": True})
-    assert await presets(api, user) == [told]
+    assert await presets(api, user) == [expected]
     await set_ceilings(api.database, api.people.project, cpu=2000)
     [(verdict, reason)] = await presets(api, user)
     assert verdict == "never"
@@ -85,7 +85,7 @@ async def test_who_may_have_no_session_is_told_so_at_the_door(api: Api, scope: s
     else:
         await limit(api.database, "user", sessions=0)
     refused = await user.try_start()
-    assert said(refused) == (409, "session.over_ceiling")
+    assert status_and_code(refused) == (409, "session.over_ceiling")
     assert refused.json()["detail"].endswith("may use 0 sessions at most.")
     answer = (await user.post("/sessions/check", {"slots": SMALL})).json()
     assert (answer["verdict"], answer["code"]) == ("never", "session.over_ceiling")

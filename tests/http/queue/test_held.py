@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from databases import scalar, sql
 from installation import Api, Caller
-from people_kit import domain_admin, project_admin, said
+from people_kit import domain_admin, project_admin, status_and_code
 from prometheus_client.parser import text_string_to_metric_families
 from session_kit import SMALL, overwrite
 
@@ -18,9 +18,9 @@ async def running(api: Api, who: Caller, *, cpu: int = 100) -> dict:  # type: ig
     return await api.until(who, session["id"], "RUNNING")
 
 
-async def held(who: Caller, by: str, **wanted: object) -> dict[str, tuple[int, int]]:
+async def held(who: Caller, by: str, **params: object) -> dict[str, tuple[int, int]]:
     """CPU and number of sessions of each holder, by its label."""
-    answer = await who.get("/held", params={"by": by, **wanted})
+    answer = await who.get("/held", params={"by": by, **params})
     assert answer.status_code == 200, answer.text
     return {one["label"]: (one["slots"]["cpu"], one["sessions"]) for one in answer.json()["items"]}
 
@@ -88,7 +88,7 @@ async def test_one_sees_the_sums_of_the_sessions_that_one_may_see(living: Api):
             assert sum(cpu for cpu, _ in (await held(who, by)).values()) == cpu, (name, by)
     assert await held(head, "domain", domain="abroad") == {}
     nobody = await living.as_("anonymous")
-    assert said(await nobody.get("/held", params={"by": "user"})) == (401, "auth.required")
+    assert status_and_code(await nobody.get("/held", params={"by": "user"})) == (401, "auth.required")
 
 
 async def test_gauges_say_what_is_held_offered_and_waited_for(living: Api):
@@ -99,22 +99,22 @@ async def test_gauges_say_what_is_held_offered_and_waited_for(living: Api):
     answer = await admin.get("/metrics")
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("text/plain")
-    found = {
+    gauges = {
         (sample.name, *sorted(sample.labels.values())): sample.value
         for family in text_string_to_metric_families(answer.text)
         for sample in family.samples
     }
-    assert found["carrel_held", "cpu", "user", "user@example.org"] == 300
-    assert found["carrel_held", "sessions", "user", "user@example.org"] == 1
-    assert found["carrel_held", "cpu", "default/default", "project"] == 300
-    assert found["carrel_held", "cpu", "default", "domain"] == 300
-    assert found["carrel_sessions", "RUNNING"] == 1
-    assert found["carrel_sessions", "PENDING"] == 1
-    assert found["carrel_sessions", "STARTING"] == 0
-    assert 0 < found["carrel_pending_oldest_seconds", "default"] < 60
+    assert gauges["carrel_held", "cpu", "user", "user@example.org"] == 300
+    assert gauges["carrel_held", "sessions", "user", "user@example.org"] == 1
+    assert gauges["carrel_held", "cpu", "default/default", "project"] == 300
+    assert gauges["carrel_held", "cpu", "default", "domain"] == 300
+    assert gauges["carrel_sessions", "RUNNING"] == 1
+    assert gauges["carrel_sessions", "PENDING"] == 1
+    assert gauges["carrel_sessions", "STARTING"] == 0
+    assert 0 < gauges["carrel_pending_oldest_seconds", "default"] < 60
     nodes = (await admin.get("/nodes")).json()["items"]
-    assert found["carrel_capacity", *sorted(("cpu", "local", nodes[0]["name"]))] >= 300
-    keys = [key for key in found if key[0] == "carrel_held" and "keypair" in key and "cpu" in key]
+    assert gauges["carrel_capacity", *sorted(("cpu", "local", nodes[0]["name"]))] >= 300
+    keys = [key for key in gauges if key[0] == "carrel_held" and "keypair" in key and "cpu" in key]
     assert len(keys) == 1
     assert any(label.startswith("CK") for label in keys[0]), "an access key, for names need not be unique"
     await user.delete(f"/sessions/{session['id']}")

@@ -40,7 +40,7 @@ async def machines(api: Api) -> dict[str, NodeId]:
     devices = (Device("gpu0", "cuda"), Device("gpu1", "cuda"), Device("gpu2", "cuda", set=1))
     slots = {"cpu": 8000, "mem": 4 * GIB}
     async with api.database.transaction() as tx:
-        found = [
+        observed = [
             NodeInfo("plain", "x86_64", slots, "Fake 1"),
             NodeInfo(
                 "fast",
@@ -51,7 +51,7 @@ async def machines(api: Api) -> dict[str, NodeId]:
                 slot_kinds=whole_and_shares("cuda"),
             ),
         ]
-        await nodes.record(tx, found, NOON)
+        await nodes.record(tx, observed, NOON)
         return {name: id_ for name, id_ in (await tx.execute(text("SELECT name, id FROM nodes"))).all()}
 
 
@@ -149,10 +149,10 @@ async def test_pages_of_the_trace_hold_everybody_once(api: Api, monkeypatch: pyt
     node = (await machines(api))["plain"]
     monkeypatch.setattr(history, "_PAGE", 2)
     # Three at the same instant, and one who never ran, across the edges of pages.
-    wanted = [await past(api, after(at // 3), (node, after(3), after(4))) for at in range(7)]
+    expected = [await past(api, after(at // 3), (node, after(3), after(4))) for at in range(7)]
     await past(api, after(1))
-    found = [one.id for one in await exported(api)]
-    assert sorted(found) == sorted(wanted)
+    ids = [one.id for one in await exported(api)]
+    assert sorted(ids) == sorted(expected)
 
 
 async def test_who_still_runs_counts_with_the_time_so_far(living: Api):
@@ -177,20 +177,20 @@ async def test_the_present_is_exported_as_a_replay_reads_it(api: Api):
     await limit(api.database, "keypair", sessions=7)
     admin = await api.as_("superadmin")
     answer = (await admin.get("/scheduler/policy")).json()
-    found = installation(SchedulerPolicy.model_validate(answer))
+    present = installation(SchedulerPolicy.model_validate(answer))
     plain = {"cpu": 8000, "mem": 4 * GIB}
-    assert [(node.name, node.capacity, node.closed) for node in found.nodes] == [
+    assert [(node.name, node.capacity, node.closed) for node in present.nodes] == [
         ("fast", {**plain, "cuda.device": 3, "cuda.shares": 3000}, ""),
         ("plain", plain, "cordoned"),
     ]
-    assert [device.set for device in found.nodes[0].devices] == [0, 0, 1]
-    (group_view,) = found.groups
+    assert [device.set for device in present.nodes[0].devices] == [0, 0, 1]
+    (group_view,) = present.groups
     assert (group_view.order, group_view.half_life) == ("fair_share", timedelta(minutes=1))
-    assert found.pending == {DEFAULT_GROUP: timedelta(seconds=5)}
-    assert found.weight(DEFAULT_GROUP, (people.domain, people.project)) == 3
+    assert present.pending == {DEFAULT_GROUP: timedelta(seconds=5)}
+    assert present.weight(DEFAULT_GROUP, (people.domain, people.project)) == 3
     assert answer["ceilings"]["projects"] == {people.project: {"cpu": 2000}}
     assert answer["ceilings"]["users"]["*"]["sessions"] == 7
-    assert found.names[people.domain] == "default"
+    assert present.names[people.domain] == "default"
 
 
 async def test_a_simulated_past_is_what_the_ledger_sums(api: Api):
@@ -221,8 +221,8 @@ async def test_the_command_line_replays_the_past_under_the_present_policy(api: A
     trace = await line.ok("scheduler", "trace", "--since", "2026-01-05", "--until", "2026-01-06")
     assert len(trace.splitlines()) == 5
     assert await line.ok("scheduler", "trace", "--since", "1h") == ""
-    told = await line.ok("scheduler", "simulate", "--trace", "-", stdin=trace.encode())
-    assert "5: 5 ran" in told
+    output = await line.ok("scheduler", "simulate", "--trace", "-", stdin=trace.encode())
+    assert "5: 5 ran" in output
     # On a node that holds one of them at a time each waits for those before.
     narrow = json.loads(await line.ok("scheduler", "policy"))
     narrow["nodes"] = [{"name": "small", "slots": {"cpu": SMALL["cpu"], "mem": SMALL["mem"]}}]
@@ -241,9 +241,9 @@ async def test_the_command_line_replays_the_past_under_the_present_policy(api: A
         "json",
         stdin=trace.encode(),
     )
-    found = json.loads(answer)
-    assert found["waits"]["max_s"] == pytest.approx((4 * 10 - 4) * 60)
-    assert found["projects"][0]["sessions"] == 5
+    result = json.loads(answer)
+    assert result["waits"]["max_s"] == pytest.approx((4 * 10 - 4) * 60)
+    assert result["projects"][0]["sessions"] == 5
     assert picture.read_text().startswith("<svg")
 
 

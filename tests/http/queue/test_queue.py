@@ -6,7 +6,7 @@ import threading
 import pytest
 from installation import Api
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from queue_kit import ALL, GIB, put, waits
 
 from carrel.controllers import schedule
@@ -53,11 +53,11 @@ async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatc
     made: list[Snapshot] = []
     begun, go_on = threading.Event(), threading.Event()
     latest = queue.Plans.latest
-    asked = 0
+    requests = 0
 
     async def counted(plans: queue.Plans) -> tuple[Snapshot, Plan]:
-        nonlocal asked
-        asked += 1
+        nonlocal requests
+        requests += 1
         return await latest(plans)
 
     def held_up(snapshot: Snapshot) -> Plan:
@@ -73,7 +73,7 @@ async def test_queue_is_planned_for_all_who_look_at_once(living: Api, monkeypatc
     # This one comes too late for the plan under way, and is in the next, with all the others who ask meanwhile.
     later = await user.start(slots=ALL)
     others = [asyncio.create_task(user.get("/scheduler/queue")) for _ in range(20)]
-    await eventually(lambda: asked == 21)
+    await eventually(lambda: requests == 21)
     go_on.set()
     assert [one["session"] for one in (await first).json()["items"]] == [waits_still["id"]]
     for other in others:
@@ -106,10 +106,10 @@ async def test_shares_are_a_tree_for_those_who_administer(living: Api):
     user, admin = await living.as_("user"), await living.as_("superadmin")
     session = await user.start(slots={"cpu": 4000, "mem": GIB})
     await living.until(user, session["id"], "RUNNING")
-    found = (await admin.get("/scheduler/shares")).json()
-    [domain] = found["items"]
+    shares = (await admin.get("/scheduler/shares")).json()
+    [domain] = shares["items"]
     assert (domain["kind"], domain["children"][0]["kind"]) == ("domain", "project")
     owner = domain["children"][0]["children"][0]
     assert (owner["name"], owner["held"]["cpu"]) == ("user@example.org", 4000)
     assert owner["share"] == pytest.approx(0.5, abs=0.05)
-    assert said(await user.get("/scheduler/shares"))[0] == 403
+    assert status_and_code(await user.get("/scheduler/shares"))[0] == 403

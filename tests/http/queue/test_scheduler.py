@@ -9,7 +9,7 @@ from installation import Api, Caller
 from limit_kit import limit, set_ceilings
 from node_kit import group, join, machine
 from people import eventually
-from people_kit import caller, project_admin, said
+from people_kit import caller, project_admin, status_and_code
 from queue_kit import ALL, GIB, put, waits
 from session_kit import SMALL, overwrite
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -21,8 +21,8 @@ from carrel.queue import loading
 from carrel.scheduling.snapshot import PendingSession
 
 
-async def check(who: Caller, **wanted: object) -> dict:  # type: ignore[type-arg]
-    answer = await who.post("/sessions/check", {"slots": SMALL, **wanted})
+async def check(who: Caller, **fields: object) -> dict:  # type: ignore[type-arg]
+    answer = await who.post("/sessions/check", {"slots": SMALL, **fields})
     assert answer.status_code == 200, answer.text
     return answer.json()  # type: ignore[no-any-return]
 
@@ -36,17 +36,17 @@ async def test_what_is_asked_about_is_what_would_be_made(api: Api):
     await admin.patch("/nodes/n2", {"cordoned": True})
     assert [(await check(admin, node=name))["verdict"] for name in ("n1", "n2")] == ["starts", "waits"]
     for image, code in (("no image", "invalid.image"), ("debian:12", "invalid.slots")):
-        wanted = {"image": image, "slots": {"cpu": 10, "mem": 4 << 20}}
-        answer = await check(admin, **wanted)
+        body = {"image": image, "slots": {"cpu": 10, "mem": 4 << 20}}
+        answer = await check(admin, **body)
         assert (answer["verdict"], answer["code"]) == ("never", code)
-        assert said(await admin.try_start(**wanted)) == (422, code)
+        assert status_and_code(await admin.try_start(**body)) == (422, code)
 
 
 async def test_more_than_a_ceiling_is_refused_at_the_door(api: Api):
     user = await api.as_("user")
     await set_ceilings(api.database, api.people.project, cpu=2000)
     answer = await user.try_start(slots={"cpu": 2001, "mem": GIB})
-    assert said(answer) == (409, "session.over_ceiling")
+    assert status_and_code(answer) == (409, "session.over_ceiling")
     assert answer.json()["field"] == "slots.cpu"
     assert answer.json()["details"]["ceiling"] == 2000
     await user.start(slots={"cpu": 2000, "mem": GIB})
@@ -60,7 +60,7 @@ async def test_more_than_any_node_has_is_refused_at_the_door(api: Api):
         {"cpu": 100, "mem": 5 * GIB},
         {"cpu": 100, "mem": GIB, "cuda.device": 1},
     ):
-        assert said(await user.try_start(slots=slots)) == (
+        assert status_and_code(await user.try_start(slots=slots)) == (
             409,
             "session.too_large",
         )
@@ -71,7 +71,7 @@ async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
     await join(api.database, machine(**{"cuda.device": 4}))
     await limit(api.database, "keypair", slots={"cpu": "unlimited", "mem": "unlimited"})
     refused = await user.try_start(slots={**SMALL, "cuda.device": 1})
-    assert said(refused) == (409, "session.over_ceiling")
+    assert status_and_code(refused) == (409, "session.over_ceiling")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_a_policy_that_does_not_name_a_slot_gives_none_of_it(api: Api):
 )
 async def test_slots_that_are_none_are_refused(api: Api, slots: dict[str, int]):
     user = await api.as_("user")
-    assert said(await user.try_start(slots=slots))[0] == 422
+    assert status_and_code(await user.try_start(slots=slots))[0] == 422
 
 
 async def test_only_so_many_may_wait_even_when_all_ask_at_once(api: Api):
@@ -115,37 +115,37 @@ async def test_time_limit_is_the_policys_unless_it_is_shorter(api: Api):
     assert (await user.start())["time_limit_s"] == 7200
     assert (await user.start(time_limit_s=600))["time_limit_s"] == 600
     too_long = await user.try_start(time_limit_s=7201)
-    assert said(too_long) == (422, "session.lives_too_long")
+    assert status_and_code(too_long) == (422, "session.lives_too_long")
 
 
 async def test_priority_above_the_policys_is_for_administrators(api: Api):
     user, lead = await api.as_("user"), await project_admin(api)
     assert (await user.start())["priority"] == 50
     mine = await user.start(priority=20)
-    assert said(await user.try_start(priority=51)) == (
+    assert status_and_code(await user.try_start(priority=51)) == (
         403,
         "session.priority_too_high",
     )
     path = f"/sessions/{mine['id']}/priority"
-    assert said(await put(user, path, {"priority": 90})) == (403, "session.priority_too_high")
+    assert status_and_code(await put(user, path, {"priority": 90})) == (403, "session.priority_too_high")
     assert (await put(user, path, {"priority": 50})).json()["priority"] == 50
     assert (await put(lead, path, {"priority": 90})).json()["priority"] == 90
     colleague = await api.as_("colleague")
-    assert said(await put(colleague, path, {"priority": 10}))[0] in (403, 404)
+    assert status_and_code(await put(colleague, path, {"priority": 10}))[0] in (403, 404)
 
 
 async def test_node_is_chosen_by_superadmins_alone(api: Api):
     await join(api.database, machine())
     user, admin = await api.as_("user"), await api.as_("superadmin")
-    assert said(await user.try_start(node="n1"))[0] == 403
+    assert status_and_code(await user.try_start(node="n1"))[0] == 403
     assert (await admin.try_start(node="n1")).status_code == 201
-    assert said(await admin.try_start(node="n2")) == (404, "node.not_found")
+    assert status_and_code(await admin.try_start(node="n2")) == (404, "node.not_found")
 
 
 async def test_group_that_one_may_not_use_is_not_there(api: Api):
     user = await api.as_("user")
     await group(api.database, "gpus", public=False)
-    assert said(await user.try_start(group="gpus")) == (404, "group.not_found")
+    assert status_and_code(await user.try_start(group="gpus")) == (404, "group.not_found")
     await sql(
         api.database,
         "INSERT INTO resource_group_access VALUES ('gpus', 'project', :id)",
@@ -153,7 +153,7 @@ async def test_group_that_one_may_not_use_is_not_there(api: Api):
     )
     assert (await user.start(group="gpus"))["group"]["name"] == "gpus"
     stranger = await api.as_("stranger")
-    assert said(await stranger.try_start(group="gpus")) == (404, "group.not_found")
+    assert status_and_code(await stranger.try_start(group="gpus")) == (404, "group.not_found")
 
 
 # Why.
@@ -242,8 +242,8 @@ async def test_why_offers_nobody_what_they_may_not_know_of_or_its_owner_may_not_
     waiting = await user.start(slots=ALL, project=living.people.project)
 
     async def offered(who: Caller) -> list[tuple[str, str | None]]:
-        found = await waits(living, who, waiting["id"])
-        return [(one["text"], one["command"]) for one in found["changes"]]
+        reasons = await waits(living, who, waiting["id"])
+        return [(one["text"], one["command"]) for one in reasons["changes"]]
 
     elsewhere, end = ("Request it in theirs instead.", ""), f"carrel session rm {hidden['name']}"
     assert await offered(user) == [elsewhere, (f"End your session {hidden['name']}.", end)]
@@ -267,10 +267,10 @@ async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
             min_slots={},
         )
     refused = await user.try_start(image="elsewhere")
-    assert said(refused) == (409, "session.wrong_architecture")
+    assert status_and_code(refused) == (409, "session.wrong_architecture")
     assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
-    found = await check(user, image="elsewhere")
-    assert (found["verdict"], found["code"]) == ("never", "session.wrong_architecture")
+    verdict = await check(user, image="elsewhere")
+    assert (verdict["verdict"], verdict["code"]) == ("never", "session.wrong_architecture")
 
 
 async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):
@@ -303,7 +303,7 @@ async def test_why_of_one_that_does_not_wait(living: Api):
     why = (await user.get(f"/sessions/{session['id']}/why")).json()
     assert (why["waiting"], why["changes"], why["position"]) == (False, [], None)
     stranger = await living.as_("stranger")
-    assert said(await stranger.get(f"/sessions/{session['id']}/why")) == (404, "session.not_found")
+    assert status_and_code(await stranger.get(f"/sessions/{session['id']}/why")) == (404, "session.not_found")
 
 
 async def test_why_of_one_that_ends_while_it_is_looked_up(living: Api, monkeypatch: pytest.MonkeyPatch):
@@ -337,9 +337,9 @@ async def test_check_agrees_with_what_happens_then(living: Api):
     assert (await check(user, slots=ALL))["verdict"] == "starts"
     first = await user.start(slots=ALL)
     await living.until(user, first["id"], "RUNNING")
-    found = await check(user, slots=ALL)
-    assert (found["verdict"], found["position"]) == ("waits", 1)
-    assert found["slots"]["cpu"] == {"now": 0, "most": 8000, "by": "the largest node"}
+    verdict = await check(user, slots=ALL)
+    assert (verdict["verdict"], verdict["position"]) == ("waits", 1)
+    assert verdict["slots"]["cpu"] == {"now": 0, "most": 8000, "by": "the largest node"}
     never = await check(user, slots={"cpu": 8001, "mem": GIB})
     assert (never["verdict"], never["code"], never["field"]) == ("never", "session.too_large", "slots.cpu")
     listed = (await user.get("/sessions")).json()["items"]
@@ -354,10 +354,10 @@ async def test_check_says_what_is_left_by_whose_limit(api: Api):
     user = await api.as_("user")
     await join(api.database, machine())
     await limit(api.database, "user", slots={"cpu": 3000, "*": "unlimited"})
-    found = await check(user)
-    assert found["slots"]["cpu"] == {"now": 3000, "most": 3000, "by": "user@example.org"}
-    assert found["slots"]["mem"]["by"] == "the largest node"
-    scopes = {scope["label"]: scope for scope in found["scopes"]}
+    verdict = await check(user)
+    assert verdict["slots"]["cpu"] == {"now": 3000, "most": 3000, "by": "user@example.org"}
+    assert verdict["slots"]["mem"]["by"] == "the largest node"
+    scopes = {scope["label"]: scope for scope in verdict["scopes"]}
     assert scopes["user@example.org"]["ceiling"] == {"cpu": 3000}
     assert len(scopes) == 4
 
@@ -375,8 +375,8 @@ async def test_presets_fit_wait_or_never_do(living: Api):
         )
     first = await user.start(slots={"cpu": 4000, "mem": GIB})
     await living.until(user, first["id"], "RUNNING")
-    found = {one["name"]: one["verdict"] for one in (await check(user))["presets"]}
-    assert found == {"big": "waits", "huge": "never", "small": "starts"}
+    verdicts = {one["name"]: one["verdict"] for one in (await check(user))["presets"]}
+    assert verdicts == {"big": "waits", "huge": "never", "small": "starts"}
 
 
 async def test_devices_are_counted_and_shared(living: Api):
@@ -398,13 +398,13 @@ async def test_devices_are_counted_and_shared(living: Api):
     second = await user.start(slots={**SMALL, "fake.shares": 300})
     for session in (first, second):
         await living.until(user, session["id"], "RUNNING")
-    found = (await check(user))["slots"]
-    assert found["fake.device"]["now"] == 3, "both parts are on one device"
-    assert found["fake.shares"]["now"] == 3100
+    slots = (await check(user))["slots"]
+    assert slots["fake.device"]["now"] == 3, "both parts are on one device"
+    assert slots["fake.shares"]["now"] == 3100
     left = (await user.get("/resources")).json()["left"]
     assert (left["fake.device"], left["fake.shares"]) == (3, 3100)
-    whole = await user.start(slots={**SMALL, "fake.device": 3})
-    await living.until(user, whole["id"], "RUNNING")
+    whole_devices = await user.start(slots={**SMALL, "fake.device": 3})
+    await living.until(user, whole_devices["id"], "RUNNING")
     assert (await check(user, slots={**SMALL, "fake.device": 1}))["verdict"] == "waits"
     left = (await user.get("/resources")).json()["left"]
     assert (left["fake.device"], left["fake.shares"]) == (0, 100)

@@ -94,10 +94,10 @@ def test_few_blocks_are_not_run_and_all_of_them_say_why() -> None:
     assert len(skipped) <= NOT_RUN_AT_MOST * len(all_blocks), f"{len(skipped)} of {len(all_blocks)}"
 
 
-def _answer(asked: re.Match[bytes]) -> bytes:
-    if asked["words"]:
-        return asked["words"] + b"\n"
-    return PASSWORD.encode() + b"\n" if asked["password"] else b"y\n"
+def _answer(request: re.Match[bytes]) -> bytes:
+    if request["words"]:
+        return request["words"] + b"\n"
+    return PASSWORD.encode() + b"\n" if request["password"] else b"y\n"
 
 
 def _script(document: Path, url: str) -> str:

@@ -53,11 +53,11 @@ async def test_nothing_that_anybody_asks_breaks_it(living: Api, role: str):
     known["vfolders"] = (await owner.post("/vfolders", {"name": "fuzzed"})).json()["id"]
     known |= {"projects": next(iter(far.projects)), "policies": "default-project", "nodes": "local"}
     admin = await living.as_("superadmin")
-    for kind, wanted in (
+    for kind, body in (
         ("groups", {"name": "fuzzed"}),
         ("presets", {"name": "fuzzed", "slots": {"cpu": 1000}}),
     ):
-        known[kind] = (await admin.post(f"/{kind}", wanted)).json()["id"]
+        known[kind] = (await admin.post(f"/{kind}", body)).json()["id"]
     broken = await asyncio.to_thread(run, living.url, auth, known, EXAMPLES[role] * MORE)
     assert not broken, "\n\n".join(broken[:10])
 
@@ -66,14 +66,14 @@ def run(url: str, auth: tuple[str, str] | None, known: dict[str, str], count: in
     """Everything that went wrong, as text. Runs beside the event loop that serves the API."""
     schema = schemathesis.openapi.from_dict(document())
     broken: list[str] = []
-    asked: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def asking(name: str) -> Callable[[schemathesis.Case], None]:
         def ask(case: schemathesis.Case) -> None:
-            asked[name] = asked.get(name, 0) + 1
+            counts[name] = counts.get(name, 0) + 1
             case.query = {key: value for key, value in (case.query or {}).items() if key != "follow"}
             kind = case.path.split("/")[3]
-            if "ref" in (case.path_parameters or {}) and kind in known and asked[name] % 2:
+            if "ref" in (case.path_parameters or {}) and kind in known and counts[name] % 2:
                 case.path_parameters["ref"] = known[kind]
             response = case.call(base_url=url, auth=auth, timeout=20)
             try:
@@ -88,5 +88,5 @@ def run(url: str, auth: tuple[str, str] | None, known: dict[str, str], count: in
         name = operation.definition.raw["operationId"]
         if name not in LEFT_OUT:
             examples(count)(given(case=operation.as_strategy())(asking(name)))()
-    assert len(asked) == len(operations) - len(LEFT_OUT)
+    assert len(counts) == len(operations) - len(LEFT_OUT)
     return broken

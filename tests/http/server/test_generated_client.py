@@ -53,9 +53,9 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         check=False,
         env={**os.environ, "COLUMNS": "200"},
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert "WARNING" not in said, said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    assert "WARNING" not in output, output
     sys.path.insert(0, str(target))
     yield target / "carrel_api"
     sys.path.remove(str(target))

@@ -63,10 +63,10 @@ async def test_made_up_methods_and_paths_add_no_series(api: Api):
     for method in ("PROPFIND", "REPORT", "MKCALENDAR"):
         for number in range(3):
             await user.http.request(method, f"{API}/sessions/{number}")
-    found = await scrape(api)
-    methods = {dict(labels)["method"] for name, labels in found.samples if name == REQUESTS}
+    metrics = await scrape(api)
+    methods = {dict(labels)["method"] for name, labels in metrics.samples if name == REQUESTS}
     assert methods <= {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "OTHER"}
-    routes = {dict(labels)["route"] for name, labels in found.samples if name == REQUESTS}
+    routes = {dict(labels)["route"] for name, labels in metrics.samples if name == REQUESTS}
     assert not any("0" in route for route in routes)
 
 
@@ -164,23 +164,23 @@ async def test_controllers_say_when_they_last_succeeded_and_what_they_decided(li
     await (await living.as_("user")).start()
 
     async def refused() -> bool:
-        found = await scrape(living)
-        return found.value("carrel_scheduler_refused_sessions", cause=Cause.LIMIT) == 1
+        metrics = await scrape(living)
+        return metrics.value("carrel_scheduler_refused_sessions", cause=Cause.LIMIT) == 1
 
     await eventually(refused)
-    found = await scrape(living)
-    assert found.value("carrel_leader") == 1
-    assert found.value("carrel_leader_epoch") >= 1
+    metrics = await scrape(living)
+    assert metrics.value("carrel_leader") == 1
+    assert metrics.value("carrel_leader_epoch") >= 1
     placements = "carrel_scheduler_placements_total"
-    assert found.value(placements) - before.value(placements) == 1
-    assert found.value("carrel_scheduler_plan_duration_seconds_count") > 0
-    assert found.value("carrel_scheduler_queue_length", group="default") == 1
+    assert metrics.value(placements) - before.value(placements) == 1
+    assert metrics.value("carrel_scheduler_plan_duration_seconds_count") > 0
+    assert metrics.value("carrel_scheduler_queue_length", group="default") == 1
     timestamp = "carrel_controller_last_success_timestamp_seconds"
-    names = {dict(labels)["controller"] for name, labels in found.samples if name == timestamp}
+    names = {dict(labels)["controller"] for name, labels in metrics.samples if name == timestamp}
     assert {"observe", "schedule", "launch", "reap", "housekeeping"} <= names
-    assert all(time.time() - found.value(timestamp, controller=name) < 300 for name in names)
+    assert all(time.time() - metrics.value(timestamp, controller=name) < 300 for name in names)
     assert all(
-        found.value("carrel_controller_step_duration_seconds_count", controller=name) for name in names
+        metrics.value("carrel_controller_step_duration_seconds_count", controller=name) for name in names
     )
 
 
@@ -190,8 +190,8 @@ async def test_each_engine_is_up_or_not(living: Api):
     assert added.status_code == 201, added.text
 
     async def ups() -> tuple[float, float]:
-        found = await scrape(living)
-        return found.value("carrel_engine_up", engine="local"), found.value(
+        metrics = await scrape(living)
+        return metrics.value("carrel_engine_up", engine="local"), metrics.value(
             "carrel_engine_up", engine="second"
         )
 
@@ -206,17 +206,21 @@ async def test_each_engine_is_up_or_not(living: Api):
 async def test_the_database_connections_disk_and_build_are_measured(api: Api):
     async with api.database.transaction() as tx:
         await tx.execute(text("SELECT 1"))
-        found = await scrape(api)
-        assert found.value("carrel_database_connections", pool="transactions", state="in_use") >= 1
-    assert found.value("carrel_database_connections_limit", pool="transactions") >= 2
-    assert found.value("carrel_database_connection_waiters", pool="transactions") == 0
-    assert found.value("carrel_database_listeners") == found.value("carrel_database_listeners_connected") >= 1
-    assert found.value("carrel_database_up") == 1
-    assert found.value("carrel_database_size_bytes") > 1 << 20
-    assert found.value("carrel_database_oldest_transaction_seconds") > 0
-    assert found.value("carrel_database_transaction_duration_seconds_count") > 0
-    assert found.value("carrel_database_query_duration_seconds_count") >= 0
-    assert 0 < found.value("carrel_disk_free_bytes") < found.value("carrel_disk_size_bytes")
-    assert found.total("carrel_build_info", version=carrel.__version__) == 1
-    assert found.value("process_resident_memory_bytes") > 1 << 20
-    assert not any(name.endswith("_created") for name, _ in found.samples)
+        metrics = await scrape(api)
+        assert metrics.value("carrel_database_connections", pool="transactions", state="in_use") >= 1
+    assert metrics.value("carrel_database_connections_limit", pool="transactions") >= 2
+    assert metrics.value("carrel_database_connection_waiters", pool="transactions") == 0
+    assert (
+        metrics.value("carrel_database_listeners")
+        == metrics.value("carrel_database_listeners_connected")
+        >= 1
+    )
+    assert metrics.value("carrel_database_up") == 1
+    assert metrics.value("carrel_database_size_bytes") > 1 << 20
+    assert metrics.value("carrel_database_oldest_transaction_seconds") > 0
+    assert metrics.value("carrel_database_transaction_duration_seconds_count") > 0
+    assert metrics.value("carrel_database_query_duration_seconds_count") >= 0
+    assert 0 < metrics.value("carrel_disk_free_bytes") < metrics.value("carrel_disk_size_bytes")
+    assert metrics.total("carrel_build_info", version=carrel.__version__) == 1
+    assert metrics.value("process_resident_memory_bytes") > 1 << 20
+    assert not any(name.endswith("_created") for name, _ in metrics.samples)

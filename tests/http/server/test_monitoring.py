@@ -79,17 +79,19 @@ async def exported(api: Api) -> Mapping[str, frozenset[str]]:
     # What is held has labels once something is.
     await api.until(admin, (await (await api.as_("user")).start())["id"], "RUNNING")
     scraped = parsed((await admin.get("/metrics")).text)
-    found: dict[str, frozenset[str]] = {}
+    labels_of: dict[str, frozenset[str]] = {}
     for name, kind in scraped.types.items():
         collector = REGISTRY._names_to_collectors.get(name)
         labels = frozenset(getattr(collector, "_labelnames", ()))
         if kind == "counter":
-            found[f"{name}_total"] = labels | scraped.labels.get(f"{name}_total", set())
+            labels_of[f"{name}_total"] = labels | scraped.labels.get(f"{name}_total", set())
         elif kind == "histogram":
-            found.update({f"{name}_count": labels, f"{name}_sum": labels, f"{name}_bucket": labels | {"le"}})
+            labels_of.update(
+                {f"{name}_count": labels, f"{name}_sum": labels, f"{name}_bucket": labels | {"le"}}
+            )
         else:
-            found[name] = labels | scraped.labels.get(name, set())
-    return found
+            labels_of[name] = labels | scraped.labels.get(name, set())
+    return labels_of
 
 
 async def test_every_query_is_about_metrics_and_labels_that_there_are(living: Api):
@@ -132,11 +134,11 @@ def test_every_alert_is_tested_and_explained():
     assert set(re.findall(r"^\| `(Carrel\w+)`", DOCUMENT.read_text(), re.MULTILINE)) == set(named)
 
 
-def promtool(*words: str, told: str | None = None) -> "subprocess.CompletedProcess[str]":
+def promtool(*words: str, stdin: str | None = None) -> "subprocess.CompletedProcess[str]":
     program = shutil.which("promtool")
     assert program, "promtool is missing: apt-get install --no-install-recommends prometheus"
     return subprocess.run(
-        [program, *words], cwd=RULES.parent, input=told, capture_output=True, text=True, check=False
+        [program, *words], cwd=RULES.parent, input=stdin, capture_output=True, text=True, check=False
     )
 
 
@@ -148,7 +150,7 @@ def test_prometheus_accepts_the_rules_and_their_tests_pass(command: tuple[str, .
 
 async def test_prometheus_finds_no_fault_with_a_scrape(living: Api):
     answer = await (await living.as_("superadmin")).get("/metrics")
-    done = promtool("check", "metrics", told=answer.text)
+    done = promtool("check", "metrics", stdin=answer.text)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

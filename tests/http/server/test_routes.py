@@ -175,9 +175,9 @@ def operations() -> dict[str, tuple[str, str, str]]:
 def test_every_route_names_an_action_of_the_one_table_and_every_action_has_a_route():
     named = {action for _, _, action in operations().values()}
     # What is no route of its own: WebSockets, and what a body asks for.
-    asked = {name for name in ACTIONS if f'"{name}"' in inspect.getsource(streams)}
+    of_streams = {name for name in ACTIONS if f'"{name}"' in inspect.getsource(streams)}
     assert named <= set(ACTIONS)
-    assert set(ACTIONS) - named - asked == {
+    assert set(ACTIONS) - named - of_streams == {
         "keypair.limit",
         "session.designate",
         "session.prioritise",
@@ -352,7 +352,7 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
     names = in_order(
         [name for name, (_, path, _) in operations().items() if "{" in path and not anyones(name)]
     )
-    got, wanted = {}, {}
+    got, expected_outcomes = {}, {}
     for place, (owner, project) in owners.items():
         things = await possess(api, owner, project)
         for name in names:
@@ -361,10 +361,10 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
             path = place_of(operations()[name][1], things)
             status, code = await ask(who, name, path)
             got[place, name] = outcome(status, code, name)
-            wanted[place, name] = expected(actor, name, things)
+            expected_outcomes[place, name] = expected(actor, name, things)
             if name in PRIVATE[2:]:
-                wanted[place, name] = "in" if actor else "out"
-    assert got == wanted
+                expected_outcomes[place, name] = "in" if actor else "out"
+    assert got == expected_outcomes
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -380,13 +380,13 @@ async def test_each_role_gets_at_what_is_nobodys_as_the_table_says(api: Api, rol
     )
     # Their bodies are made by an authenticator; tests/http/auth_kit.py has one.
     names = [name for name in names if name not in ("passkeys.create", "auth.passkey")]
-    got, wanted = {}, {}
+    got, expected_outcomes = {}, {}
     for name in names:
         ref = ANYONES.get(name.split(".")[0], "sso")
         path = operations()[name][1].replace("{ref}", ref).replace("{name}", "sso")
         status, code = await ask(who, name, path)
-        got[name], wanted[name] = outcome(status, code, name), expected(actor, name, None)
-    assert got == wanted
+        got[name], expected_outcomes[name] = outcome(status, code, name), expected(actor, name, None)
+    assert got == expected_outcomes
 
 
 def test_the_walks_know_a_body_for_every_operation_that_takes_one():

@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_operation_ids_are_a_noun_and_a_verb_and_unique():
-    found = [
+    operation_ids = [
         operation["operationId"] for methods in document()["paths"].values() for operation in methods.values()
     ]
-    assert len(found) == len(set(found))
-    assert all(part.isidentifier() for name in found for part in name.split(".", 1)), found
-    assert all(name.count(".") == 1 for name in found)
+    assert len(operation_ids) == len(set(operation_ids))
+    assert all(part.isidentifier() for name in operation_ids for part in name.split(".", 1)), operation_ids
+    assert all(name.count(".") == 1 for name in operation_ids)
 
 
 async def test_the_document_is_served_as_it_is_committed(api: Api):

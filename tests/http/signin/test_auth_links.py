@@ -41,9 +41,9 @@ async def mailbox(api: Api) -> AsyncIterator[Letters]:
 
 
 def token_in(text: str, page: str) -> str:
-    found = re.search(rf"http://localhost:8700/{page}#token=([\w-]+)", text)
-    assert found, text
-    return found[1]
+    match = re.search(rf"http://localhost:8700/{page}#token=([\w-]+)", text)
+    assert match, text
+    return match[1]
 
 
 async def test_a_mailed_link_sets_a_new_password_once(api: Api, mailbox: Letters):
@@ -77,8 +77,8 @@ async def test_nobody_hears_who_has_an_account(api: Api, mailbox: Letters):
     await sql(api.database, "UPDATE users SET state = 'inactive' WHERE email = 'stranger@example.org'")
     await sql(api.database, "UPDATE users SET password_hash = NULL WHERE email = 'foreigner@example.org'")
     names = ("nobody", "stranger", "foreigner", "user", "user", "user")
-    asked = [post(api, "/auth/forgot", {"email": f"{name}@example.org"}) for name in names]
-    answers = await asyncio.gather(*asked)
+    requests = [post(api, "/auth/forgot", {"email": f"{name}@example.org"}) for name in names]
+    answers = await asyncio.gather(*requests)
     assert {(answer.status_code, answer.text) for answer in answers} == {(202, "null")}
     letter, _ = await mailbox.newest(1)
     assert letter["To"] == "user@example.org"
@@ -251,11 +251,11 @@ async def test_whoever_signs_up_proves_their_address_first(api: Api, mailbox: Le
     me = (await ada.get("/auth/me")).json()
     assert me["user"]["role"] == "user"
     assert [project["id"] for project in me["projects"]] == [api.people.project]
-    told = await sql(
+    rows = await sql(
         api.database,
         "SELECT kind, data->>'state' FROM events WHERE data->>'email' = 'ada@example.org' ORDER BY id",
     )
-    assert told == [("user.created", "unverified"), ("user.updated", "active")]
+    assert rows == [("user.created", "unverified"), ("user.updated", "active")]
     assert (await post(api, "/auth/verify-again", {"email": "ada@example.org"})).status_code == 202
     assert len(mailbox.got) == 2
 
@@ -299,12 +299,12 @@ async def test_accounts_that_nobody_verifies_are_deleted_after_a_week(api: Api, 
         api.database, "SELECT object_name, credential, details->>'why' FROM audit WHERE action = 'user.purge'"
     )
     assert noted == [("late@example.org", "carrel", "never verified")]
-    told = await sql(
+    rows = await sql(
         api.database,
         "SELECT data->>'email', data->>'state', domain_id FROM events WHERE kind = 'user.updated' "
         "AND object_id NOT IN (SELECT id FROM users)",
     )
-    assert told == [("late@example.org", "purged", api.people.domain)]
+    assert rows == [("late@example.org", "purged", api.people.domain)]
     assert (await post(api, "/auth/sign-up", {**ADA, "email": "late@example.org"})).status_code == 202
 
 

@@ -11,8 +11,8 @@ from installation import API, Api, Caller
 async def with_key(api: Api, key: SecurityKey, **options) -> Caller:  # type: ignore[no-untyped-def]
     """A browser after an attempt to sign in by the key alone; its last answer is in `answer`."""
     caller = Caller("user", None, await api.client())
-    asked = (await caller.post("/auth/passkey-options")).json()["options"]
-    caller.answer = await caller.post("/auth/passkey", {"credential": key.prove(asked, **options)})  # type: ignore[attr-defined]
+    challenge = (await caller.post("/auth/passkey-options")).json()["options"]
+    caller.answer = await caller.post("/auth/passkey", {"credential": key.prove(challenge, **options)})  # type: ignore[attr-defined]
     return caller
 
 
@@ -202,5 +202,5 @@ async def test_an_address_without_a_name_takes_no_passkeys(api: Api):
         api.replace_services(settings=settings.model_copy(update={"public_url": url}))
         assert (await user.get("/factors")).json()["passkeys_possible"] is possible
         assert (await user.get("/auth/greeting")).json()["passkeys"] is possible
-        asked = await user.post("/factors/passkeys/options")
-        assert asked.status_code == (200 if possible else 409), asked.text
+        answer = await user.post("/factors/passkeys/options")
+        assert answer.status_code == (200 if possible else 409), answer.text

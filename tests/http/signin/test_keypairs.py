@@ -52,8 +52,11 @@ async def test_administrators_see_and_stop_keypairs_but_cannot_become_their_owne
     assert (await admin.post(f"/keypairs/{key}/rotate")).status_code == 403
     assert (await admin.patch(f"/keypairs/{key}", {"rate_limit": 100})).json()["rate_limit"] == 100
     assert (await user.patch(f"/keypairs/{key}", {"rate_limit": 200})).status_code == 403
-    for asked in (stranger.patch(f"/keypairs/{key}", {"active": False}), stranger.delete(f"/keypairs/{key}")):
-        assert (await asked).json()["code"] == "keypair.not_found"
+    for request in (
+        stranger.patch(f"/keypairs/{key}", {"active": False}),
+        stranger.delete(f"/keypairs/{key}"),
+    ):
+        assert (await request).json()["code"] == "keypair.not_found"
     assert (await admin.delete(f"/keypairs/{key}")).status_code == 204
 
 

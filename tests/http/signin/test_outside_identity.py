@@ -38,8 +38,8 @@ def uninstall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 async def sign_in(api: Api, login: str, password: str) -> tuple[int, str]:
     client = await api.client()
     answer = await client.post(f"{API}/auth/login", json={"email": login, "password": password})
-    said = answer.json()
-    return answer.status_code, said["user"]["email"] if answer.status_code == 200 else said["code"]
+    body = answer.json()
+    return answer.status_code, body["user"]["email"] if answer.status_code == 200 else body["code"]
 
 
 async def test_its_kind_is_listed_set_up_tried_out_and_lets_people_in(

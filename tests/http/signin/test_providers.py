@@ -116,11 +116,11 @@ async def test_what_cannot_work_is_refused(api: Api, changes: dict[str, Any], co
 
 async def test_a_project_of_another_domain_is_not_given(api: Api):
     async with api.database.transaction() as tx:
-        wanted = text(
+        statement = text(
             "SELECT projects.id FROM projects JOIN domains ON domain_id = domains.id "
             "WHERE domains.name = 'abroad'"
         )
-        abroad = (await tx.execute(wanted)).scalar_one()
+        abroad = (await tx.execute(statement)).scalar_one()
     body = {**CORP, "mapping": [{"group": "g", "project": abroad}]}
     answer = await (await api.as_("superadmin")).post("/providers", body)
     assert answer.json()["code"] == "provider.rule_project"

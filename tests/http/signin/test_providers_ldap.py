@@ -66,9 +66,9 @@ class Watch:
         watch = cls()
         ask = sign_on.Directories._ask
 
-        async def work(directories: Any, present: Any, asked: Any, login: str, *rest: Any) -> Any:
+        async def work(directories: Any, present: Any, provider: Any, login: str, *rest: Any) -> Any:
             watch.now += watch.work_s.get(login, 0.0)
-            return await ask(directories, present, asked, login, *rest)
+            return await ask(directories, present, provider, login, *rest)
 
         monkeypatch.setattr(sign_on, "time", watch)
         monkeypatch.setattr(sign_on, "asyncio", watch)
@@ -278,9 +278,9 @@ async def test_while_a_directory_is_away_no_answer_tells_who_has_an_account(
             began = watch.now
             answers[login] = await office.sign_in(login, "wrong")
             assert watch.now - began == pytest.approx(0.4), login
-        said = [{**a.json(), "request_id": ""} for a in answers.values()]
-        assert said == [said[0]] * len(said)
-        assert said[0]["code"] == "provider.unreachable"
+        bodies = [{**a.json(), "request_id": ""} for a in answers.values()]
+        assert bodies == [bodies[0]] * len(bodies)
+        assert bodies[0]["code"] == "provider.unreachable"
         assert (await office.sign_in("user@example.org", PASSWORD)).status_code == 200
     finally:
         office.there.start()

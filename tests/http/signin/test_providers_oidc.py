@@ -158,7 +158,7 @@ async def test_who_turns_back_at_the_provider_is_told_so(sso: Sso):
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "location",
     [
         "//evil.example",
         "https://evil.example",
@@ -172,8 +172,8 @@ async def test_who_turns_back_at_the_provider_is_told_so(sso: Sso):
         "evil",
     ],
 )
-def test_no_way_leads_elsewhere(wanted: str):
-    assert own_path(wanted) == "/"
+def test_no_way_leads_elsewhere(location: str):
+    assert own_path(location) == "/"
 
 
 async def test_a_way_to_elsewhere_ends_at_the_start_page(sso: Sso):

@@ -54,7 +54,7 @@ async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Ap
 
 
 @pytest.mark.parametrize(
-    ("wanted", "field"),
+    ("changes", "field"),
     [
         ({"lock_minutes": 0}, "lock_minutes"),
         ({"lock_minutes": None}, "lock_minutes"),
@@ -67,8 +67,8 @@ async def test_only_what_is_present_changes_and_is_noted_without_secrets(api: Ap
         ({"sign_up_email_domains": ["@x"]}, "sign_up_email_domains.0"),
     ],
 )
-async def test_what_makes_no_sense_is_refused(api: Api, wanted: dict, field: str):  # type: ignore[type-arg]
-    answer = await (await api.as_("superadmin")).patch("/site", wanted)
+async def test_what_makes_no_sense_is_refused(api: Api, changes: dict, field: str):  # type: ignore[type-arg]
+    answer = await (await api.as_("superadmin")).patch("/site", changes)
     assert (answer.status_code, answer.json()["field"]) == (422, field), answer.text
     assert await sql(api.database, "SELECT 1 FROM site WHERE values <> '{}'") == []
 

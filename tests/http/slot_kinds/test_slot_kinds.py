@@ -6,7 +6,7 @@ from command_line import command_line
 from installation import Api
 from node_kit import join
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.slots import SlotKind, SlotType
@@ -55,7 +55,7 @@ async def test_a_unit_is_given_to_one_container_and_shown_everywhere(living: Api
 
     await eventually(offered)
     two = await user.try_start(image="starter", slots={**SMALL, "fake.unit-1g": 2})
-    assert said(two) == (422, "slot.amount_not_allowed")
+    assert status_and_code(two) == (422, "slot.amount_not_allowed")
     assert (two.json()["field"], two.json()["details"]["nearest"]) == ("slots.fake.unit-1g", [1])
     started = [await user.start(slots={**SMALL, "fake.unit-1g": 1}) for _ in range(3)]
     for session in started[:2]:
@@ -90,19 +90,22 @@ async def test_quanta_sets_and_families_are_kept_by_admission(api: Api):
     )
     user = await api.as_("user")
 
-    async def asked(**slots: int) -> tuple[str, str]:
+    async def refusal(**slots: int) -> tuple[str, str]:
         answer = await user.try_start(image="starter", slots={**SMALL, **slots})
         return answer.json().get("code", ""), answer.json().get("hint", "")
 
-    assert await asked(**{"a.device": 3}) == ("slot.amount_not_allowed", "Request 2 a.device or 4 a.device.")
-    assert await asked(**{"a.shares": 300}) == (
+    assert await refusal(**{"a.device": 3}) == (
+        "slot.amount_not_allowed",
+        "Request 2 a.device or 4 a.device.",
+    )
+    assert await refusal(**{"a.shares": 300}) == (
         "slot.amount_not_allowed",
         "Request 0.25 a.shares or 0.5 a.shares.",
     )
-    assert (await asked(**{"a.device": 1, "a.shares": 250}))[0] == "slot.not_both"
-    assert (await asked(**{"b.device": 1, "b.shares": 250}))[0] == "slot.not_both"
-    assert (await asked(**{"b.unit-1h": 1}))[0] == "slot.unknown"
-    assert await asked(**{"a.device": 2}) == ("", "")
+    assert (await refusal(**{"a.device": 1, "a.shares": 250}))[0] == "slot.not_both"
+    assert (await refusal(**{"b.device": 1, "b.shares": 250}))[0] == "slot.not_both"
+    assert (await refusal(**{"b.unit-1h": 1}))[0] == "slot.unknown"
+    assert await refusal(**{"a.device": 2}) == ("", "")
 
 
 async def test_the_hint_of_an_unknown_slot_names_a_few_others(api: Api):
@@ -126,7 +129,7 @@ async def test_a_limit_on_a_slot_that_no_node_ever_had_is_refused(api: Api):
         ),
     ):
         refused = await admin.post(path, body)
-        assert said(refused) == (422, "slot.unknown"), path
+        assert status_and_code(refused) == (422, "slot.unknown"), path
         assert refused.json()["field"] == field
         assert "a.unit-1g" in refused.json()["hint"]
     # Those that follow the usual names may come later, and one that is known is taken.

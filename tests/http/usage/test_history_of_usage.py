@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from databases import sql
 from installation import Api
-from people_kit import domain_admin, project_admin, said
+from people_kit import domain_admin, project_admin, status_and_code
 from session_kit import SMALL
 from sqlalchemy import text
 
@@ -58,7 +58,7 @@ async def test_a_minute_has_what_was_allocated_used_and_waited_for(living: Api):
 async def test_one_reads_the_usage_of_oneself_and_of_what_one_administers(living: Api):
     user, head, lead = await living.as_("user"), await domain_admin(living), await project_admin(living)
     admin = await living.as_("superadmin")
-    asked = {
+    queries = {
         "site": {"scope": "site"},
         "group": {"scope": "group", "ref": "default"},
         "domain": {"scope": "domain", "ref": "default"},
@@ -68,18 +68,18 @@ async def test_one_reads_the_usage_of_oneself_and_of_what_one_administers(living
     }
 
     async def may(who) -> set[str]:  # type: ignore[no-untyped-def]
-        answers = {name: await who.get("/usage/history", params=params) for name, params in asked.items()}
+        answers = {name: await who.get("/usage/history", params=params) for name, params in queries.items()}
         assert {answer.status_code for answer in answers.values()} <= {200, 403, 404}
         return {name for name, answer in answers.items() if answer.status_code == 200}
 
     assert await may(user) == {"user", "self"}
     assert await may(lead) == {"project", "self"}
     assert await may(head) == {"domain", "project", "user", "self"}
-    assert await may(admin) == set(asked)
+    assert await may(admin) == set(queries)
     foreign = await living.as_("foreigner")
     assert await may(foreign) == {"self"}
     params = {"scope": "project"}
-    assert said(await admin.get("/usage/history", params=params)) == (422, "invalid.request")
+    assert status_and_code(await admin.get("/usage/history", params=params)) == (422, "invalid.request")
 
 
 async def test_minutes_become_quarters_and_hours_and_old_ones_go(database: Database):

@@ -38,8 +38,8 @@ async def active_at(database: Database, session: SessionId, *, after: datetime |
 
     async def used() -> datetime | None:
         async with database.transaction() as tx:
-            wanted = text("SELECT active_at FROM session_activity WHERE session_id = :id")
-            seen: datetime | None = (await tx.execute(wanted, {"id": session})).scalar()
+            statement = text("SELECT active_at FROM session_activity WHERE session_id = :id")
+            seen: datetime | None = (await tx.execute(statement, {"id": session})).scalar()
         return seen if seen and (after is None or seen > after) else None
 
     at = await eventually(used, within_s=60)
@@ -86,11 +86,11 @@ async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(
     assert (status, idle["exempt"], idle["rules"][0]["since"]) == (200, True, None)
     await ask(admins, "PUT", f"{place}/exemption", exempt=True)
     async with world.database.transaction() as tx:
-        told = await tx.execute(
+        rows = await tx.execute(
             text("SELECT action FROM audit WHERE object_id = :id AND outcome = 'done' ORDER BY id"),
             {"id": session},
         )
-        assert [row.action for row in told] == ["session.keep", "session.exempt"]
+        assert [row.action for row in rows] == ["session.keep", "session.exempt"]
     # 4. What has ended cannot be kept.
     await world.terminate(session)
     assert (await ask(users, "POST", f"{place}/keep"))[1]["code"] == "session.not_running"

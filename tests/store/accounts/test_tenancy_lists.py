@@ -38,9 +38,9 @@ async def crowd(database: Database, people: People) -> Database:
     return database
 
 
-async def plan(database: Database, actor, **wanted: object) -> str:  # type: ignore[no-untyped-def]
+async def plan(database: Database, actor, **params: object) -> str:  # type: ignore[no-untyped-def]
     """How PostgreSQL answers the list."""
-    return await plans(database, lambda tx: queries.page(tx, actor, UserQuery(**wanted)))  # type: ignore[arg-type]
+    return await plans(database, lambda tx: queries.page(tx, actor, UserQuery(**params)))  # type: ignore[arg-type]
 
 
 BY_INDEX: list[tuple[dict[str, object], str]] = [
@@ -59,22 +59,22 @@ async def test_a_page_is_found_by_an_index_and_begins_where_the_last_one_ended(
     crowd: Database, people: People
 ):
     for role in (Role.SUPERADMIN, Role.DOMAIN_ADMIN):
-        for wanted, index in BY_INDEX:
-            found = await plan(crowd, replace(people.superadmin, role=role), **wanted)
-            assert index in found, (role, wanted, found)
-            assert "Seq Scan on users" not in found, (role, wanted, found)
+        for params, index in BY_INDEX:
+            query_plan = await plan(crowd, replace(people.superadmin, role=role), **params)
+            assert index in query_plan, (role, params, query_plan)
+            assert "Seq Scan on users" not in query_plan, (role, params, query_plan)
     async with crowd.transaction() as tx:
         first = await queries.page(tx, people.superadmin, UserQuery(sort="name", limit=5))
-    found = await plan(crowd, people.superadmin, sort="name", limit=5, cursor=first.next_cursor)
-    assert "Index Cond: (ROW(lower" in found, found
+    query_plan = await plan(crowd, people.superadmin, sort="name", limit=5, cursor=first.next_cursor)
+    assert "Index Cond: (ROW(lower" in query_plan, query_plan
 
 
 async def test_who_administers_a_project_gets_its_members_without_looking_at_everybody(
     crowd: Database, people: People
 ):
     lead = replace(people.user, administers=frozenset({people.project}))
-    found = await plan(crowd, lead)
-    assert "Seq Scan on users" not in found, found
+    query_plan = await plan(crowd, lead)
+    assert "Seq Scan on users" not in query_plan, query_plan
     async with crowd.transaction() as tx:
         page = await queries.page(tx, lead, UserQuery(limit=200))
     assert {user.email.split("@")[0] for user in page.items} == {"admin", "user", "colleague"}

@@ -40,9 +40,9 @@ async def test_what_is_sealed_is_proven(database: Database, people):
     for batch in (1, 2, 3, 7, 100):
         assert await faults(database, batch=batch) == []
     async with database.transaction() as tx:
-        whole = await proof.check(tx, after=0)
-    assert (whole.checked, whole.reached, whole.done, whole.waiting) == (7, 7, True, 0)
-    assert whole.head == (await links(database))[-1]
+        complete = await proof.check(tx, after=0)
+    assert (complete.checked, complete.reached, complete.done, complete.waiting) == (7, 7, True, 0)
+    assert complete.head == (await links(database))[-1]
 
 
 async def test_an_empty_trail_is_proven(database: Database):
@@ -76,13 +76,13 @@ async def test_a_deleted_row_is_missing_where_it_was(database: Database, people,
     await sealed(database, people.user, 9)
     with intruder(database.url) as connection:
         connection.execute("DELETE FROM audit WHERE position IN (1, 4, 6, 7)")
-    found = await faults(database, batch=batch)
-    assert [(fault.kind, fault.position) for fault in found] == [
+    reported = await faults(database, batch=batch)
+    assert [(fault.kind, fault.position) for fault in reported] == [
         ("missing", 1),
         ("missing", 4),
         ("missing", 6),
     ]
-    assert found[2].sentence == "Entries 6 to 7 are missing."
+    assert reported[2].sentence == "Entries 6 to 7 are missing."
 
 
 async def test_a_long_gap_is_one_fault_whatever_the_batch(database: Database, people):
@@ -117,8 +117,8 @@ async def test_a_cut_end_is_found_by_who_kept_a_head(database: Database, people)
         connection.execute("DELETE FROM audit WHERE position > 4")
     assert await places(database) == []
     for batch in (2, 100):
-        found = await faults(database, expected=kept, batch=batch)
-        assert [(fault.kind, fault.position) for fault in found] == [("cut", 5)]
+        reported = await faults(database, expected=kept, batch=batch)
+        assert [(fault.kind, fault.position) for fault in reported] == [("cut", 5)]
 
 
 async def test_a_chain_made_anew_is_found_by_who_kept_a_head(database: Database, people):
@@ -129,8 +129,8 @@ async def test_a_chain_made_anew_is_found_by_who_kept_a_head(database: Database,
     await seal(database)
     assert await faults(database) == []
     assert await faults(database, expected=kept[1]) == []
-    found = await faults(database, expected=kept[4])
-    assert [(fault.kind, fault.position) for fault in found] == [("rewritten", 5)]
+    reported = await faults(database, expected=kept[4])
+    assert [(fault.kind, fault.position) for fault in reported] == [("rewritten", 5)]
 
 
 async def test_a_kept_head_holds_as_the_chain_grows(database: Database, people):

@@ -61,8 +61,8 @@ async def test_a_place_takes_few_statements_however_many_nodes(database, people,
 
 async def versions(database) -> dict[str, str]:
     async with database.transaction() as tx:
-        found = await tx.execute(text("SELECT name, xmin::text || seen_at::text AS version FROM nodes"))
-        return {row.name: row.version for row in found}
+        rows = await tx.execute(text("SELECT name, xmin::text || seen_at::text AS version FROM nodes"))
+        return {row.name: row.version for row in rows}
 
 
 async def test_of_nodes_only_what_differs_is_written(database):

@@ -24,24 +24,24 @@ async def listener(database: Database) -> AsyncIterator[Listener]:
 async def test_subscribers_hear_their_topic_after_the_commit_and_not_before(
     database: Database, listener: Listener
 ):
-    heard = {"a": 0, "b": 0, "meanwhile": 0}
-    for topic in heard:
-        listener.subscribe(topic, lambda topic=topic: heard.update({topic: heard[topic] + 1}))
+    calls = {"a": 0, "b": 0, "meanwhile": 0}
+    for topic in calls:
+        listener.subscribe(topic, lambda topic=topic: calls.update({topic: calls[topic] + 1}))
     async with database.transaction() as tx:
         await notify(tx, "a")
         await tx.flush()
         async with database.transaction() as other:
             await notify(other, "meanwhile")
-        await eventually(lambda: heard["meanwhile"])
-        assert heard == {"a": 0, "b": 0, "meanwhile": 1}
-    await eventually(lambda: heard["a"] == 1)
-    assert heard["b"] == 0
+        await eventually(lambda: calls["meanwhile"])
+        assert calls == {"a": 0, "b": 0, "meanwhile": 1}
+    await eventually(lambda: calls["a"] == 1)
+    assert calls["b"] == 0
 
 
 async def test_what_is_rolled_back_is_not_announced(database: Database, listener: Listener):
-    heard: list[str] = []
-    listener.subscribe("a", lambda: heard.append("a"))
-    listener.subscribe("end", lambda: heard.append("end"))
+    calls: list[str] = []
+    listener.subscribe("a", lambda: calls.append("a"))
+    listener.subscribe("end", lambda: calls.append("end"))
 
     async def change_ones_mind() -> None:
         async with database.transaction() as tx:
@@ -54,29 +54,29 @@ async def test_what_is_rolled_back_is_not_announced(database: Database, listener
         await notify(tx, "end")
 
     async def ended() -> bool:
-        return "end" in heard
+        return "end" in calls
 
     await eventually(ended)
-    assert heard == ["end"]
+    assert calls == ["end"]
 
 
 async def test_after_a_break_everybody_is_called_once(database: Database, listener: Listener):
-    heard: list[str] = []
-    listener.subscribe("a", lambda: heard.append("a"))
-    listener.subscribe("b", lambda: heard.append("b"))
+    calls: list[str] = []
+    listener.subscribe("a", lambda: calls.append("a"))
+    listener.subscribe("b", lambda: calls.append("b"))
     async with database.transaction() as tx:
         await tx.execute(
             text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
         )
 
     async def called() -> bool:
-        return sorted(heard) == ["a", "b"] and listener.connected.is_set()
+        return sorted(calls) == ["a", "b"] and listener.connected.is_set()
 
     await eventually(called)
     async with database.transaction() as tx:
         await notify(tx, "a")
 
     async def again() -> bool:
-        return heard.count("a") == 2
+        return calls.count("a") == 2
 
     await eventually(again)

@@ -18,12 +18,12 @@ async def test_whoever_waits_for_a_connection_is_counted_until_there_is_one(data
     async with AsyncExitStack() as taken:
         for _ in range(small.size):
             await (await taken.enter_async_context(small.transaction())).connection()
-        asked = [asyncio.create_task(ask()) for _ in range(3)]
+        tasks = [asyncio.create_task(ask()) for _ in range(3)]
 
         async def waiting() -> bool:
             return small.waiting == 3
 
         await eventually(waiting)
-    await asyncio.gather(*asked)
+    await asyncio.gather(*tasks)
     assert small.waiting == 0
     await small.close()

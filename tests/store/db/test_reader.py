@@ -13,8 +13,8 @@ from carrel.db.reader import StatementReader
 
 
 async def test_texts_of_the_first_column_in_order(database: Database):
-    found = await database.texts("SELECT n::text FROM generate_series(1, %(last)s) n ORDER BY 1", {"last": 5})
-    assert found == ["1", "2", "3", "4", "5"]
+    texts = await database.texts("SELECT n::text FROM generate_series(1, %(last)s) n ORDER BY 1", {"last": 5})
+    assert texts == ["1", "2", "3", "4", "5"]
 
 
 async def test_connections_are_kept_and_bounded(database: Database):

@@ -25,10 +25,10 @@ async def test_what_has_the_part_is_found_in_any_case(database: Database, rows: 
         [(str(place), name) for place, name in enumerate(rows)]
     )
     async with database.transaction() as tx:
-        found = await tx.execute(select(listed.c.place).where(has_part("listed.name", part)))
+        result = await tx.execute(select(listed.c.place).where(has_part("listed.name", part)))
     # The embedded server folds the case of ASCII alone, as its locale says.
     expected = [str(place) for place, name in enumerate(rows) if part.lower() in name.lower()]
-    assert sorted(found.scalars()) == expected
+    assert sorted(result.scalars()) == expected
 
 
 @pytest.mark.parametrize("part", ["hesi", "THESIS", "is deb"])

@@ -44,7 +44,7 @@ def many(postgres: str, database: Database, people: People) -> Database:
     return database
 
 
-ASKED: dict[str, Use] = {
+QUERIES: dict[str, Use] = {
     "expire": lambda tx: outcomes.expire(tx, SystemClock(), days=30),
     "half_made": lambda tx: outcomes.half_made(tx, NOW),
     "due": lambda tx: measuring.due(tx, HOST, NOW, limit=50),
@@ -55,7 +55,7 @@ ASKED: dict[str, Use] = {
 }
 
 
-@pytest.mark.parametrize("asked", ASKED)
-async def test_a_step_looks_only_at_folders_that_something_is_to_be_done_with(many: Database, asked: str):
-    found = await plans(many, ASKED[asked])
-    assert "Seq Scan on vfolder" not in found, found
+@pytest.mark.parametrize("query", QUERIES)
+async def test_a_step_looks_only_at_folders_that_something_is_to_be_done_with(many: Database, query: str):
+    plan = await plans(many, QUERIES[query])
+    assert "Seq Scan on vfolder" not in plan, plan

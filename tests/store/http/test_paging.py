@@ -39,15 +39,15 @@ def _sort(listed) -> Sort:
 @given(rows=_ROWS, by=st.sampled_from(sorted(_PLACE)), down=st.booleans(), limit=st.integers(1, 5))
 async def test_pages_are_a_plain_sort_cut_into_pieces(database, rows, by, down, limit):
     listed = _listed(rows)
-    wanted, seen = PageQuery(sort=f"-{by}" if down else by, limit=limit), []
+    query, seen = PageQuery(sort=f"-{by}" if down else by, limit=limit), []
     async with database.transaction() as tx:
         while True:
             # The embedded server's order of letters is Python's.
-            found = await page(tx, select(listed.c.id).where(listed.c.id != "none"), _sort(listed), wanted)
-            seen.append([row.id for row in found.rows])
-            if found.next_cursor is None:
+            result = await page(tx, select(listed.c.id).where(listed.c.id != "none"), _sort(listed), query)
+            seen.append([row.id for row in result.rows])
+            if result.next_cursor is None:
                 break
-            wanted = wanted.model_copy(update={"cursor": found.next_cursor})
+            query = query.model_copy(update={"cursor": result.next_cursor})
     keyed = sorted(
         (
             (row[_PLACE[by]] is None, row[_PLACE[by]] or _low(by), f"{place:02}")
@@ -97,17 +97,17 @@ def test_a_number_that_its_column_cannot_hold_is_refused(number):
         _sort(_listed([])).order("count", _cursor(["count", number, "00"]))
 
 
-@pytest.mark.parametrize("wanted", ["id", "-", "--at", "at,name"])
-def test_only_what_the_list_names_sorts_it(wanted):
+@pytest.mark.parametrize("query", ["id", "-", "--at", "at,name"])
+def test_only_what_the_list_names_sorts_it(query):
     with pytest.raises(Invalid) as refused:
-        _sort(_listed([])).order(wanted, None)
+        _sort(_listed([])).order(query, None)
     assert refused.value.code == "invalid.sort"
 
 
 async def test_rows_keep_the_names_that_were_selected(database):
     listed = _listed([("b", 1, None), ("a", 2, None)])
     async with database.transaction() as tx:
-        found = await page(
+        result = await page(
             tx, select(func.upper(listed.c.name).label("loud")), _sort(listed), PageQuery(sort="name")
         )
-    assert [(row.loud, len(row)) for row in found.rows] == [("A", 1), ("B", 1)]
+    assert [(row.loud, len(row)) for row in result.rows] == [("A", 1), ("B", 1)]

@@ -160,9 +160,9 @@ def test_hosts_of_other_kinds_come_back_with_their_settings(
     place = _folder(original.url, people, root, "posix", name="safe")
     (PosixBackend(root).files(place) / "notes.txt").write_text("in the safe")
     with psycopg.connect(original.url) as connection:
-        found = connection.execute("SELECT id FROM storage_hosts WHERE name = 'safe'").fetchone()
-        assert found
-        sealed = Storages(cast(Database, None), seal=SecretBox(KEY)).sealed(found[0], {"token": "hunter2"})
+        row = connection.execute("SELECT id FROM storage_hosts WHERE name = 'safe'").fetchone()
+        assert row
+        sealed = Storages(cast(Database, None), seal=SecretBox(KEY)).sealed(row[0], {"token": "hunter2"})
         connection.execute(
             "UPDATE storage_hosts SET backend = 'safe', settings = %s WHERE name = 'safe'", (sealed,)
         )

@@ -48,12 +48,12 @@ async def frames(path: str, most: int) -> list[int]:
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
         )
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
-        found: list[int] = []
-        while len(found) < most and (head := await reader.read(1)):
-            found += head
+        received: list[int] = []
+        while len(received) < most and (head := await reader.read(1)):
+            received += head
             await reader.readexactly((await reader.readexactly(1))[0])
         writer.close()
-        return found
+        return received
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_reason_fits_a_close_frame(detail: str) -> None:
     error = Conflict("session.not_running", detail)
     reason = close_reason(error)
     assert len(reason.encode()) <= 123
-    told = json.loads(reason)
-    assert told["code"] == "session.not_running"
-    assert detail.startswith(told["detail"])
+    problem = json.loads(reason)
+    assert problem["code"] == "session.not_running"
+    assert detail.startswith(problem["detail"])
     assert close_code(error) == 4409

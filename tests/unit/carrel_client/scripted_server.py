@@ -72,7 +72,7 @@ def answer(body: bytes | object = b"", *, status: str = "200 OK", headers: str =
 
 
 @dataclass
-class Asked:
+class Request:
     """A request as a route sees it."""
 
     method: str
@@ -82,7 +82,7 @@ class Asked:
     body: object
 
 
-Route = Callable[[Asked], tuple[int, object]]
+Route = Callable[[Request], tuple[int, object]]
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Api:
 
     url: str
     routes: dict[str, Route | tuple[int, object]]
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
 
 @contextmanager
@@ -106,17 +106,17 @@ def api_server(routes: dict[str, Route | tuple[int, object]]) -> Iterator[Api]:
             parts = urlsplit(self.path)
             content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(
+            request = Request(
                 self.command,
                 parts.path,
                 dict(parse_qsl(parts.query)),
                 headers,
                 json.loads(content) if content else None,
             )
-            api.asked.append(asked)
+            api.requests.append(request)
             missing = (404, {"code": "http.not_found", "detail": f"no route {self.command} {parts.path}"})
             route = api.routes.get(f"{self.command} {parts.path}", missing)
-            status, body = route(asked) if callable(route) else route
+            status, body = route(request) if callable(route) else route
             text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
             self.send_response(status)
             if status == 200 and parts.path.endswith("/auth/login"):

@@ -109,9 +109,9 @@ def test_nobody_listening_is_unreachable() -> None:
     assert raised.value.code == "client.unreachable"
 
 
-def _until(terminal: Terminal, wanted: bytes) -> bytes:
+def _until(terminal: Terminal, expected: bytes) -> bytes:
     seen = b""
-    while wanted not in seen:
+    while expected not in seen:
         outputs, _ = terminal.step(timeout_s=5)
         seen += b"".join(output.content for output in outputs)
     return seen

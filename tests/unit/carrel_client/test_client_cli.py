@@ -20,7 +20,7 @@ from carrel_client.cli.parser import arguments_of
 from carrel_client.cli.progress import Progress
 from carrel_client.cli.session_views import rule_text
 from carrel_client.models import IdleRuleView
-from scripted_server import Api, Asked, api_server
+from scripted_server import Api, Request, api_server
 
 Captured = pytest.CaptureFixture[str]
 
@@ -115,15 +115,15 @@ def test_what_comes_from_the_server_cannot_command_the_terminal(api: Api, capsys
 def test_a_list_is_the_living_ones_of_mine_unless_told_otherwise(api: Api) -> None:
     main(["session", "ls"])
     main(["session", "ls", "--ended", "--everyone", "--search", "tr"])
-    first, second = (asked.query for asked in api.asked)
+    first, second = (request.query for request in api.requests)
     assert first == {"state": "live", "owner": "me", "limit": "50"}
     assert second == {"state": "ended", "owner": "all", "limit": "50", "q": "tr"}
 
 
 def test_a_longer_list_is_fetched_page_by_page_up_to_the_limit(api: Api, capsys: Captured) -> None:
-    def page(asked: Asked) -> tuple[int, object]:
-        start = int(asked.query.get("cursor", 0))
-        size = int(asked.query["limit"])
+    def page(request: Request) -> tuple[int, object]:
+        start = int(request.query.get("cursor", 0))
+        size = int(request.query["limit"])
         items = [_session(id=f"s{number}") for number in range(start, min(start + size, 450))]
         return 200, {"items": items, "next_cursor": str(start + size) if start + size < 450 else None}
 
@@ -132,7 +132,7 @@ def test_a_longer_list_is_fetched_page_by_page_up_to_the_limit(api: Api, capsys:
     assert len(capsys.readouterr().out.split()) == 450
     main(["session", "ls", "-q", "--limit", "210"])
     assert capsys.readouterr().out.split()[-1] == "s209"
-    assert [asked.query["limit"] for asked in api.asked] == ["200", "200", "200", "200", "10"]
+    assert [request.query["limit"] for request in api.requests] == ["200", "200", "200", "200", "10"]
 
 
 def test_a_note_is_made_of_whole_sentences(api: Api, capsys: Captured) -> None:
@@ -166,7 +166,7 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     wish = "--slot cuda.shares=0.5 --group gpu --priority 20 --time-limit 90m"
     mounts = "-v data --mount corpus:a/b:/data:ro -v runs::out:rw -v .cache:/c"
     assert main([*line.split(), *wish.split(), *mounts.split(), "--description", "third try"]) == 0
-    assert api.asked[0].body == {
+    assert api.requests[0].body == {
         "name": "train-3",
         "description": "third try",
         "image": "starter",
@@ -184,7 +184,7 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
             {"folder": ".cache", "path": "/c"},
         ],
     }
-    assert api.asked[0].headers["idempotency-key"]
+    assert api.requests[0].headers["idempotency-key"]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
 )
 def test_a_line_that_makes_no_sense_is_usage(line: str, api: Api, capsys: Captured) -> None:
     assert main(line.split()) == 2
-    assert not api.asked
+    assert not api.requests
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err
@@ -245,7 +245,7 @@ def test_removing_several_goes_on_after_one_that_fails(api: Api, capsys: Capture
     captured = capsys.readouterr()
     assert "train-3 (k3fabcdefghi) is TERMINATING" in captured.out
     assert "(http.not_found)" in captured.err
-    assert api.asked[-1].query == {"force": "true"}
+    assert api.requests[-1].query == {"force": "true"}
 
 
 def test_waiting_for_a_session_that_fails_tells_why(api: Api, capsys: Captured) -> None:
@@ -281,13 +281,13 @@ def _sign_in_routes(api: Api) -> list[str]:
         "pending": None,
     }
 
-    def create(asked: Asked) -> tuple[int, object]:
-        assert asked.headers["cookie"] == "carrel_session=cookie-1"
-        assert asked.headers["x-carrel-csrf"] == "csrf-1"
+    def create(request: Request) -> tuple[int, object]:
+        assert request.headers["cookie"] == "carrel_session=cookie-1"
+        assert request.headers["x-carrel-csrf"] == "csrf-1"
         return 201, {"access_key": next(made), "secret_key": "shh", "created_at": "2026-01-01T00:00:00Z"}
 
-    def delete(asked: Asked) -> tuple[int, object]:
-        deleted.append(asked.path.rpartition("/")[2])
+    def delete(request: Request) -> tuple[int, object]:
+        deleted.append(request.path.rpartition("/")[2])
         return 204, None
 
     pair = {"created_at": "2026-01-01T00:00:00Z", "last_used_at": None, "active": True}
@@ -315,7 +315,7 @@ def test_signing_in_keeps_a_keypair_and_signing_out_gives_it_back(
     for _ in range(2):
         monkeypatch.setattr("sys.stdin", io.StringIO("pass word \n"))
         assert main(line) == 0
-    assert [asked.body for asked in api.asked if asked.path.endswith("/login")] == [
+    assert [request.body for request in api.requests if request.path.endswith("/login")] == [
         {"email": "ada@example.org", "password": "pass word "}
     ] * 2
     assert json.loads(kept.read_text())["access_key"] == "AK2"
@@ -359,7 +359,7 @@ def test_signing_in_without_a_terminal_needs_everything_on_the_line(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("secret\n"))
     assert main(["login", api.url, "--email", "ada@example.org"]) == 2
-    assert not api.asked
+    assert not api.requests
     assert "--password-stdin" in capsys.readouterr().err
 
 
@@ -450,13 +450,13 @@ def test_wide_letters_take_two_columns() -> None:
 def test_an_end_that_is_due_is_not_said_to_be_in_no_time():
     now = datetime.now(UTC)
 
-    def told(left_s: float) -> str:
+    def text_of(left_s: float) -> str:
         since, ends_at = now - timedelta(hours=1), now + timedelta(seconds=left_s)
         rule = {"limit_s": 3600, "since": since.isoformat(), "ends_at": ends_at.isoformat()}
         return rule_text(cast(IdleRuleView, rule))
 
-    assert told(120.5) == "for 1 h of 1 h; ends in 2 min"
-    assert told(-75) == "for 1 h of 1 h; ends any moment now"
+    assert text_of(120.5) == "for 1 h of 1 h; ends in 2 min"
+    assert text_of(-75) == "for 1 h of 1 h; ends any moment now"
 
 
 @pytest.mark.parametrize(
@@ -471,9 +471,9 @@ def test_an_end_that_is_due_is_not_said_to_be_in_no_time():
     ],
 )
 def test_a_place_in_a_folder_is_known_by_its_colon(text: str, folder: str, path: str) -> None:
-    found = place(text)
-    assert found
-    assert (found.folder, found.path) == (folder, path)
+    match = place(text)
+    assert match
+    assert (match.folder, match.path) == (folder, path)
 
 
 @pytest.mark.parametrize("text", ["./a:b", "data", "/tmp/a:b", "a b:c", ":x", "-"])

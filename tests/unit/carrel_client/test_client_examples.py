@@ -74,9 +74,9 @@ def test_examples_of_the_help_are_of_the_grammar(words: str, monkeypatch: pytest
     monkeypatch.setattr("sys.stdin", io.StringIO("a secret\n"))
     parser, _ = arguments_of(COMMANDS[words])
     for example in parser.examples:
-        found = list(invocations(example))
-        assert found, example
-        for given in found:
+        commands = list(invocations(example))
+        assert commands, example
+        for given in commands:
             name = " ".join(given[:2]) if " ".join(given[:2]) in COMMANDS else given[0]
             assert name in COMMANDS or name in OPERATOR, example
             if name in COMMANDS:

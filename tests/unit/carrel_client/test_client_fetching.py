@@ -39,8 +39,8 @@ def test_small_files_come_together_and_what_is_left_out_says_why(tmp_path: Path)
         2,
         [("b", "file.not_found")],
     )
-    found = (tmp_path / "to" / "a").stat()
-    assert (sorted(os.listdir(tmp_path / "to"))[-2:], found.st_mtime, found.st_mode & 0o777) == (
+    status = (tmp_path / "to" / "a").stat()
+    assert (sorted(os.listdir(tmp_path / "to"))[-2:], status.st_mtime, status.st_mode & 0o777) == (
         ["a", "c"],
         1767323045.25,
         0o755,
@@ -61,12 +61,12 @@ def packed(*names: str, size: int = 3) -> bytes:
 @pytest.mark.parametrize("cut", [True, False])
 def test_a_small_file_that_is_cut_in_two_comes_again(tmp_path: Path, cut: bool) -> None:
     """The line breaks within it, or what comes is not all of a tar file."""
-    found = listing(*[entry(name, 30_000) for name in "abc"])
-    whole = packed("a", "b", "c", size=30_000)
+    entries = listing(*[entry(name, 30_000) for name in "abc"])
+    archive = packed("a", "b", "c", size=30_000)
     if cut:
-        scripts = [[found, answer(whole)[:50_000]], [answer(packed("b", "c", size=30_000))]]
+        scripts = [[entries, answer(archive)[:50_000]], [answer(packed("b", "c", size=30_000))]]
     else:
-        scripts = [[found, answer(whole[:50_000])], [answer(b"x" * 30_000), answer(b"x" * 30_000)]]
+        scripts = [[entries, answer(archive[:50_000])], [answer(b"x" * 30_000), answer(b"x" * 30_000)]]
     with wire_server(*scripts) as wire:
         done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path), workers=1)
     assert (done.failed, done.meter.files, done.meter.bytes) == ([], 3, 90_000)
@@ -90,10 +90,10 @@ def test_what_does_not_come_together_is_asked_for_one_by_one(tmp_path: Path) -> 
 
 
 def test_a_download_begins_anew_when_the_file_is_another(tmp_path: Path) -> None:
-    wanted = entry("file", 6)
+    file = entry("file", 6)
     broken = b'HTTP/1.1 200 OK\r\nContent-Length: 6\r\nETag: "e1"\r\n\r\nold'
-    whole = answer(b"newest", headers='ETag: "e2"\r\n')
-    with wire_server([listing(wanted), broken], [whole]) as wire:
+    complete = answer(b"newest", headers='ETag: "e2"\r\n')
+    with wire_server([listing(file), broken], [complete]) as wire:
         done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert done.failed == []
     assert (tmp_path / "file").read_bytes() == b"newest"
@@ -121,9 +121,9 @@ def test_a_download_takes_the_rest_and_keeps_the_time(tmp_path: Path) -> None:
 
 
 def test_two_runs_do_not_bring_the_same_file_at_once(tmp_path: Path) -> None:
-    wanted = entry("file", 300_000)
-    part = Path(fetching.part_of(str(tmp_path / "file"), wanted))  # type: ignore[arg-type]
-    with part.open("ab") as other, wire_server([listing(wanted)]) as wire:
+    file = entry("file", 300_000)
+    part = Path(fetching.part_of(str(tmp_path / "file"), file))  # type: ignore[arg-type]
+    with part.open("ab") as other, wire_server([listing(file)]) as wire:
         fcntl.flock(other, fcntl.LOCK_EX)
         done = ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert [error.code for _, error in done.failed] == ["client.busy"]
@@ -131,11 +131,11 @@ def test_two_runs_do_not_bring_the_same_file_at_once(tmp_path: Path) -> None:
 
 
 def test_a_download_goes_on_with_what_an_earlier_run_has_brought(tmp_path: Path) -> None:
-    wanted = entry("file", 6)
-    Path(fetching.part_of(str(tmp_path / "file"), wanted)).write_bytes(b"fir")  # type: ignore[arg-type]
-    Path(fetching.part_of(str(tmp_path / "file"), {**wanted, "etag": '"e0"'})).write_bytes(b"old")  # type: ignore[typeddict-item]
+    file = entry("file", 6)
+    Path(fetching.part_of(str(tmp_path / "file"), file)).write_bytes(b"fir")  # type: ignore[arg-type]
+    Path(fetching.part_of(str(tmp_path / "file"), {**file, "etag": '"e0"'})).write_bytes(b"old")  # type: ignore[typeddict-item]
     rest = answer(b"st!", status="206 Partial Content", headers="Content-Range: bytes 3-5/6\r\n")
-    with wire_server([listing(wanted), rest]) as wire:
+    with wire_server([listing(file), rest]) as wire:
         ApiClient(wire.url).transfers.download("data", ["/"], str(tmp_path))
     assert b'Range: bytes=3-\r\nIf-Range: "e1"\r\n' in wire.requests[-1]
     assert (tmp_path / "file").read_bytes() == b"first!"
@@ -156,8 +156,8 @@ def test_a_name_that_one_file_will_get_goes_to_no_other(tmp_path: Path, names: t
 def test_of_two_files_of_one_name_the_first_comes(
     tmp_path: Path, clash: Literal["refuse", "replace", "skip"]
 ) -> None:
-    found = [answer(entry("a", 6, path=path)) for path in ("x/a", "y/a")]
-    with wire_server([*found, answer(b"x" * 6)]) as wire:
+    answers = [answer(entry("a", 6, path=path)) for path in ("x/a", "y/a")]
+    with wire_server([*answers, answer(b"x" * 6)]) as wire:
         paths = ["x/a", "y/a", "x/a"]  # what is named twice comes once
         done = ApiClient(wire.url).transfers.download("data", paths, str(tmp_path), clash=clash, workers=1)
     assert first_lines(wire.requests) == ["GET info", "GET info", "GET content"]

@@ -24,9 +24,9 @@ def test_a_saved_profile_comes_back_and_only_its_owner_can_read_it(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     path = Path(save(_profile(), home))
-    found = load("default", home)
-    assert found is not None
-    assert (found.url, found.access_key, found.secret_key) == ("http://server", "AK", "s")
+    profile = load("default", home)
+    assert profile is not None
+    assert (profile.url, profile.access_key, profile.secret_key) == ("http://server", "AK", "s")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path.parent.parent)} == {0o700}
     assert [file.name for file in path.parent.iterdir()] == ["default.json"]
@@ -50,9 +50,9 @@ def test_a_failed_save_leaves_the_old_profile(home: dict[str, str], monkeypatch:
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="disk full"):
         save(_profile(key="NEW"), home)
-    found = load("default", home)
-    assert found is not None
-    assert found.access_key == "OLD"
+    profile = load("default", home)
+    assert profile is not None
+    assert profile.access_key == "OLD"
     assert len(list(Path(path_of("default", home)).parent.iterdir())) == 1
 
 
@@ -126,6 +126,6 @@ def test_removing_twice_is_fine(home: dict[str, str]) -> None:
 def test_a_token_of_the_environment_goes_before_everything_but_a_named_profile(home: dict[str, str]) -> None:
     save(_profile("named"), home)
     given = {**home, "CARREL_URL": "http://localhost:1", "CARREL_TOKEN": "carrel_x"}
-    found = resolve(None, given)
-    assert (found.url, found.token, found.access_key) == ("http://localhost:1", "carrel_x", "")
+    profile = resolve(None, given)
+    assert (profile.url, profile.token, profile.access_key) == ("http://localhost:1", "carrel_x", "")
     assert resolve("named", given).token is None

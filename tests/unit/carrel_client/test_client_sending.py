@@ -184,14 +184,16 @@ def test_a_refusal_that_is_not_about_the_offset_ends_the_file(tmp_path: Path) ->
     assert [error.code for _, error in done.failed] == ["file.exists"]
 
 
-@pytest.mark.parametrize("heard", [True, False])
-def test_a_file_that_is_refused_at_its_last_byte_is_not_taken_for_sent(tmp_path: Path, heard: bool) -> None:
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_file_that_is_refused_at_its_last_byte_is_not_taken_for_sent(
+    tmp_path: Path, answered: bool
+) -> None:
     script = [
         listing(),
         answer({"items": []}),
         headed("201 Created", Upload_Offset=0, **MADE),
     ]
-    if not heard:  # all of it is in the stage, and stays there
+    if not answered:  # all of it is in the stage, and stays there
         script += [problem("503 Unavailable", "x.y"), headed("200 OK", Upload_Offset=150, Upload_Length=150)]
     script.append(problem("409 Conflict", "file.exists"))
     with wire_server(script) as wire:
@@ -360,10 +362,10 @@ def test_a_file_that_changes_meanwhile_is_not_taken_for_whole(tmp_path: Path) ->
 def test_somebody_who_stops_does_not_wait_for_a_server_that_is_silent(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text("x")
-    asked: list[str] = []
+    paths: list[str] = []
 
     def stop(path: str) -> NoReturn:
-        asked.append(path)
+        paths.append(path)
         raise KeyboardInterrupt
 
     # Nobody answers when "a" is sent.
@@ -371,7 +373,7 @@ def test_somebody_who_stops_does_not_wait_for_a_server_that_is_silent(tmp_path: 
         ApiClient(wire.url).transfers.upload(
             "data", [str(tmp_path / "a"), str(tmp_path / "b")], clash=stop, workers=1
         )
-    assert asked == ["b"]
+    assert paths == ["b"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

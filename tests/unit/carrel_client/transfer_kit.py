@@ -40,5 +40,5 @@ def problem(status: str, code: str) -> bytes:
 
 def first_lines(requests: list[bytes]) -> list[str]:
     """Method and the end of the path of each request."""
-    found = (re.match(rb"(\w+) \S*?([\w.]+)(?:\?\S*)? ", request) for request in requests)
-    return [f"{each[1].decode()} {each[2].decode()}" for each in found if each]
+    matches = (re.match(rb"(\w+) \S*?([\w.]+)(?:\?\S*)? ", request) for request in requests)
+    return [f"{each[1].decode()} {each[2].decode()}" for each in matches if each]

@@ -37,17 +37,17 @@ def test_what_nobody_waits_for_comes_later_and_once(calm_s, least_s, steps):
         running = asyncio.create_task(loop.run(controller, listener))
         await asyncio.sleep(0.01)
         for _ in range(3):
-            told = asyncio.get_running_loop().time()
+            hinted_at = asyncio.get_running_loop().time()
             listener.announce("news")
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.4)
         running.cancel()
-        return told
+        return hinted_at
 
     controller, listener = Counting(calm_s), Listener("postgresql://")
-    told = simulate(life())
+    hinted_at = simulate(life())
     assert len(controller.steps) == steps
-    assert controller.steps[-1] - told >= least_s - 0.05
+    assert controller.steps[-1] - hinted_at >= least_s - 0.05
 
 
 def test_a_step_that_makes_an_error_of_being_cancelled_is_the_last():

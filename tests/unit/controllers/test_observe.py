@@ -43,7 +43,7 @@ def row(id_: ContainerId = MAIN, *, node: NodeId | None = NODE) -> Container:
     return Container(id=id_, session_id=ID, role=role, index=int(id_ != MAIN), node_id=node, address=HERE)
 
 
-def found(
+def compared(
     *seen: Observed | None,
     now: Session | None,
     before: Session | None = None,
@@ -75,34 +75,34 @@ def nothing_but(findings: Findings, *names: str) -> bool:
 @pytest.mark.parametrize("state", sorted(LIFECYCLE.live))
 def test_what_is_as_it_should_be_is_left_alone(state):
     here = container() if state not in (S.PENDING,) else None
-    assert nothing_but(found(here, now=session(state)))
+    assert nothing_but(compared(here, now=session(state)))
 
 
 def test_a_container_without_a_live_session_is_an_orphan():
-    assert found(container(), now=None).orphans == [MAIN]
+    assert compared(container(), now=None).orphans == [MAIN]
 
 
 def test_a_container_in_a_list_that_is_older_than_its_sessions_end_is_none():
-    assert nothing_but(found(container(), now=None, before=session(S.TERMINATING)))
+    assert nothing_but(compared(container(), now=None, before=session(S.TERMINATING)))
 
 
 @pytest.mark.parametrize("state", sorted(LIFECYCLE.live))
 def test_a_live_sessions_container_is_never_an_orphan(state):
-    assert not found(container(), now=session(state)).orphans
+    assert not compared(container(), now=session(state)).orphans
 
 
 def test_a_running_session_without_its_container_is_lost():
-    assert nothing_but(found(None, now=session()), "lost")
+    assert nothing_but(compared(None, now=session()), "lost")
 
 
 def test_a_session_that_was_started_while_the_list_was_made_is_not_lost():
-    assert nothing_but(found(None, now=session(), before=session(S.STARTING)))
+    assert nothing_but(compared(None, now=session(), before=session(S.STARTING)))
 
 
 def test_a_session_that_was_started_again_while_the_list_was_made_is_not_lost_either():
     again = session(restarts=1)
-    assert nothing_but(found(None, now=again, before=session()))
-    assert nothing_but(found(container(ObservedState.EXITED), now=again, before=session()))
+    assert nothing_but(compared(None, now=again, before=session()))
+    assert nothing_but(compared(container(ObservedState.EXITED), now=again, before=session()))
 
 
 def test_a_session_that_was_not_there_before_the_list_is_left_alone():
@@ -110,80 +110,80 @@ def test_a_session_that_was_not_there_before_the_list_is_left_alone():
 
 
 def test_a_stopped_container_is_started_again_and_says_so():
-    findings = found(container(ObservedState.EXITED), now=session())
+    findings = compared(container(ObservedState.EXITED), now=session())
     assert nothing_but(findings, "restart")
     assert "files are kept" in findings.restart[0].reason
 
 
 def test_restarts_end_when_they_come_too_often():
     stopped = container(ObservedState.EXITED)
-    assert nothing_but(found(stopped, now=session(), restarts=MAX_RESTARTS - 1), "restart")
-    assert nothing_but(found(stopped, now=session(), restarts=MAX_RESTARTS), "lost")
+    assert nothing_but(compared(stopped, now=session(), restarts=MAX_RESTARTS - 1), "restart")
+    assert nothing_but(compared(stopped, now=session(), restarts=MAX_RESTARTS), "lost")
 
 
 def test_a_session_of_many_restarts_long_ago_is_started_again():
     assert nothing_but(
-        found(container(ObservedState.EXITED), now=session(restarts=MAX_RESTARTS * 4)), "restart"
+        compared(container(ObservedState.EXITED), now=session(restarts=MAX_RESTARTS * 4)), "restart"
     )
 
 
 def test_running_out_of_memory_is_told_once():
     exhausted = container(out_of_memory=True)
-    assert nothing_but(found(exhausted, now=session()), "out_of_memory")
-    assert nothing_but(found(exhausted, now=session(warnings=["out_of_memory"])))
+    assert nothing_but(compared(exhausted, now=session()), "out_of_memory")
+    assert nothing_but(compared(exhausted, now=session(warnings=["out_of_memory"])))
 
 
 def test_a_main_process_killed_for_memory_is_told_and_started_again():
-    findings = found(container(ObservedState.EXITED, out_of_memory=True), now=session())
+    findings = compared(container(ObservedState.EXITED, out_of_memory=True), now=session())
     assert nothing_but(findings, "restart", "out_of_memory")
     assert "memory limit" in findings.restart[0].reason
 
 
 def test_a_new_address_is_noticed():
-    findings = found(container(address="10.0.0.8"), now=session())
+    findings = compared(container(address="10.0.0.8"), now=session())
     assert nothing_but(findings, "moved")
     assert findings.moved[0][1] == "10.0.0.8"
 
 
 def test_a_container_of_a_session_that_waits_for_a_place_is_a_stray():
     waiting = session(S.PENDING)
-    assert found(container(), now=waiting).strays == [(waiting, MAIN)]
+    assert compared(container(), now=waiting).strays == [(waiting, MAIN)]
 
 
 @pytest.mark.parametrize("before", [session(S.PREPARING), session(S.PENDING, attempts=1)])
 def test_a_container_listed_while_the_session_went_back_to_wait_is_left_alone(before):
-    assert nothing_but(found(container(), now=session(S.PENDING, attempts=2), before=before))
+    assert nothing_but(compared(container(), now=session(S.PENDING, attempts=2), before=before))
 
 
 @pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
 def test_a_session_whose_node_may_come_back_yet_waits_for_it(state):
-    assert nothing_but(found(None, now=session(state), rows=[row(node=NODE)], gone={NODE: None}))
+    assert nothing_but(compared(None, now=session(state), rows=[row(node=NODE)], gone={NODE: None}))
 
 
 @pytest.mark.parametrize("state", [S.RUNNING, S.STARTING])
 @pytest.mark.parametrize("rule", NodeLoss)
 def test_a_session_whose_node_is_lost_falls_under_the_rule_of_its_group(state, rule):
     there = session(state)
-    findings = found(None, now=there, rows=[row(node=NODE)], gone={NODE: rule})
+    findings = compared(None, now=there, rows=[row(node=NODE)], gone={NODE: rule})
     assert nothing_but(findings, "node_lost")
     assert findings.node_lost == [(there, rule)]
 
 
 def test_a_session_whose_container_is_there_outlives_its_node():
     """As when a machine gets another name."""
-    assert nothing_but(found(container(), now=session(), rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
+    assert nothing_but(compared(container(), now=session(), rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
 
 
 def test_what_never_ran_or_ends_already_is_not_lost_with_its_node():
     assert nothing_but(
-        found(None, now=session(S.TERMINATING), rows=[row(node=NODE)], gone={NODE: NodeLoss.END})
+        compared(None, now=session(S.TERMINATING), rows=[row(node=NODE)], gone={NODE: NodeLoss.END})
     )
     fresh = session(S.STARTING, started_at=None)
-    assert nothing_but(found(None, now=fresh, rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
+    assert nothing_but(compared(None, now=fresh, rows=[row(node=NODE)], gone={NODE: NodeLoss.END}))
 
 
 def of_two(main: Observed | None, sub: Observed | None, **more: Any) -> Findings:
-    return found(main, sub, now=session(), rows=[row(), row(SUB)], **more)
+    return compared(main, sub, now=session(), rows=[row(), row(SUB)], **more)
 
 
 def sub(state: ObservedState = ObservedState.RUNNING, **more: object) -> Observed:
@@ -211,7 +211,7 @@ def test_a_missing_container_is_lost_though_others_stopped_and_what_it_ended_wit
 @pytest.mark.parametrize("rules", [(NodeLoss.END, NodeLoss.RESCHEDULE), (NodeLoss.RESCHEDULE, NodeLoss.END)])
 def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(rules):
     other = NodeId("otherothernode")
-    findings = found(
+    findings = compared(
         now=session(),
         rows=[row(node=NODE), row(SUB, node=other)],
         gone=dict(zip((NODE, other), rules, strict=True)),
@@ -221,7 +221,7 @@ def test_a_session_whose_nodes_are_all_lost_ends_if_one_of_their_groups_says_so(
 
 def test_a_session_waits_for_the_node_of_one_container_while_another_runs():
     rows = [row(), row(SUB, node=NODE)]
-    assert nothing_but(found(container(), now=session(), rows=rows, gone={NODE: None}))
+    assert nothing_but(compared(container(), now=session(), rows=rows, gone={NODE: None}))
 
 
 def test_a_session_that_ended_while_the_live_ones_were_read_is_left_alone():

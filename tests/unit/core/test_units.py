@@ -89,8 +89,8 @@ def test_what_is_added_can_be_taken_away(left: dict[str, int], right: dict[str, 
 
 
 def test_slots_are_numbers_or_as_people_write_them():
-    said = {"cpu": "1.5", "mem": "2g", "cuda.device": "2", "cuda.shares": "0.5", "sessions": 3}
-    assert parse_slots(said) == {
+    slots = {"cpu": "1.5", "mem": "2g", "cuda.device": "2", "cuda.shares": "0.5", "sessions": 3}
+    assert parse_slots(slots) == {
         "cpu": 1500,
         "mem": 2 << 30,
         "cuda.device": 2,
@@ -104,5 +104,5 @@ def test_slots_are_numbers_or_as_people_write_them():
 
 
 def test_durations_are_said_in_one_unit():
-    told = [format_duration(each) for each in (0, 45, 210, 7200, 3 * 86400 + 43200)]
-    assert told == ["0 s", "45 s", "3.5 min", "2 h", "3.5 d"]
+    texts = [format_duration(each) for each in (0, 45, 210, 7200, 3 * 86400 + 43200)]
+    assert texts == ["0 s", "45 s", "3.5 min", "2 h", "3.5 d"]

@@ -27,7 +27,7 @@ NAMES = Names("test")
 RANGE = IPv4Network("10.213.0.0/16")
 
 
-def wanted(*command: str, **slots: int) -> ContainerSpec:
+def spec_of(*command: str, **slots: int) -> ContainerSpec:
     return ContainerSpec("abc", "image:1", slots or {"cpu": 1500, "mem": 1 << 30}, command=command or IDLE)
 
 
@@ -36,7 +36,7 @@ def made(spec: ContainerSpec, *, with_init: bool = False) -> dict[str, Any]:
 
 
 def test_limits_reach_the_daemon_in_its_units() -> None:
-    host = made(wanted())["HostConfig"]
+    host = made(spec_of())["HostConfig"]
     assert host["NanoCpus"] == 1_500_000_000
     assert host["Memory"] == host["MemorySwap"] == 1 << 30
     assert host["ShmSize"] == 1 << 29
@@ -44,7 +44,7 @@ def test_limits_reach_the_daemon_in_its_units() -> None:
 
 
 def test_nothing_privileged_is_asked_for() -> None:
-    body = made(wanted())
+    body = made(spec_of())
     host = body["HostConfig"]
     assert host["CapDrop"] == ["ALL"]
     assert host["SecurityOpt"] == ["no-new-privileges:true"]
@@ -64,9 +64,9 @@ def test_nothing_privileged_is_asked_for() -> None:
 
 
 def test_a_command_replaces_the_entry_point_and_gets_an_init() -> None:
-    assert made(wanted())["Entrypoint"] == list(IDLE)
-    assert "Init" not in made(wanted(), with_init=True)["HostConfig"]
-    batch = made(wanted("python", "train.py"), with_init=True)
+    assert made(spec_of())["Entrypoint"] == list(IDLE)
+    assert "Init" not in made(spec_of(), with_init=True)["HostConfig"]
+    batch = made(spec_of("python", "train.py"), with_init=True)
     assert batch["Entrypoint"] == ["python", "train.py"]
     assert batch["Cmd"] == []
     assert batch["HostConfig"]["Init"] is True
@@ -102,9 +102,9 @@ def names_in(archive: bytes) -> dict[str, bytes]:
 
 
 def test_an_image_without_the_user_gets_a_home_and_a_name() -> None:
-    found = names_in(home_archive(b"root:x:0:0::/root:/bin/sh", b""))
-    assert found.keys() == {"home/work", "etc/passwd", "etc/group"}
-    assert found["etc/passwd"].splitlines() == [
+    names = names_in(home_archive(b"root:x:0:0::/root:/bin/sh", b""))
+    assert names.keys() == {"home/work", "etc/passwd", "etc/group"}
+    assert names["etc/passwd"].splitlines() == [
         b"root:x:0:0::/root:/bin/sh",
         b"work:x:1000:1000:work:/home/work:/bin/sh",
     ]
@@ -208,7 +208,7 @@ def test_refused_starts_are_sentences(
     command: tuple[str, ...], text: str, kind: type[EngineError], words: str
 ) -> None:
     status = 404 if "No such" in text else 400
-    error = answers.start_error(wanted(*command), aiodocker.DockerError(status, text))
+    error = answers.start_error(spec_of(*command), aiodocker.DockerError(status, text))
     assert type(error) is kind
     assert words in error.message
     assert error.message.endswith(".")
@@ -261,7 +261,7 @@ def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("message", "code"),
     [
         (
             'OCI runtime exec failed: exec failed: exec: "x": executable file not found in $PATH: unknown\r\n',
@@ -282,8 +282,8 @@ def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
         ),
     ],
 )
-def test_a_runtimes_words_about_a_command_are_a_sentence_and_a_code(said: str, code: int) -> None:
-    refused = answers.unstarted("x", said, with_terminal=False)
+def test_a_runtimes_words_about_a_command_are_a_sentence_and_a_code(message: str, code: int) -> None:
+    refused = answers.unstarted("x", message, with_terminal=False)
     assert refused is not None
     assert refused.code == code
     assert refused.sentence.endswith(".")
@@ -291,5 +291,5 @@ def test_a_runtimes_words_about_a_command_are_a_sentence_and_a_code(said: str, c
 
 
 def test_what_a_command_says_itself_is_not_taken_for_a_runtimes_words() -> None:
-    said = 'sh: 1: exec: "x": executable file not found'
-    assert answers.unstarted("x", said, with_terminal=False) is None
+    message = 'sh: 1: exec: "x": executable file not found'
+    assert answers.unstarted("x", message, with_terminal=False) is None

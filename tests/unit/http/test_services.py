@@ -28,9 +28,9 @@ def handed(routes: list[Any]) -> Iterator[tuple[str, type[Services]]]:
 
 
 def test_every_route_takes_services_that_the_server_provides():
-    found = list(handed([route for router in compose._ROUTERS for route in router.routes]))
-    assert len(found) > 150
-    assert [one for one in found if not issubclass(ApiServices, one[1])] == []
+    services = list(handed([route for router in compose._ROUTERS for route in router.routes]))
+    assert len(services) > 150
+    assert [one for one in services if not issubclass(ApiServices, one[1])] == []
 
 
 def test_a_route_that_takes_others_is_noticed():

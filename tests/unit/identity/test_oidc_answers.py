@@ -39,10 +39,10 @@ class Liar:
     sign: Callable[[dict[str, Any]], str] = lambda claims: signed(claims, RSA)
     described: dict[str, Any] = field(default_factory=dict)
     user_info: dict[str, Any] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
-        self.asked.append(request.path)
+        self.paths.append(request.path)
         match request.path:
             case "/.well-known/openid-configuration":
                 places = {
@@ -55,7 +55,7 @@ class Liar:
             case "/jwks":
                 return web.json_response({"keys": [key.as_dict(private=False) for key in self.keys]})
             case "/token":
-                said = {
+                payload = {
                     "iss": self.url,
                     "aud": "carrel",
                     "sub": "1",
@@ -67,8 +67,8 @@ class Liar:
                     "name": "Ada",
                     **self.claims,
                 }
-                said = {name: value for name, value in said.items() if value is not None}
-                return web.json_response({"id_token": self.sign(said), "access_token": "x"})
+                payload = {name: value for name, value in payload.items() if value is not None}
+                return web.json_response({"id_token": self.sign(payload), "access_token": "x"})
             case "/me":
                 return web.json_response(self.user_info)
         return web.Response(status=302, headers={"Location": "/jwks"})
@@ -96,8 +96,8 @@ async def running(context: ssl.SSLContext | None = None) -> AsyncIterator[Liar]:
 
 @pytest.fixture
 async def liar() -> AsyncIterator[Liar]:
-    async with running() as found:
-        yield found
+    async with running() as server:
+        yield server
 
 
 def made(liar: Liar, *, wants_groups: bool = False, **changes: Any) -> OpenIdProvider:
@@ -128,12 +128,12 @@ async def test_a_true_answer_is_believed(liar: Liar):
         True,
         "Ada",
     )
-    liar.sign = lambda said: signed(said, EC)
+    liar.sign = lambda payload: signed(payload, EC)
     assert (await arrive(liar)).subject == "1"
 
 
 @pytest.mark.parametrize(
-    ("said", "ago"),
+    ("auth_time", "ago"),
     [
         (AT - 100, 100),
         (AT - 100.5, 100.5),
@@ -146,9 +146,9 @@ async def test_a_true_answer_is_believed(liar: Liar):
     ],
 )
 async def test_when_somebody_proved_it_is_believed_if_it_is_a_time(
-    liar: Liar, said: object, ago: float | None
+    liar: Liar, auth_time: object, ago: float | None
 ):
-    liar.claims = {"auth_time": said}
+    liar.claims = {"auth_time": auth_time}
     proved = (await arrive(liar)).proved_at
     assert proved == (None if ago is None else NOW - timedelta(seconds=ago))
 
@@ -200,32 +200,32 @@ async def test_clocks_may_differ_a_little_and_tokens_may_be_for_others_too(liar:
     assert (await arrive(liar)).subject == "1"
 
 
-def unsigned(said: dict[str, Any]) -> str:
-    _, body, _ = signed(said, RSA).split(".")
+def unsigned(payload: dict[str, Any]) -> str:
+    _, body, _ = signed(payload, RSA).split(".")
     return f"eyJhbGciOiJub25lIn0.{body}."
 
 
-def tampered(said: dict[str, Any]) -> str:
-    head, _, signature = signed(said, RSA).split(".")
-    return ".".join([head, signed({**said, "email": "boss@example.org"}, RSA).split(".")[1], signature])
+def tampered(payload: dict[str, Any]) -> str:
+    head, _, signature = signed(payload, RSA).split(".")
+    return ".".join([head, signed({**payload, "email": "boss@example.org"}, RSA).split(".")[1], signature])
 
 
-def by_public_key(said: dict[str, Any]) -> str:
-    parts = [{"alg": "HS256", "kid": RSA.kid}, said]
+def by_public_key(payload: dict[str, Any]) -> str:
+    parts = [{"alg": "HS256", "kid": RSA.kid}, payload]
     text = ".".join(urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
     mac = hmac.digest(RSA.as_pem(private=False), text.encode(), "sha256")
     return f"{text}.{urlsafe_b64encode(mac).decode().rstrip('=')}"
 
 
 FORGERIES: dict[str, Callable[[dict[str, Any]], str]] = {
-    "another's key": lambda said: signed(said, OTHER),
-    "another's key under a known name": lambda said: signed(said, OTHER, kid=RSA.kid),
+    "another's key": lambda payload: signed(payload, OTHER),
+    "another's key under a known name": lambda payload: signed(payload, OTHER, kid=RSA.kid),
     "no signature": unsigned,
     "another body": tampered,
-    "the client's secret": lambda said: signed(said, OctKey.import_key("s" * 32), kid=RSA.kid),
+    "the client's secret": lambda payload: signed(payload, OctKey.import_key("s" * 32), kid=RSA.kid),
     "the public key as a secret": by_public_key,
-    "no token": lambda said: "",
-    "rubbish": lambda said: "a.b.c",
+    "no token": lambda payload: "",
+    "rubbish": lambda payload: "a.b.c",
 }
 
 
@@ -249,10 +249,10 @@ async def test_what_was_published_is_asked_for_once_and_keys_again_when_one_is_n
     arrival = ProviderCallback(code="c", issuer="", nonce="the nonce", verifier="v" * 43)
     for _ in range(2):
         await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
-    assert (liar.asked.count("/.well-known/openid-configuration"), liar.asked.count("/jwks")) == (1, 1)
-    liar.keys, liar.sign = [OTHER], lambda said: signed(said, OTHER)
+    assert (liar.paths.count("/.well-known/openid-configuration"), liar.paths.count("/jwks")) == (1, 1)
+    liar.keys, liar.sign = [OTHER], lambda payload: signed(payload, OTHER)
     await provider.arrive(arrival, redirect_uri="http://127.0.0.1/back", now=NOW)
-    assert liar.asked.count("/jwks") == 2
+    assert liar.paths.count("/jwks") == 2
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ async def test_a_provider_that_describes_itself_wrongly_is_not_used(liar: Liar, 
 
 async def test_secrets_do_not_travel_in_the_open(liar: Liar):
     assert await refused(liar, issuer="http://login.example") == ("provider.misconfigured", None)
-    assert liar.asked == []
+    assert liar.paths == []
 
 
 async def test_a_redirect_is_not_followed(liar: Liar):

@@ -39,7 +39,7 @@ async def test_rules_can_be_loosened():
 
 
 @pytest.mark.parametrize(
-    ("said", "browser", "system"),
+    ("user_agent", "browser", "system"),
     [
         (CHROME, "Chrome", "Windows"),
         (CHROME + " Edg/141.0.0.0", "Edge", "Windows"),
@@ -60,5 +60,5 @@ async def test_rules_can_be_loosened():
         ("curl/8.0", "", ""),
     ],
 )
-def test_a_browser_is_called_as_people_call_it(said: str, browser: str, system: str):
-    assert (browser_of(said), system_of(said)) == (browser, system)
+def test_a_browser_is_called_as_people_call_it(user_agent: str, browser: str, system: str):
+    assert (browser_of(user_agent), system_of(user_agent)) == (browser, system)

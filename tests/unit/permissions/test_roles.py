@@ -26,9 +26,9 @@ def test_each_role_is_worth_what_it_says(
     role: Role, superadmin: bool, domain_admin: bool, administrator: bool
 ):
     # Rows have them as plain text.
-    for told in (role, str(role)):
-        assert (is_superadmin(told), is_domain_admin(told)) == (superadmin, domain_admin)
-        assert (is_administrator(told), is_of_projects(told)) == (administrator, False)
+    for value in (role, str(role)):
+        assert (is_superadmin(value), is_domain_admin(value)) == (superadmin, domain_admin)
+        assert (is_administrator(value), is_of_projects(value)) == (administrator, False)
     assert is_of_projects(Role.PROJECT_ADMIN)
     assert not is_superadmin(None)
 

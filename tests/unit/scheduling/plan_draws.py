@@ -31,7 +31,7 @@ AVOIDED = [(), (), (NodeId("n0"),), (NodeId("n1"), NodeId("n2"))]
 amounts = st.integers(0, 8)
 small = st.integers(1, 4)
 shares = st.sampled_from([200, 300, 500, 700, 1000, 1500, 2300])
-asked = st.one_of(
+slot_requests = st.one_of(
     st.fixed_dictionaries({"cpu": small, "mem": small}),
     st.fixed_dictionaries({"cpu": amounts, "mem": amounts}),
     st.fixed_dictionaries({"cpu": small, "cuda.device": st.integers(1, 3)}),
@@ -100,7 +100,7 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSess
     path = draw(st.sampled_from(OWNERS))
     return PendingSession(
         SessionId(f"s{number}"),
-        draw(asked),
+        draw(slot_requests),
         NOW - timedelta(seconds=draw(st.integers(0, 600))),
         path=path,
         scopes=tuple(f"{kind}:{name}" for kind, name in zip("dpu", path, strict=True)),
@@ -126,7 +126,7 @@ ceilings = mostly((), *([slot] for slot in [*SLOTS, SESSIONS]), [*SLOTS, SESSION
 
 @st.composite
 def scopes(draw: st.DrawFn) -> dict[str, ScopeSnapshot]:
-    found = {}
+    by_name = {}
     for owner in OWNERS:
         for kind, name in zip("dpu", owner, strict=True):
             ceiling = draw(ceilings)
@@ -135,8 +135,8 @@ def scopes(draw: st.DrawFn) -> dict[str, ScopeSnapshot]:
                 slot: draw(st.sampled_from([0, 0, most // 2, most - 1, most + 2]))
                 for slot, most in ceiling.items()
             }
-            found[f"{kind}:{name}"] = ScopeSnapshot(f"{kind} {name}", ceiling, used)
-    return found
+            by_name[f"{kind}:{name}"] = ScopeSnapshot(f"{kind} {name}", ceiling, used)
+    return by_name
 
 
 @st.composite

@@ -50,12 +50,12 @@ def ways(node: NodeSnapshot, slots: Slots) -> Iterator[ContainerPlacement]:
     for slot, amount in slots.items():
         if amount and slot not in of_devices and node.used.get(slot, 0) + amount > node.capacity.get(slot, 0):
             return
-    asked = 0
+    requested = 0
     for slot, amount in sorted(of_devices.items()):
         family, _, kind = slot.rpartition(".")
-        asked += amount * UNIT[kind]
+        requested += amount * UNIT[kind]
         used = sum(device.used for device in node.devices if device.family == family)
-        if used + asked > node.capacity.get(slot, 0) * UNIT[kind]:
+        if used + requested > node.capacity.get(slot, 0) * UNIT[kind]:
             return
     for chosen in _devices(node, sorted(of_devices.items())):
         yield ContainerPlacement(node.id, chosen)
@@ -67,9 +67,9 @@ def _devices(node: NodeSnapshot, slots: list[tuple[str, int]]) -> Iterator[dict[
         return
     (slot, amount), rest = slots[0], slots[1:]
     family, _, kind = slot.rpartition(".")
-    whole, part = divmod(amount * UNIT[kind], 1000)
+    devices, part = divmod(amount * UNIT[kind], 1000)
     mine = [device for device in node.devices if device.family == family]
-    for untouched in combinations([device.id for device in mine if not device.used], whole):
+    for untouched in combinations([device.id for device in mine if not device.used], devices):
         taken = dict.fromkeys(untouched, 1000)
         others = [device.id for device in mine if device.id not in taken and device.used + part <= 1000]
         for last in others if part else [None]:

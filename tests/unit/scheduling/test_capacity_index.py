@@ -25,8 +25,8 @@ class Standing:
     def key(self, index: int) -> tuple[float, int]:
         return min(self.capacity.free[index].values()) / 9, index
 
-    def first(self, wanted: list[tuple[str, int]], among: range) -> int | None:
-        fitting = [i for i in among if all(self.capacity.free[i].get(slot, 0) >= n for slot, n in wanted)]
+    def first(self, request: list[tuple[str, int]], among: range) -> int | None:
+        fitting = [i for i in among if all(self.capacity.free[i].get(slot, 0) >= n for slot, n in request)]
         return min(fitting, key=self.key, default=None)
 
 
@@ -55,27 +55,27 @@ def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
     standing = Standing(capacity := FreeCapacity(nodes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capacity_index, "SIZE", size)
-        found = CapacityIndex(capacity, FULL, sorted(map(standing.key, range(len(nodes)))))
+        by_capacity = CapacityIndex(capacity, FULL, sorted(map(standing.key, range(len(nodes)))))
         for index, cpu, mem, asked_cpu, asked_mem in steps:
             if index < len(nodes):
                 # More or less than before: what is kept of it is given back, and something else is kept.
                 capacity.keep_nothing()
                 capacity.keep(index, {"cpu": cpu, "mem": mem})
-                for changed in set(capacity.changed[found.seen :]):
-                    found.move(changed, standing.key(changed))
-                found.seen = len(capacity.changed)
-            wanted = [("cpu", asked_cpu), ("mem", asked_mem)]
+                for changed in set(capacity.changed[by_capacity.seen :]):
+                    by_capacity.move(changed, standing.key(changed))
+                by_capacity.seen = len(capacity.changed)
+            request = [("cpu", asked_cpu), ("mem", asked_mem)]
             least = min(asked_cpu, asked_mem) / 9
-            assert found.find(wanted, (least,)) == standing.first(wanted, range(len(nodes)))
+            assert by_capacity.find(request, (least,)) == standing.first(request, range(len(nodes)))
 
 
 def test_who_cannot_have_room_is_not_looked_at():
     """Of a thousand nodes one has room: only the first bucket and its own are searched."""
     nodes = [NodeSnapshot(NodeId(f"n{i}"), f"n{i}", FULL, {"cpu": 9 * (i != 700)}) for i in range(1000)]
     capacity = FreeCapacity(nodes)
-    found = CapacityIndex(capacity, FULL, [(0.0, i) for i in range(1000)])
+    index = CapacityIndex(capacity, FULL, [(0.0, i) for i in range(1000)])
     capacity.free = looked = Looked(capacity.free)
-    assert found.find([("cpu", 1), ("mem", 1)], ()) == 700
+    assert index.find([("cpu", 1), ("mem", 1)], ()) == 700
     assert len(looked.indexes) <= 2 * capacity_index.SIZE
 
 
@@ -84,7 +84,7 @@ def test_who_is_fuller_than_anybody_with_room_is_not_looked_at():
     most = capacity_index.SIZE
     nodes = [NodeSnapshot(NodeId(f"n{i}"), f"n{i}", {"cpu": most}, {"cpu": most - i}) for i in range(most)]
     capacity = FreeCapacity(nodes)
-    found = CapacityIndex(capacity, ["cpu"], [(i / most, i) for i in range(most)])
+    index = CapacityIndex(capacity, ["cpu"], [(i / most, i) for i in range(most)])
     capacity.free = looked = Looked(capacity.free)
-    assert found.find([("cpu", most - 1)], ((most - 1) / most,)) == most - 1
+    assert index.find([("cpu", most - 1)], ((most - 1) / most,)) == most - 1
     assert looked.indexes == [most - 1]

@@ -60,18 +60,18 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     cluster = Cluster(empty)
     running: list[RunningSession] = []
     for number in range(draw(st.integers(0, 5))):
-        one = _asked(draw, f"r{number}")
+        one = _pending(draw, f"r{number}")
         for place in plan(cluster.snapshot([one])).placements:
             ends = NOW + timedelta(hours=draw(st.integers(1, 9))) if draw(st.booleans()) else None
             running.append(
                 RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
             )
             cluster.take(running[-1])
-    waiting = [_asked(draw, f"w{number}") for number in range(draw(st.integers(1, 4)))]
+    waiting = [_pending(draw, f"w{number}") for number in range(draw(st.integers(1, 4)))]
     return replace(cluster.snapshot(waiting), running=tuple(running))
 
 
-def _asked(draw: st.DrawFn, name: str) -> PendingSession:
+def _pending(draw: st.DrawFn, name: str) -> PendingSession:
     owner = draw(st.sampled_from(OWNERS))
     return PendingSession(
         SessionId(name),
@@ -194,12 +194,12 @@ def test_the_designated_node_is_given_up_when_another_has_room() -> None:
 def test_whole_devices_are_counted_as_devices() -> None:
     cards = (DeviceSnapshot("a", "cuda", 500, slots=CUDA), DeviceSnapshot("b", "cuda", slots=CUDA))
     node = node_with("n", {"cuda.device": 2, "cuda.shares": 2000}, devices=cards)
-    asked = [
+    requests = [
         {"cuda.device": 1},
         {"cuda.device": 1, "cuda.shares": 500},
         {"cuda.device": 1, "cuda.shares": 501},
     ]
-    lines = [(pending("s", slots),) for slots in asked]
+    lines = [(pending("s", slots),) for slots in requests]
     assert [len(plan(Snapshot((node,), line, NOW)).placements) for line in lines] == [1, 1, 0]
 
 
@@ -213,8 +213,12 @@ def test_what_is_offered_is_a_round_amount_and_all_of_what_is_not_short() -> Non
 def test_nobody_says_never_of_a_group_that_is_not_active() -> None:
     planning = Planning(Snapshot((), (), NOW))
     planning.run()
-    said = estimate_start(planning, pending("s", {"cpu": 1}, group=GroupId("closed")))
-    assert (said.starts, said.never, said.reason) == (False, False, "Its resource group is not active.")
+    estimate = estimate_start(planning, pending("s", {"cpu": 1}, group=GroupId("closed")))
+    assert (estimate.starts, estimate.never, estimate.reason) == (
+        False,
+        False,
+        "Its resource group is not active.",
+    )
 
 
 def test_of_a_ceiling_others_get_what_is_beyond_what_is_kept() -> None:
@@ -262,15 +266,15 @@ def test_what_is_said_of_a_request_behind_all_others_is_what_happens(snapshot: S
     *others, one = snapshot.waiting
     planning = Planning(replace(snapshot, waiting=tuple(others)))
     planning.run()
-    said = estimate_start(planning, one)
+    estimate = estimate_start(planning, one)
     # Last in line: behind all by priority, and by age in either order.
     last = replace(one, priority=0)
     happens = last.id in started(replace(snapshot, waiting=(*others, last)))
-    assert said.starts == happens
-    if said.never:
+    assert estimate.starts == happens
+    if estimate.never:
         assert last.id not in started(_emptied(snapshot, last))
-    if not said.starts:
-        assert said.reason
+    if not estimate.starts:
+        assert estimate.reason
 
 
 def _emptied(snapshot: Snapshot, one: PendingSession) -> Snapshot:
@@ -287,9 +291,9 @@ def test_never_is_said_of_those_who_could_not_start_even_alone(snapshot: Snapsho
     assume(any(node.group == one.group for node in snapshot.nodes))
     planning = Planning(replace(snapshot, waiting=()))
     planning.run()
-    said = estimate_start(planning, one)
+    estimate = estimate_start(planning, one)
     alone = one.id in started(_emptied(snapshot, one))
-    assert said.never == (not alone and not said.starts)
+    assert estimate.never == (not alone and not estimate.starts)
 
 
 def test_room_is_what_is_left_under_the_ceilings() -> None:

@@ -13,17 +13,19 @@ from carrel.scheduling.snapshot import DeviceSnapshot
 CUDA = {"cuda.device": WHOLE, "cuda.shares": 1}
 
 used = st.sampled_from([0, 0, 200, 500, 700, 1000])
-cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(lambda found: devices(*found))
+cards = st.lists(st.tuples(used, st.integers(0, 1)), max_size=4).map(lambda present: devices(*present))
 kinds = st.sampled_from(["cuda.device", "cuda.shares"])
 amounts = st.sampled_from([1, 2, 3, 250, 300, 500, 1000, 1300, 1500, 2000, 2600])
 
 
-def devices(*found: tuple[int, int]) -> tuple[DeviceSnapshot, ...]:
-    return tuple(DeviceSnapshot(f"gpu{n}", "cuda", used, near, CUDA) for n, (used, near) in enumerate(found))
+def devices(*present: tuple[int, int]) -> tuple[DeviceSnapshot, ...]:
+    return tuple(
+        DeviceSnapshot(f"gpu{n}", "cuda", used, near, CUDA) for n, (used, near) in enumerate(present)
+    )
 
 
-def after(found, taken):
-    return tuple(replace(one, used=one.used + (taken or {}).get(one.id, 0)) for one in found)
+def after(present, taken):
+    return tuple(replace(one, used=one.used + (taken or {}).get(one.id, 0)) for one in present)
 
 
 def test_slots_are_of_the_family_whose_devices_serve_them():
@@ -49,47 +51,47 @@ def test_a_part_breaks_a_set_that_is_broken_already():
 
 
 def test_whole_devices_come_from_the_smallest_set_that_has_enough():
-    found = devices((0, 0), (0, 0), (0, 0), (0, 1), (0, 1))
-    assert choose(found, "cuda.device", 2) == {"gpu3": 1000, "gpu4": 1000}
-    assert choose(found, "cuda.device", 3) == {"gpu0": 1000, "gpu1": 1000, "gpu2": 1000}
-    assert len(choose(found, "cuda.device", 4) or {}) == 4
+    present = devices((0, 0), (0, 0), (0, 0), (0, 1), (0, 1))
+    assert choose(present, "cuda.device", 2) == {"gpu3": 1000, "gpu4": 1000}
+    assert choose(present, "cuda.device", 3) == {"gpu0": 1000, "gpu1": 1000, "gpu2": 1000}
+    assert len(choose(present, "cuda.device", 4) or {}) == 4
 
 
 def test_other_families_are_left_alone():
-    found = (DeviceSnapshot("a", "rocm", slots={"rocm.device": WHOLE}), *devices((0, 0)))
-    assert choose(found, "cuda.device", 1) == {"gpu0": 1000}
-    assert choose(found, "cuda.device", 2) is None
-    assert (capacity(found, "cuda.shares"), capacity(found, "rocm.device")) == (1000, 1)
+    present = (DeviceSnapshot("a", "rocm", slots={"rocm.device": WHOLE}), *devices((0, 0)))
+    assert choose(present, "cuda.device", 1) == {"gpu0": 1000}
+    assert choose(present, "cuda.device", 2) is None
+    assert (capacity(present, "cuda.shares"), capacity(present, "rocm.device")) == (1000, 1)
 
 
 @given(cards, kinds, amounts)
-def test_what_is_available_can_be_had_and_nothing_beyond(found, slot, amount):
-    taken = choose(found, slot, amount)
-    assert (taken is not None) == (amount <= available(found, slot))
+def test_what_is_available_can_be_had_and_nothing_beyond(present, slot, amount):
+    taken = choose(present, slot, amount)
+    assert (taken is not None) == (amount <= available(present, slot))
     if taken is not None:
         assert sum(taken.values()) == (amount * WHOLE if slot == "cuda.device" else amount)
         assert sum(part % WHOLE > 0 for part in taken.values()) <= 1
-        assert all(one.used <= WHOLE for one in after(found, taken))
+        assert all(one.used <= WHOLE for one in after(present, taken))
 
 
 @given(cards, kinds, amounts)
-def test_no_fewer_sets_would_do_for_whole_devices(found, slot, amount):
-    taken = choose(found, "cuda.device", min(amount, 4))
+def test_no_fewer_sets_would_do_for_whole_devices(present, slot, amount):
+    taken = choose(present, "cuda.device", min(amount, 4))
     if taken:
-        near = {one.id: one.set for one in found}
-        free = [one.id for one in found if not one.used]
+        near = {one.id: one.set for one in present}
+        free = [one.id for one in present if not one.used]
         fewest = min(len({near[id] for id in ids}) for ids in combinations(free, min(amount, 4)))
         assert len({near[id] for id in taken}) == fewest
 
 
 @given(cards, kinds, amounts, st.integers(0, 4))
-def test_copies_are_as_many_as_can_be_taken_one_after_the_other(found, slot, amount, most):
+def test_copies_are_as_many_as_can_be_taken_one_after_the_other(present, slot, amount, most):
     count = 0
-    left = found
+    left = present
     while count < most and (taken := choose(left, slot, amount)) is not None:
         left = after(left, taken)
         count += 1
-    assert copies(found, slot, amount, most) == count
+    assert copies(present, slot, amount, most) == count
 
 
 def test_so_many_parts_go_on_devices_as_leave_none_over_full():

@@ -158,9 +158,9 @@ def test_a_device_is_given_back_whole():
         (ContainerPlacement(node.id, {"cuda.device": {"gpu0": 1000}}),),
         ends=NOW + minutes(7),
     )
-    asked = pending("a", {"cuda.shares": 500})
-    snapshot = Snapshot((node,), (asked,), NOW, running=(held,))
-    assert forecast_start(snapshot, asked.id, DAY) == NOW + minutes(7)
+    request = pending("a", {"cuda.shares": 500})
+    snapshot = Snapshot((node,), (request,), NOW, running=(held,))
+    assert forecast_start(snapshot, request.id, DAY) == NOW + minutes(7)
 
 
 @st.composite

@@ -143,32 +143,32 @@ def test_who_starts_is_the_same_without_asking_those_who_cannot(snapshot, times)
 
 
 def test_nobody_is_asked_when_nobody_can_start(monkeypatch):
-    asked = []
+    tried = []
     starts = Planning.starts
-    monkeypatch.setattr(Planning, "starts", lambda self, one: asked.append(one.id) or starts(self, one))
+    monkeypatch.setattr(Planning, "starts", lambda self, one: tried.append(one.id) or starts(self, one))
     node = node_with("n", {"cpu": 4}, {"cpu": 2})
     large = [pending(f"large{n}", {"cpu": 3}, scopes=("p",)) for n in range(50)]
     small = [pending(f"small{n}", {"cpu": 1}, scopes=("p",)) for n in range(50)]
     scopes = {"p": ScopeSnapshot("project p", {"sessions": 9})}
     full = Snapshot((node,), tuple(large), NOW, scopes=scopes)
     assert not Planning(full).decide()
-    assert not asked
+    assert not tried
     # Those behind the last who starts are not asked; those before are.
     some = replace(full, waiting=(*large[:2], *small, *large[2:]))
     started = [one.session for one in Planning(some).decide()]
     assert started == ["small0", "small1"]
-    assert len(asked) == 52
+    assert len(tried) == 52
 
 
 @given(draws.snapshots())
 def test_every_refusal_is_right(snapshot):
     decided = plan(snapshot)
     after = applied(snapshot, decided)
-    wanted = {one.id: one for one in snapshot.waiting}
+    waiting = {one.id: one for one in snapshot.waiting}
     patience = {group.id: group.patience for group in snapshot.groups}
     long = {one.id for one in after.waiting if snapshot.now - one.since > patience.get(one.group, NEVER)}
     for refusal in decided.refusals:
-        one = wanted[refusal.session]
+        one = waiting[refusal.session]
         match refusal.cause:
             case Cause.GROUP:
                 assert one.group not in patience
@@ -182,8 +182,8 @@ def test_every_refusal_is_right(snapshot):
                 assert fits(after, one)
                 # Nodes are kept for who would fit on them when they are empty, a ceiling for who is under it.
                 assert any(
-                    fits(emptied(snapshot), wanted[other])
-                    and wanted[other].group in (one.group, *_shared(one))
+                    fits(emptied(snapshot), waiting[other])
+                    and waiting[other].group in (one.group, *_shared(one))
                     for other in long - {one.id}
                 ), refusal
 
@@ -274,12 +274,12 @@ def test_the_best_node_is_the_same_however_it_is_found(snapshot, times):
     )
     snapshot = replace(snapshot, waiting=line)
     plans = []
-    for tries, stretch, size, asked in ((10**6, 1, 1, True), (0, 10**6, 24, True), (1, 2, 2, False)):
+    for tries, stretch, size, indexed in ((10**6, 1, 1, True), (0, 10**6, 24, True), (1, 2, 2, False)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranking, "_TRIES", tries)
             patch.setattr(ranking, "_STRETCH", stretch)
             patch.setattr(capacity_index, "SIZE", size)
-            if not asked:
+            if not indexed:
                 # Nobody was announced: all nodes are looked at each time.
                 patch.setattr(Room, "expect", lambda room, request: None)
             plans.append(plan(snapshot))

@@ -37,11 +37,11 @@ class Site(RuleBasedStateMachine):
     def plans(self) -> None:
         decided = plan(self.snapshot)
         after = applied(self.snapshot, decided)
-        wanted = {one.id: one for one in self.snapshot.waiting}
+        waiting = {one.id: one for one in self.snapshot.waiting}
         for placement in decided.placements:
-            self.running.append(started(wanted[placement.session], placement, self.snapshot.now))
+            self.running.append(started(waiting[placement.session], placement, self.snapshot.now))
         for refusal in decided.refusals:
-            one = wanted[refusal.session]
+            one = waiting[refusal.session]
             if refusal.cause is not Cause.GROUP:
                 assert limited(after, one) == (refusal.cause is Cause.LIMIT)
             if refusal.cause is Cause.NODES:

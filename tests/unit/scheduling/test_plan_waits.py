@@ -184,32 +184,32 @@ def test_without_patience_for_it_a_large_session_would_starve():
     st.booleans(),
 )
 @settings(max_examples=30)
-def test_drf_gives_everybody_the_ideal_share_within_one_request(wanted, waited):
+def test_drf_gives_everybody_the_ideal_share_within_one_request(requests, waited):
     """Everybody wants more than there is, on one node, so that requests are small parts of it."""
     capacity = {"cpu": 400, "mem": 300}
-    parts = [max(slots[slot] / capacity[slot] for slot in capacity) for slots in wanted]
+    parts = [max(slots[slot] / capacity[slot] for slot in capacity) for slots in requests]
     # All dominant shares grow alike until one slot is used up.
     rate = max(
-        sum(w[slot] / part for w, part in zip(wanted, parts, strict=True)) / capacity[slot]
+        sum(w[slot] / part for w, part in zip(requests, parts, strict=True)) / capacity[slot]
         for slot in capacity
     )
     since = NOW - PATIENCE * 2 if waited else NOW
     line = tuple(
         PendingSession(SessionId(f"{owner}-{n:03}"), slots, since, GROUP, ("d", "p", f"u{owner}"))
-        for owner, slots in enumerate(wanted)
+        for owner, slots in enumerate(requests)
         for n in range(400 // min(slots.values()))
     )
     node = node_with("n", capacity, group=GROUP)
     groups = (GroupSnapshot(GROUP, order=QueueOrder.DRF, patience=PATIENCE),)
-    left, levels = dict(capacity), [0.0] * len(wanted)
+    left, levels = dict(capacity), [0.0] * len(requests)
     for placement in plan(Snapshot((node,), line, NOW, groups)).placements:
         lowest = levels.index(min(levels))
-        if any(wanted[lowest][slot] > left[slot] for slot in capacity):
+        if any(requests[lowest][slot] > left[slot] for slot in capacity):
             # From here on others fill what is left over.
             break
         owner = int(placement.session.partition("-")[0])
         levels[owner] += parts[owner]
-        left = {slot: left[slot] - wanted[owner][slot] for slot in capacity}
+        left = {slot: left[slot] - requests[owner][slot] for slot in capacity}
     assert all(abs(level - 1 / rate) <= max(parts) + 1e-9 for level in levels)
 
 

@@ -77,17 +77,17 @@ def test_a_socket_that_accepts_and_says_nothing_is_no_engine(tmp_path: Path) -> 
 
 
 def test_without_consent_nothing_is_installed_and_the_command_is_told() -> None:
-    asked: list[str] = []
+    questions: list[str] = []
 
     def refuse(question: str) -> bool:
-        asked.append(question)
+        questions.append(question)
         return False
 
     with pytest.raises(Unavailable) as refused:
         packages.install(["no-such-package"], purpose="a test", consent=refuse, say=_silent)
     assert refused.value.code == packages.NEEDS_CONSENT
     assert "apt-get install --no-install-recommends no-such-package" in refused.value.hint
-    assert asked == [] or "no-such-package" in asked[0]
+    assert questions == [] or "no-such-package" in questions[0]
 
 
 def test_only_authorities_beyond_the_public_ones_are_taken_and_each_once(

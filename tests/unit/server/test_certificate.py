@@ -31,10 +31,10 @@ def refusal(folder: Path, key: Path | None = None) -> str:
 
 def test_a_good_pair_is_taken_with_its_names(tmp_path: Path) -> None:
     certificates(tmp_path, "carrel.test", "*.apps.carrel.test")
-    found = certificate.require(str(tmp_path / "server.pem"), str(tmp_path / "server.key"), now=NOW)
-    assert found.names == ("carrel.test", "*.apps.carrel.test", "127.0.0.1")
-    assert [found.covers(host) for host in ("Carrel.test", "a.apps.carrel.test", "127.0.0.1")] == [True] * 3
-    assert [found.covers(host) for host in ("x.test", "a.b.apps.carrel.test", "apps.carrel.test")] == [
+    pair = certificate.require(str(tmp_path / "server.pem"), str(tmp_path / "server.key"), now=NOW)
+    assert pair.names == ("carrel.test", "*.apps.carrel.test", "127.0.0.1")
+    assert [pair.covers(host) for host in ("Carrel.test", "a.apps.carrel.test", "127.0.0.1")] == [True] * 3
+    assert [pair.covers(host) for host in ("x.test", "a.b.apps.carrel.test", "apps.carrel.test")] == [
         False
     ] * 3
 
@@ -47,12 +47,12 @@ def test_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
     assert "does not belong to the first certificate in" in refusal(tmp_path, other / "server.key")
 
 
-@pytest.mark.parametrize(("days", "said"), [((-9, -2), "expired on"), ((2, 9), "is not valid before")])
+@pytest.mark.parametrize(("days", "message"), [((-9, -2), "expired on"), ((2, 9), "is not valid before")])
 def test_a_certificate_that_does_not_hold_now_is_refused(
-    tmp_path: Path, days: tuple[int, int], said: str
+    tmp_path: Path, days: tuple[int, int], message: str
 ) -> None:
     certificates(tmp_path, days=days)
-    assert said in refusal(tmp_path)
+    assert message in refusal(tmp_path)
 
 
 def test_what_is_no_certificate_and_no_key_is_refused(tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_our_own_port_is_asked_whatever_name_its_certificate_is_for(tmp_path: Pa
     with HTTPServer(("127.0.0.1", 0), _Healthy) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        asked = [
+        reached = [
             answers("127.0.0.1", server.server_port, path, scheme="https") for path in ("/health", "/no")
         ]
         server.shutdown()
-    assert asked == [True, False]
+    assert reached == [True, False]

@@ -60,8 +60,8 @@ def test_up_names_the_command_once(
 def test_a_server_may_open_many_files_whatever_shell_starts_it(
     monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, raised: int | None
 ) -> None:
-    asked: list[tuple[int, int]] = []
+    limits_set: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: asked.append(limits))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: limits_set.append(limits))
     raise_open_files()
-    assert asked == ([] if raised is None else [(raised, hard)])
+    assert limits_set == ([] if raised is None else [(raised, hard)])

@@ -11,17 +11,17 @@ from carrel.server.settings import Settings
 
 async def seen(peer: str, forwarded: str, **settings: str) -> tuple[str, str]:
     """The address and the scheme that the application sees."""
-    found: list[dict[str, Any]] = []
+    scopes: list[dict[str, Any]] = []
 
     async def app(scope: dict[str, Any], receive: object, send: object) -> None:
-        found.append(scope)
+        scopes.append(scope)
 
     config = listening(app, Settings(**settings))  # type: ignore[arg-type]
     config.load()
     headers = [(b"x-forwarded-for", forwarded.encode()), (b"x-forwarded-proto", b"https")]
     scope = {"type": "http", "client": (peer, 5000), "scheme": "http", "headers": headers}
     await config.loaded_app(scope, None, None)  # type: ignore[arg-type]
-    return found[0]["client"][0], found[0]["scheme"]
+    return scopes[0]["client"][0], scopes[0]["scheme"]
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "192.0.2.7", "172.17.0.2"])

@@ -250,38 +250,40 @@ def test_figures_are_counted_right():
         arrival("b", 0, 10, 1, path=PATHS[1]),
         arrival("c", 2, 5, 2, path=PATHS[1]),
     ]
-    found = report(simulate(line, machine(2)))
+    figures = report(simulate(line, machine(2)))
     # a runs alone until 10; then b, and c when b has made room at 20.
-    assert found.makespan_s == 25
-    assert found.sessions == {"all": 3, "ran": 3, "gave_up": 0, "never_started": 0}
-    assert found.waits
-    assert (found.waits.mean_s, found.waits.median_s, found.waits.p95_s, found.waits.max_s) == (
+    assert figures.makespan_s == 25
+    assert figures.sessions == {"all": 3, "ran": 3, "gave_up": 0, "never_started": 0}
+    assert figures.waits
+    assert (figures.waits.mean_s, figures.waits.median_s, figures.waits.p95_s, figures.waits.max_s) == (
         28 / 3,
         10,
         18,
         18,
     )
-    assert found.utilisation["cpu"].mean == pytest.approx((10 * 2 + 10 * 1 + 5 * 2) / (25 * 2))
-    assert sum(found.utilisation["cpu"].series) / len(found.utilisation["cpu"].series) == pytest.approx(0.8)
-    assert found.utilisation["cpu"].series[0] == 1
-    assert (found.queue.max, found.queue.mean) == (2, pytest.approx(28 / 25))
-    first, second = found.projects
+    assert figures.utilisation["cpu"].mean == pytest.approx((10 * 2 + 10 * 1 + 5 * 2) / (25 * 2))
+    assert sum(figures.utilisation["cpu"].series) / len(figures.utilisation["cpu"].series) == pytest.approx(
+        0.8
+    )
+    assert figures.utilisation["cpu"].series[0] == 1
+    assert (figures.queue.max, figures.queue.mean) == (2, pytest.approx(28 / 25))
+    first, second = figures.projects
     assert (first.project, first.slot_seconds, first.share) == ("p1", {"cpu": 20}, None)
     # p2 held nothing from 0 to 10, and half of the node from 10 to 20, while c waited.
     assert (second.project, second.slot_seconds, second.share) == ("p2", {"cpu": 20}, pytest.approx(0.25))
-    assert (found.fairness.use, found.fairness.shares) == (1, 1)
-    assert found.fairness.waits == pytest.approx(jain([0, 14]))
+    assert (figures.fairness.use, figures.fairness.shares) == (1, 1)
+    assert figures.fairness.waits == pytest.approx(jain([0, 14]))
 
 
 def test_devices_and_shares_of_a_family_are_measured_together():
     device = DeviceSnapshot("gpu0", "cuda", slots=CUDA)
     node = NodeSnapshot(NodeId("n"), "n", {"cuda.device": 1, "cuda.shares": WHOLE}, devices=(device,))
-    asked = {"cpu": 1, "cuda.device": 2, "cuda.shares": 500}
-    assert measured(asked, units([node])) == {"cpu": 1, "cuda": 2500}
+    slots = {"cpu": 1, "cuda.device": 2, "cuda.shares": 500}
+    assert measured(slots, units([node])) == {"cpu": 1, "cuda": 2500}
     halves = [replace(arrival(name, 0, 10), slots={"cuda.shares": 500}) for name in ("a", "b", "c")]
-    found = report(simulate(halves, SimulatedInstallation((node,), (GroupSnapshot(DEFAULT_GROUP),))))
-    assert found.utilisation["cuda"].capacity == WHOLE
-    assert found.utilisation["cuda"].mean == pytest.approx(0.75)
+    figures = report(simulate(halves, SimulatedInstallation((node,), (GroupSnapshot(DEFAULT_GROUP),))))
+    assert figures.utilisation["cuda"].capacity == WHOLE
+    assert figures.utilisation["cuda"].mean == pytest.approx(0.75)
 
 
 def test_jains_index_is_one_for_equals_and_one_in_n_for_a_monopoly():
@@ -307,13 +309,13 @@ def test_a_replay_past_the_end_of_time_is_refused_in_words():
 
 def test_an_installation_without_an_open_node_has_figures_too():
     for none in (machine(), replace(machine(1), nodes=(replace(machine(1).nodes[0], closed="cordoned"),))):
-        found = report(simulate([arrival("a", 0, 5), arrival("b", 3, 5)], none))
-        assert found.sessions["never_started"] == 2
-        assert (found.utilisation, [one.share for one in found.projects]) == ({}, [0])
-        assert picture(found, "nothing")
+        figures = report(simulate([arrival("a", 0, 5), arrival("b", 3, 5)], none))
+        assert figures.sessions["never_started"] == 2
+        assert (figures.utilisation, [one.share for one in figures.projects]) == ({}, [0])
+        assert picture(figures, "nothing")
 
 
 def test_a_trace_of_one_instant_has_figures_too():
-    found = report(simulate([arrival("a", 0, 0)], machine(1)))
-    assert (found.makespan_s, found.utilisation["cpu"].mean, found.queue.max) == (0, 0, 0)
-    assert picture(found, "short")
+    figures = report(simulate([arrival("a", 0, 0)], machine(1)))
+    assert (figures.makespan_s, figures.utilisation["cpu"].mean, figures.queue.max) == (0, 0, 0)
+    assert picture(figures, "short")

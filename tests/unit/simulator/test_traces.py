@@ -57,7 +57,7 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "cannot be read"),
         ("[]", "cannot be read"),
@@ -82,8 +82,8 @@ def test_amounts_may_be_as_people_write_them_and_what_is_left_out_is_as_usual():
         ('{"at": "2026-01-05", "runs_s": 1, "slots": {}, "limit_s": 0}', "too small"),
     ],
 )
-def test_a_line_that_makes_no_sense_is_named(text: str, told: str):
-    with pytest.raises(Invalid, match=f"Line 2 .*{told}"):
+def test_a_line_that_makes_no_sense_is_named(text: str, message: str):
+    with pytest.raises(Invalid, match=f"Line 2 .*{message}"):
         list(read(['{"id": "1", "at": "2026-01-05", "runs_s": 1, "slots": {"cpu": 1}}', text]))
 
 
@@ -162,8 +162,8 @@ def test_a_file_is_read_as_what_it_is(tmp_path: Path):
     packed.write_bytes(gzip.compress(SWF.encode()))
     assert len(replay_files.trace(str(packed))) == 3
     assert len(replay_files.trace(str(packed), first=2)) == 2
-    whole = packed.read_bytes()
-    for broken in (whole[:60], whole[:20] + b"\xff" * 40):
+    archive = packed.read_bytes()
+    for broken in (archive[:60], archive[:20] + b"\xff" * 40):
         packed.write_bytes(broken)
         with pytest.raises(Invalid, match="cannot be unpacked"):
             replay_files.trace(str(packed))
@@ -191,30 +191,30 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
         "*" = { cpu = "2" }
         ada = { sessions = 1 }
     """)
-    found = installation(replay_files.policy(str(file)))
-    assert [node.name for node in found.nodes] == ["n-1", "n-2"]
-    assert found.nodes[0].capacity == {"cpu": 4000, "mem": 8 << 30, "cuda.device": 3, "cuda.shares": 3000}
-    assert [(device.id, device.set) for device in found.nodes[0].devices] == [
+    site = installation(replay_files.policy(str(file)))
+    assert [node.name for node in site.nodes] == ["n-1", "n-2"]
+    assert site.nodes[0].capacity == {"cpu": 4000, "mem": 8 << 30, "cuda.device": 3, "cuda.shares": 3000}
+    assert [(device.id, device.set) for device in site.nodes[0].devices] == [
         ("cuda0", 0),
         ("cuda1", 0),
         ("cuda2", 1),
     ]
-    (group,) = found.groups
+    (group,) = site.groups
     assert group.order is QueueOrder.LIFO
-    assert found.pending == {group.id: timedelta(minutes=1)}
-    assert found.weight(group.id, ("d", "p")) == 2.5
-    assert found.weight(group.id, ("d", "other")) == 1
+    assert site.pending == {group.id: timedelta(minutes=1)}
+    assert site.weight(group.id, ("d", "p")) == 2.5
+    assert site.weight(group.id, ("d", "other")) == 1
     paths = [("d", "p", "ada"), ("d", "p", "bob")]
-    scopes = found.start(paths, AT).scopes
+    scopes = site.start(paths, AT).scopes
     assert {key: scope.ceiling for key, scope in scopes.items()} == {
         "user:ada": {"sessions": 1},
         "user:bob": {"cpu": 2000},
     }
-    assert [found.scopes(path) for path in paths] == [("user:ada",), ("user:bob",)]
+    assert [site.scopes(path) for path in paths] == [("user:ada",), ("user:bob",)]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "cannot be read"),
         ("{}", "nodes: Field required"),
@@ -233,7 +233,7 @@ def test_a_policy_says_nodes_groups_weights_and_ceilings(tmp_path: Path):
         ),
     ],
 )
-def test_a_policy_that_makes_no_sense_says_where(tmp_path: Path, text: str, told: str):
+def test_a_policy_that_makes_no_sense_says_where(tmp_path: Path, text: str, message: str):
     (tmp_path / "policy.json").write_text(text)
-    with pytest.raises(Invalid, match=told):
+    with pytest.raises(Invalid, match=message):
         replay_files.policy(str(tmp_path / "policy.json"))

@@ -135,8 +135,8 @@ async def test_work_that_may_take_long_is_in_nobodys_way_either(threads: Threads
 
 async def test_threads_are_few_and_end(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
     # A caller that comes again at once comes before a slow thread has done anything more.
-    told = Future.set_result
-    monkeypatch.setattr(Future, "set_result", lambda *given: (told(*given), time.sleep(0.005)))
+    set_result = Future.set_result
+    monkeypatch.setattr(Future, "set_result", lambda *given: (set_result(*given), time.sleep(0.005)))
     for _ in range(10):
         await threads.call(lambda: None)
     monkeypatch.undo()

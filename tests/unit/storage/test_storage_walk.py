@@ -57,8 +57,8 @@ def test_a_walk_finds_enters_and_leaves_everything(tree: Path) -> None:
     (tree / "link").symlink_to("a")
     with handle(tree) as top:
         steps = list(walk(top))
-    found = sorted(one.name for one in steps if isinstance(one, TreeEntry))
-    assert found == ["a", "b", "file", "link"]
+    names = sorted(one.name for one in steps if isinstance(one, TreeEntry))
+    assert names == ["a", "b", "file", "link"]
     assert [one.name for one in steps if isinstance(one, DirectoryEntered)] == ["a", "b"]
     assert sum(isinstance(one, DirectoryLeft) for one in steps) == 2
 

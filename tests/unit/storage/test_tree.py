@@ -49,19 +49,19 @@ def made(root: Path, path: str, content: bytes = b"x") -> Path:
     return file
 
 
-def put(root: Path, path: str, content: bytes, clash: Clash = Clash.REFUSE, **wanted: object) -> str:
+def put(root: Path, path: str, content: bytes, clash: Clash = Clash.REFUSE, **options: object) -> str:
     file = staged.create(stage(root), "new")
     file.write([content])
-    return file.put(root, path, clash, **wanted)  # type: ignore[arg-type]
+    return file.put(root, path, clash, **options)  # type: ignore[arg-type]
 
 
 def listed(root: Path, path: str = "", **order: object) -> list[str]:
     return [each.name for each in listing.page(root, path, ListingOrder(**order), 1000).entries]  # type: ignore[arg-type]
 
 
-def zipped(root: Path, *wanted: str) -> zipfile.ZipFile:
+def zipped(root: Path, *paths: str) -> zipfile.ZipFile:
     pieces: list[bytes] = []
-    write_zip(root, wanted, "folder", pieces.append)
+    write_zip(root, paths, "folder", pieces.append)
     return zipfile.ZipFile(BytesIO(b"".join(pieces)))
 
 
@@ -105,8 +105,8 @@ def test_names_that_are_no_text_are_shown_and_nothing_breaks(root: Path):
     os.close(os.open(bytes(root) + b"/bad\xff.txt", os.O_CREAT | os.O_WRONLY))
     (entry,) = listing.page(root, "", ListingOrder(), 10).entries
     assert (entry.readable, paths.shown(entry.path)) == (False, "bad\ufffd.txt")
-    (found,) = listing.search(root, "", "BAD", 10).entries
-    assert found == entry
+    (match,) = listing.search(root, "", "BAD", 10).entries
+    assert match == entry
     assert zipped(root, "").namelist() == ["folder/", "folder/bad%FF.txt"]
 
 
@@ -165,8 +165,8 @@ def test_search_finds_below_and_says_when_there_is_more(root: Path, monkeypatch:
     for path in ("a/Needle.txt", "a/b/needles", "needle/x", "other"):
         made(root, path)
     (root / "loop").symlink_to(".")
-    found = listing.search(root, "", "NEEDLE", 10)
-    assert ([each.path for each in found.entries], found.complete) == (
+    matches = listing.search(root, "", "NEEDLE", 10)
+    assert ([each.path for each in matches.entries], matches.complete) == (
         ["needle", "a/Needle.txt", "a/b/needles"],
         True,
     )

@@ -148,11 +148,11 @@ def test_files_that_are_made_durable_together_are_each_asked_for(
         os.write(fd, b"x")
     syncing.sync_all(files)
     # On a processor whose numbers of these calls are not known, one after the other.
-    asked: list[int] = []
+    synced: list[int] = []
     monkeypatch.setattr(syncing.platform, "machine", lambda: "vax")
-    monkeypatch.setattr(os, "fsync", asked.append)
+    monkeypatch.setattr(os, "fsync", synced.append)
     syncing.sync_all(files)
-    assert asked == files
+    assert synced == files
     for fd in files:
         os.close(fd)
 
@@ -171,20 +171,20 @@ def test_files_are_made_durable_without_waiting_for_contexts_to_end(
 ):
     files = [os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT) for number in range(600)]
     syncing.sync_all(files)
-    asked = list[int]()
+    calls = list[int]()
 
     class Recording:
         def syscall(self, number: int, *args: object) -> int:
-            asked.append(number)
+            calls.append(number)
             return int(libc.syscall(number, *args))
 
     libc = syncing._libc
     monkeypatch.setattr(syncing, "_libc", Recording())
-    monkeypatch.setattr(os, "fsync", asked.append)
+    monkeypatch.setattr(os, "fsync", calls.append)
     syncing.sync_all(files)
     _, _, get_events, submit = syncing._CALLS[platform.machine()]
-    assert asked.count(submit) == 2  # of 512 files and of 88
-    assert set(asked) == {submit, get_events}
+    assert calls.count(submit) == 2  # of 512 files and of 88
+    assert set(calls) == {submit, get_events}
     for fd in files:
         os.close(fd)
 

@@ -5,11 +5,11 @@ from carrel.tables.session_states import SessionState as S
 
 
 def reachable(source: S) -> set[S]:
-    found, fresh = {source}, {source}
+    states, fresh = {source}, {source}
     while fresh:
-        fresh = {target for state in fresh for target in LIFECYCLE.moves[state]} - found
-        found |= fresh
-    return found
+        fresh = {target for state in fresh for target in LIFECYCLE.moves[state]} - states
+        states |= fresh
+    return states
 
 
 def test_every_state_is_in_the_table_and_can_be_reached():

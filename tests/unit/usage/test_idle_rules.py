@@ -41,8 +41,8 @@ def quiet(first: int, last: int, **percent: float) -> list[Minute]:
     return [Minute(at(minute), {"cpu": 1, "mem": 1, **percent}) for minute in range(first, last)]
 
 
-def of(rule: IdleRule, found: list[Finding]) -> Finding:
-    return next(one for one in found if one.rule is rule)
+def of(rule: IdleRule, all_findings: list[Finding]) -> Finding:
+    return next(one for one in all_findings if one.rule is rule)
 
 
 def test_traffic_counts_from_the_last_of_start_use_and_keeping():
@@ -53,21 +53,21 @@ def test_traffic_counts_from_the_last_of_start_use_and_keeping():
         ({"active_at": at(20), "kept_at": at(30)}, at(30)),
         ({"active_at": at(-20)}, NOON),
     ):
-        [found] = findings(rules, life(**known), [], at(50))
-        assert (found.since, found.ends_at) == (since, since + timedelta(hours=1))
-    assert found.why == "Idle: no traffic for 1 h."
+        [finding] = findings(rules, life(**known), [], at(50))
+        assert (finding.since, finding.ends_at) == (since, since + timedelta(hours=1))
+    assert finding.why == "Idle: no traffic for 1 h."
     assert not findings(rules, life(kind="batch"), [], at(50))
 
 
 def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
     rules = Rules(traffic_s=60, use=USE, lifetime_s=60)
-    found = findings(rules, life(exempt=True), quiet(0, 500), at(500))
-    assert [(one.rule, one.since) for one in found] == [
+    all_findings = findings(rules, life(exempt=True), quiet(0, 500), at(500))
+    assert [(one.rule, one.since) for one in all_findings] == [
         (IdleRule.TRAFFIC, None),
         (IdleRule.USE, None),
         (IdleRule.LIFETIME, NOON),
     ]
-    assert first_to_end(found) is None
+    assert first_to_end(all_findings) is None
 
 
 @pytest.mark.parametrize(
@@ -88,21 +88,21 @@ def test_an_exempt_session_is_never_idle_and_still_has_its_lifetime():
     ],
 )
 def test_use_is_little_since_all_that_is_measured_and_looked_at_stayed_below(minutes, known, since):
-    [found] = findings(Rules(use=USE), life(**known), minutes, at(90.5))
-    assert found.since == since
-    assert found.ends_at == (since + timedelta(hours=1) if since else None)
+    [finding] = findings(Rules(use=USE), life(**known), minutes, at(90.5))
+    assert finding.since == since
+    assert finding.ends_at == (since + timedelta(hours=1) if since else None)
 
 
 def test_only_what_a_session_holds_is_looked_at():
     only_accelerators = UseLimit(3600, 0, {"accelerator": 10})
     assert not findings(Rules(use=only_accelerators), life(), quiet(0, 90), at(90))
-    [found] = findings(Rules(use=USE), life(), [], at(90))
-    assert found.why == "Idle: low utilization for 1 h (CPU below 5 %)."
+    [finding] = findings(Rules(use=USE), life(), [], at(90))
+    assert finding.why == "Idle: low utilization for 1 h (CPU below 5 %)."
 
 
 def test_the_rule_that_ends_it_first_counts():
-    found = findings(Rules(traffic_s=7200, use=USE, lifetime_s=60), life(), quiet(0, 60), at(60))
-    first = first_to_end(found)
+    all_findings = findings(Rules(traffic_s=7200, use=USE, lifetime_s=60), life(), quiet(0, 60), at(60))
+    first = first_to_end(all_findings)
     assert first
     assert (first.rule, first.ends_at) == (IdleRule.USE, at(70))
 
@@ -126,14 +126,14 @@ def test_rules_are_those_of_the_policy():
 
 
 def test_who_was_not_warned_in_time_is_warned_late_and_ends_late():
-    found = Finding(IdleRule.TRAFFIC, 3600, "", NOON, at(60))
-    assert decide(found, None, at(53)).step is IdleAction.NOTHING
-    assert decide(found, None, at(54)).ends_at == at(60)
-    assert decide(found, None, at(300)).ends_at == at(306)
-    assert decide(found, at(306), at(306)).step is IdleAction.NOTHING
-    assert decide(found, at(306), at(307)).step is IdleAction.END
-    assert as_announced(found, at(306)).ends_at == at(306)
-    assert as_announced(found, None) == as_announced(found, at(60)) == found
+    finding = Finding(IdleRule.TRAFFIC, 3600, "", NOON, at(60))
+    assert decide(finding, None, at(53)).step is IdleAction.NOTHING
+    assert decide(finding, None, at(54)).ends_at == at(60)
+    assert decide(finding, None, at(300)).ends_at == at(306)
+    assert decide(finding, at(306), at(306)).step is IdleAction.NOTHING
+    assert decide(finding, at(306), at(307)).step is IdleAction.END
+    assert as_announced(finding, at(306)).ends_at == at(306)
+    assert as_announced(finding, None) == as_announced(finding, at(60)) == finding
     lifetime = Finding(IdleRule.LIFETIME, 3600, "", NOON, at(60))
     assert as_announced(lifetime, at(306)) == lifetime
     assert decide(None, at(306), at(305)).step is IdleAction.CLEAR
@@ -200,7 +200,7 @@ def test_whoever_uses_it_until_the_end_that_they_were_told_is_not_ended(timeout,
     active: datetime | None = None
     warned: datetime | None = None
     seen = False
-    told = 0
+    announced_s = 0
     for second in range(end + 5 * timeout):
         now = NOON + timedelta(seconds=second)
         seen = seen or second in used
@@ -215,13 +215,13 @@ def test_whoever_uses_it_until_the_end_that_they_were_told_is_not_ended(timeout,
             case IdleAction.WARN:
                 # Never while it is in use all the time: there was half a minute without.
                 assert any(not used & set(range(at, at + 30)) for at in range(second - 60, second - 29))
-                told = second if warned is None else told
+                announced_s = second if warned is None else announced_s
                 warned = decided.ends_at
             case IdleAction.CLEAR:
                 warned = None
             case IdleAction.END:
                 assert warned
-                assert not used & set(range(told, int((warned - NOON).total_seconds())))
+                assert not used & set(range(announced_s, int((warned - NOON).total_seconds())))
                 return
     raise AssertionError("it never ends")
 
@@ -249,8 +249,8 @@ def test_looking_only_when_it_matters_misses_nothing(course, window, grace):
     for number in range(1, len(course) + 1):
         now = at(number)
         known = [minute for minute in minutes if minute.at < now]
-        found = findings(Rules(use=rule), life(), known, now)
-        due = decide(first_to_end(found), None, now).step is IdleAction.WARN
+        all_findings = findings(Rules(use=rule), life(), known, now)
+        due = decide(first_to_end(all_findings), None, now).step is IdleAction.WARN
         assert not due or next_look <= now
         if next_look <= now:
-            next_look = look_again_at(rule, found, now)
+            next_look = look_again_at(rule, all_findings, now)

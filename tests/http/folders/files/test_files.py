@@ -18,7 +18,7 @@ from folder_kit import ended
 from installation import Api
 from limit_kit import limit
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.folders.files import links
@@ -27,8 +27,8 @@ from carrel.storage import listing, paths, staged, tree
 
 async def shared(api: Api, data: Folder, name: str, permission: str) -> Folder:
     """The same folder as somebody has it whom it is shared with."""
-    asked = await data.post("/shares", {"users": [f"{name}@example.org"], "permission": permission})
-    assert asked.status_code in (200, 201), asked.text
+    answer = await data.post("/shares", {"users": [f"{name}@example.org"], "permission": permission})
+    assert answer.status_code in (200, 201), answer.text
     who = await api.as_(name)
     (offer,) = (await who.get("/invitations")).json()["items"]
     assert (await who.post(f"/invitations/{offer['id']}/accept")).status_code < 300
@@ -76,8 +76,8 @@ async def test_files_are_written_listed_moved_and_removed(api: Api, data: Folder
     assert [(each["path"], each["code"]) for each in moved.json()["refused"]] == [("gone", "file.not_found")]
     renamed = await data.post("/files/move", {"paths": ["x/c.txt"], "rename_to": "x/d.txt"})
     assert renamed.json() == {"paths": ["x/d.txt"], "refused": []}
-    found = (await data.get("/files/search", params={"q": "D.T"})).json()
-    assert ([each["path"] for each in found["items"]], found["complete"]) == (["x/d.txt"], True)
+    matches = (await data.get("/files/search", params={"q": "D.T"})).json()
+    assert ([each["path"] for each in matches["items"]], matches["complete"]) == (["x/d.txt"], True)
     removed = await data.post("/files/remove", {"paths": ["x", "a", "x"]})
     assert removed.json() == {"paths": ["x", "a"], "refused": []}
     assert await data.names() == []
@@ -102,11 +102,11 @@ async def test_several_things_of_which_some_or_all_are_refused_have_a_status_tha
     for path in ("/files/move", "/files/remove"):
         to = {"to": ""} if path == "/files/move" else {}
         refused = await data.post(path, {"paths": ["gone", "lost"], **to})
-        assert said(refused) == (404, "file.not_found")
+        assert status_and_code(refused) == (404, "file.not_found")
         assert [each["path"] for each in refused.json()["details"]["refused"]] == ["gone", "lost"]
         assert "None of 2" in refused.json()["detail"]
         one = await data.post(path, {"paths": ["gone"], **to})
-        assert said(one) == (404, "file.not_found")
+        assert status_and_code(one) == (404, "file.not_found")
         assert [each["code"] for each in one.json()["details"]["refused"]] == ["file.not_found"]
         partly = await data.post(path, {"paths": ["a", "gone"], **to})
         assert partly.status_code == 207
@@ -115,8 +115,11 @@ async def test_several_things_of_which_some_or_all_are_refused_have_a_status_tha
             ["gone"],
         )
     (data.files / "d").mkdir()
-    assert said(await data.post("/files/pack", {"paths": ["d"]})) == (409, "file.not_a_file")
-    assert said(await data.post("/files/pack", {"paths": ["gone", "d"]})) == (404, "file.not_found")
+    assert status_and_code(await data.post("/files/pack", {"paths": ["d"]})) == (409, "file.not_a_file")
+    assert status_and_code(await data.post("/files/pack", {"paths": ["gone", "d"]})) == (
+        404,
+        "file.not_found",
+    )
     assert (await data.post("/files/pack", {"paths": ["gone", "b"]})).status_code == 200
 
 
@@ -137,8 +140,8 @@ async def test_what_makes_no_sense_is_refused_in_words(data: Folder):
         answer = await data.ask(method, path, **options)
         assert answer.status_code == 422, (method, path, options, answer.text)
         assert answer.json()["hint"] or answer.json()["field"]
-    assert said(await data.get("/files", params={"path": "a"})) == (409, "file.not_a_directory")
-    assert said(await data.get("/files", params={"path": "b"})) == (404, "file.not_found")
+    assert status_and_code(await data.get("/files", params={"path": "a"})) == (409, "file.not_a_directory")
+    assert status_and_code(await data.get("/files", params={"path": "b"})) == (404, "file.not_found")
 
 
 async def test_each_permission_allows_what_it_says(api: Api, data: Folder):
@@ -172,7 +175,7 @@ async def test_each_permission_allows_what_it_says(api: Api, data: Folder):
         "rw": [200, 200, 200, 201, 200, 201, 200, 201, 202, 403, 403],
     }
     foreigner = await known(api, await api.as_("foreigner"), data.id)
-    assert said(await foreigner.get("/files")) == (404, "vfolder.not_found")
+    assert status_and_code(await foreigner.get("/files")) == (404, "vfolder.not_found")
     admin = await known(api, await api.as_("superadmin"), data.id)
     assert (await admin.get("/files")).status_code == 403, "who administers a folder does not see into it"
 
@@ -182,22 +185,26 @@ async def test_a_download_gives_ranges_and_knows_what_the_client_has(data: Folde
     await data.write("big", content)
     await data.write("small", content[:1000])
     for name, size in (("big", 700_000), ("small", 1000)):
-        whole = await data.content(name)
-        tag = whole.headers["etag"]
-        assert (whole.status_code, whole.content == content[:size], whole.headers["accept-ranges"]) == (
+        complete = await data.content(name)
+        tag = complete.headers["etag"]
+        assert (
+            complete.status_code,
+            complete.content == content[:size],
+            complete.headers["accept-ranges"],
+        ) == (
             200,
             True,
             "bytes",
         )
-        for wanted, start, end in (
+        for byte_range, start, end in (
             ("bytes=0-0", 0, 1),
             ("bytes=10-", 10, size),
             ("bytes=-7", size - 7, size),
             (f"bytes=5-{size * 2}", 5, size),
             (f"bytes=-{size * 2}", 0, size),
         ):
-            part = await data.content(name, Range=wanted, If_Range=tag)
-            assert part.content == content[start:end], wanted
+            part = await data.content(name, Range=byte_range, If_Range=tag)
+            assert part.content == content[start:end], byte_range
             if end - start < size:
                 assert (part.status_code, part.headers["content-range"]) == (
                     206,
@@ -206,18 +213,21 @@ async def test_a_download_gives_ranges_and_knows_what_the_client_has(data: Folde
         for ignored in ("bytes=3-2", "bytes=a-b", "bytes=0-1,5-6", "lines=1-2"):
             assert (await data.content(name, Range=ignored)).status_code == 200, ignored
         beyond = await data.content(name, Range=f"bytes={size}-")
-        assert (said(beyond), beyond.headers["content-range"]) == ((416, "file.range"), f"bytes */{size}")
+        assert (status_and_code(beyond), beyond.headers["content-range"]) == (
+            (416, "file.range"),
+            f"bytes */{size}",
+        )
         assert (await data.content(name, Range="bytes=0-1", If_Range='"other"')).status_code == 200
         kept = await data.content(name, If_None_Match=f'"x", W/{tag}')
         assert (kept.status_code, kept.content, kept.headers["etag"]) == (304, b"", tag)
-        assert said(await data.content(name, If_Match='"other"')) == (412, "file.changed")
+        assert status_and_code(await data.content(name, If_Match='"other"')) == (412, "file.changed")
         assert (await data.content(name, If_Match=tag)).status_code == 200
         head = await data.ask("HEAD", "/content", params={"path": name})
         assert (head.status_code, head.headers["content-length"], head.content) == (200, str(size), b"")
     assert (await data.content("big")).content == content, "the connection is still of use"
     await data.write("empty", b"")
     assert (await data.content("empty")).content == b""
-    assert said(await data.content("empty", Range="bytes=0-")) == (416, "file.range")
+    assert status_and_code(await data.content("empty", Range="bytes=0-")) == (416, "file.range")
 
 
 async def test_what_is_downloaded_is_never_a_page_of_ours(data: Folder):
@@ -233,16 +243,19 @@ async def test_what_is_downloaded_is_never_a_page_of_ours(data: Folder):
 
 async def test_nobody_writes_over_what_somebody_else_wrote_meanwhile(data: Folder):
     first = (await data.write("a.txt", b"one", If_None_Match="*")).json()
-    assert said(await data.write("a.txt", b"two", If_None_Match="*")) == (412, "file.changed")
+    assert status_and_code(await data.write("a.txt", b"two", If_None_Match="*")) == (412, "file.changed")
     second = await data.write("a.txt", b"two", If_Match=first["etag"])
     assert second.status_code == 200
     lost = await data.write("a.txt", b"three", If_Match=first["etag"])
-    assert (said(lost), lost.json()["field"]) == ((412, "file.changed"), "path")
+    assert (status_and_code(lost), lost.json()["field"]) == ((412, "file.changed"), "path")
     (data.files / "a.txt").write_bytes(b"by a session")
-    assert said(await data.write("a.txt", b"x", If_Match=second.json()["etag"])) == (412, "file.changed")
-    assert said(await data.write("missing", b"x", If_Match="*")) == (412, "file.changed")
+    assert status_and_code(await data.write("a.txt", b"x", If_Match=second.json()["etag"])) == (
+        412,
+        "file.changed",
+    )
+    assert status_and_code(await data.write("missing", b"x", If_Match="*")) == (412, "file.changed")
     assert ((await data.content("a.txt")).content, os.listdir(data.stage)) == (b"by a session", [".lock"])
-    assert said(await data.write("big", b"x" * ((64 << 20) + 1))) == (413, "file.too_large")
+    assert status_and_code(await data.write("big", b"x" * ((64 << 20) + 1))) == (413, "file.too_large")
     assert os.listdir(data.stage) == [".lock"]
 
 
@@ -256,9 +269,12 @@ async def test_a_selection_comes_as_a_zip_file(api: Api, data: Folder):
     file = zipfile.ZipFile(io.BytesIO(answer.content))
     assert (file.testzip(), file.namelist()) == (None, ["d/", "d/big", "top.txt"])
     assert file.read("d/big") == big
-    whole = await data.get("/archive", params={"path": ""})
-    assert zipfile.ZipFile(io.BytesIO(whole.content)).namelist()[0] == "data/"
-    assert said(await data.get("/archive", params={"path": ["d", "gone"]})) == (404, "file.not_found")
+    everything = await data.get("/archive", params={"path": ""})
+    assert zipfile.ZipFile(io.BytesIO(everything.content)).namelist()[0] == "data/"
+    assert status_and_code(await data.get("/archive", params={"path": ["d", "gone"]})) == (
+        404,
+        "file.not_found",
+    )
     assert [details["archive"] for action, details in await audited(api) if action == "file.download"] == [
         True
     ] * 2
@@ -280,13 +296,13 @@ async def test_who_leaves_a_zip_file_early_leaves_nothing_at_work(data: Folder):
 
 
 def open_files() -> list[str]:
-    found = []
+    names = []
     for fd in os.listdir("/proc/self/fd"):
         try:
-            found.append(os.readlink(f"/proc/self/fd/{fd}"))
+            names.append(os.readlink(f"/proc/self/fd/{fd}"))
         except OSError:
             continue
-    return found
+    return names
 
 
 async def test_a_file_that_shrinks_while_it_is_sent_ends_the_answer(data: Folder):
@@ -297,8 +313,8 @@ async def test_a_file_that_shrinks_while_it_is_sent_ends_the_answer(data: Folder
 
 
 async def shrunk_while_sent(data: Folder) -> None:
-    wanted = f"/api/v1/vfolders/{data.id}/content"
-    async with data.owner.http.stream("GET", wanted, params={"path": "big"}) as answer:
+    url = f"/api/v1/vfolders/{data.id}/content"
+    async with data.owner.http.stream("GET", url, params={"path": "big"}) as answer:
         async for _ in answer.aiter_bytes():
             os.truncate(data.files / "big", 1 << 20)
 
@@ -317,28 +333,28 @@ async def test_a_link_is_for_its_things_a_minute_and_its_makers_rights(
     for url, names in ((many, ["a", "d/", "d/b"]), (of_all, ["data/", "data/a", "data/d/", "data/d/b"])):
         content = (await nobody.get(url)).content
         assert sorted(zipfile.ZipFile(io.BytesIO(content)).namelist()) == names
-    assert said(await nobody.get(one[:-2] + "AA")) == (404, "file.link_over")
-    assert said(await nobody.get("/api/v1/downloads/nonsense")) == (404, "file.link_over")
+    assert status_and_code(await nobody.get(one[:-2] + "AA")) == (404, "file.link_over")
+    assert status_and_code(await nobody.get("/api/v1/downloads/nonsense")) == (404, "file.link_over")
     too_many = await data.post("/links", {"paths": [os.urandom(20).hex() for _ in range(1000)]})
-    assert said(too_many) == (422, "file.too_many")
+    assert status_and_code(too_many) == (422, "file.too_many")
     theirs = await shared(api, data, "colleague", "ro")
     given = (await theirs.post("/links", {"paths": ["a"]})).json()["url"]
     assert (await nobody.get(given)).status_code == 200
     shares = (await data.get("/shares")).json()["items"]
     await data.ask("DELETE", f"/shares/{shares[0]['id']}")
-    assert said(await nobody.get(given)) == (404, "vfolder.not_found")
+    assert status_and_code(await nobody.get(given)) == (404, "vfolder.not_found")
     first = next(details for action, details in await audited(api) if action == "file.download")
     assert first["paths"] == ["a"]
     monkeypatch.setattr(links, "LASTS", links.LASTS * 0)
     late = (await data.post("/links", {"paths": ["a"]})).json()["url"]
-    assert said(await nobody.get(late)) == (404, "file.link_over")
+    assert status_and_code(await nobody.get(late)) == (404, "file.link_over")
 
 
 async def test_pages_are_told_of_changes_and_the_folder_is_measured_again(api: Api, data: Folder):
     for number in range(20):
         await data.write(f"d/{number}", b"x" * 100)
 
-    async def told() -> tuple[int, int, bool]:
+    async def state() -> tuple[int, int, bool]:
         async with api.database.transaction() as tx:
             row = await tx.execute(
                 text("""SELECT (SELECT count(*) FROM events WHERE kind = 'files.changed' AND object_id = v.id),
@@ -348,19 +364,19 @@ async def test_pages_are_told_of_changes_and_the_folder_is_measured_again(api: A
             return tuple(row.one())
 
     async def all_of_it() -> bool:
-        return (await told())[1] == 2000
+        return (await state())[1] == 2000
 
     assert await eventually(all_of_it)
-    events, _, touched = await told()
+    events, _, touched = await state()
     assert (0 < events < 20, touched) == (True, True)
 
 
 async def test_a_copy_is_done_by_a_task(living: Api, tmp_path_factory: pytest.TempPathFactory):
     data = await folder(living, root=tmp_path_factory.mktemp("disk") / "fast")
     await data.write("d/e", b"content")
-    asked = await data.post("/files/copy", {"paths": ["d"], "to": "copies"})
-    assert asked.status_code == 202, asked.text
-    task = asked.json()
+    answer = await data.post("/files/copy", {"paths": ["d"], "to": "copies"})
+    assert answer.status_code == 202, answer.text
+    task = answer.json()
 
     async def done() -> bool:
         shown = (await data.owner.get(f"/vfolder-tasks/{task['id']}")).json()
@@ -369,7 +385,10 @@ async def test_a_copy_is_done_by_a_task(living: Api, tmp_path_factory: pytest.Te
 
     assert await eventually(done)
     assert (await data.content("copies/d/e")).content == b"content"
-    assert said(await data.post("/files/copy", {"paths": ["none"], "to": ""})) == (404, "file.not_found")
+    assert status_and_code(await data.post("/files/copy", {"paths": ["none"], "to": ""})) == (
+        404,
+        "file.not_found",
+    )
     await data.post("/files/remove", {"paths": ["d", "copies"]})
 
     async def clean() -> bool:
@@ -389,9 +408,9 @@ async def test_a_directory_is_copied_only_where_the_quota_has_room_for_it(living
     copied = await known(living, theirs.owner, data.id)
     tasks = {}
     for name in ("large", "linked"):
-        asked = await copied.post("/files/copy", {"paths": [name], "folder": theirs.id})
-        assert asked.status_code == 202, asked.text
-        tasks[name] = await ended(theirs.owner, asked.json()["id"])
+        answer = await copied.post("/files/copy", {"paths": [name], "folder": theirs.id})
+        assert answer.status_code == 202, answer.text
+        tasks[name] = await ended(theirs.owner, answer.json()["id"])
     assert tasks["linked"]["state"] == "done", tasks["linked"]
     assert (tasks["large"]["state"], tasks["large"]["done_bytes"]) == ("failed", 0)
     assert "quota" in tasks["large"]["problem"]
@@ -412,7 +431,10 @@ async def test_a_large_directory_is_listed_a_page_at_a_time(data: Folder):
             break
     assert seen == [f"n{number:03}" for number in reversed(range(450))]
     wrong = (await data.get("/files", params={"limit": 1, "sort": "-name"})).json()["next_cursor"]
-    assert said(await data.get("/files", params={"cursor": wrong, "sort": "size"})) == (422, "invalid.cursor")
+    assert status_and_code(await data.get("/files", params={"cursor": wrong, "sort": "size"})) == (
+        422,
+        "invalid.cursor",
+    )
 
 
 async def test_a_host_that_hangs_keeps_nobody_from_the_files_of_another(
@@ -452,7 +474,7 @@ async def test_what_is_written_into_a_folder_that_leaves_is_not_said_to_be_kept(
         return real(file, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(staged.Staged, "put", late)
-    assert said(await data.write("late.txt", b"hello")) == (409, "vfolder.state")
+    assert status_and_code(await data.write("late.txt", b"hello")) == (409, "vfolder.state")
 
 
 async def test_what_was_done_before_the_host_failed_is_told_and_written_down(
@@ -481,4 +503,4 @@ async def test_what_was_done_before_the_host_failed_is_told_and_written_down(
     audit = (await admin.get("/audit", params={"action": "file.move"})).json()["items"]
     assert [row["details"]["paths"] for row in audit] == [["x/a"]]
     again = await data.post("/files/move", {"paths": ["b", "c"], "to": "x"})
-    assert said(again) == (503, "storage.unavailable")
+    assert status_and_code(again) == (503, "storage.unavailable")

@@ -107,8 +107,8 @@ async def entries(api: Api, data: Folder) -> list[tuple[str, list[str], bool]]:
             ),
             {"id": data.id},
         )
-        found = [(row.action, row.details["paths"], "interrupted_at" in row.details) for row in rows]
-    return found[2:]  # without those of the fixture
+        actions = [(row.action, row.details["paths"], "interrupted_at" in row.details) for row in rows]
+    return actions[2:]  # without those of the fixture
 
 
 async def write_down(api: Api) -> None:

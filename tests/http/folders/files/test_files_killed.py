@@ -120,14 +120,14 @@ def changes(place: Place, upload: str) -> list[Awaitable[httpx2.Response]]:
     """One of every kind."""
     client, api, dav = place.client, f"{API}/vfolders/{place.folder}", f"/dav/{place.folder}"
     ask: Callable[..., Awaitable[httpx2.Response]] = client.request
-    whole = {**BYTES, "Upload-Length": "5", **metadata("whole")}
+    headers = {**BYTES, "Upload-Length": "5", **metadata("whole")}
     return [
         ask("PUT", f"{api}/content", params={"path": "put"}, content=b"put"),
         ask("POST", f"{api}/files/directories", json={"path": "made"}),
         ask("POST", f"{api}/files/move", json={"paths": ["from"], "rename_to": "d/moved"}),
         ask("POST", f"{api}/files/remove", json={"paths": ["removed"]}),
         ask("POST", f"{api}/files/unpack", content=tar(("p/a", b"a"), ("p/b", b"b"))),
-        ask("POST", f"{api}/uploads", headers=whole, content=b"whole"),
+        ask("POST", f"{api}/uploads", headers=headers, content=b"whole"),
         ask("PATCH", f"{api}/{upload}", headers={**BYTES, "Upload-Offset": "0"}, content=b"tus"),
         ask("PUT", f"{dav}/dav", content=b"dav"),
         ask("MKCOL", f"{dav}/collection"),
@@ -139,7 +139,7 @@ def changes(place: Place, upload: str) -> list[Awaitable[httpx2.Response]]:
 
 def all_are_made(files: Path) -> bool:
     there = {str(each.relative_to(files)) for each in files.rglob("*")}
-    wanted = {
+    expected = {
         "put",
         "made",
         "d/moved",
@@ -152,7 +152,7 @@ def all_are_made(files: Path) -> bool:
         "d/dav-moved",
         "d/copied",
     }
-    return wanted <= there and not {"from", "dav-from", "removed", "dav-removed"} & there
+    return expected <= there and not {"from", "dav-from", "removed", "dav-removed"} & there
 
 
 @pytest.mark.parametrize("victim", ["server", "database"])
@@ -221,7 +221,7 @@ async def test_the_command_finishes_a_file_whose_last_bytes_were_cut_off(
         place.plane.start()
     else:
         await asyncio.to_thread(place.embedded.start)
-    _, said = await asyncio.wait_for(running.communicate(), 120)
-    assert running.returncode == 0, said.decode()
+    _, output = await asyncio.wait_for(running.communicate(), 120)
+    assert running.returncode == 0, output.decode()
     assert (place.files / "big").read_bytes() == content
     assert await place.entries() == [("file.upload", "big")]

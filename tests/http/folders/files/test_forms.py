@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from files_kit import Folder, folder
 from installation import Api
-from people_kit import said
+from people_kit import status_and_code
 
 
 @pytest.fixture
@@ -63,17 +63,17 @@ async def test_the_files_of_a_form_are_put_where_it_says_and_what_cannot_be_is_n
     ],
 )
 async def test_a_form_that_contradicts_itself_is_refused_as_a_whole(data: Folder, fields: object):
-    assert said(await send(data, fields)) == (422, "invalid.request")
+    assert status_and_code(await send(data, fields)) == (422, "invalid.request")
     assert os.listdir(data.files) == []
 
 
 @pytest.mark.parametrize("cut", [10, 150, 400])
 async def test_what_is_not_all_of_a_form_is_refused(data: Folder, cut: int):
-    whole = httpx2.Request("POST", "http://a", files=form(at("a"), b"x" * 500))
-    headers = {"Content-Type": whole.headers["content-type"]}
-    body = whole.read()[:cut]
+    request = httpx2.Request("POST", "http://a", files=form(at("a"), b"x" * 500))
+    headers = {"Content-Type": request.headers["content-type"]}
+    body = request.read()[:cut]
     answer = await data.ask("POST", "/files/unpack", content=body, headers=headers)
-    assert said(answer) == (422, "invalid.request")
+    assert status_and_code(answer) == (422, "invalid.request")
     for kind in (
         "multipart/form-data",
         "multipart/form-data; boundary=ü",
@@ -82,16 +82,16 @@ async def test_what_is_not_all_of_a_form_is_refused(data: Folder, cut: int):
         answer = await data.ask(
             "POST", "/files/unpack", content=body, headers={"Content-Type": kind.encode("latin-1")}
         )
-        assert said(answer) == (422, "invalid.request")
+        assert status_and_code(answer) == (422, "invalid.request")
     assert os.listdir(data.files) == []
 
 
 async def test_a_form_that_is_too_large_or_does_not_say_how_large_is_refused(data: Folder):
-    assert said(await send(data, form(at("a"), bytes(1 << 20)))) == (413, "file.too_large")
+    assert status_and_code(await send(data, form(at("a"), bytes(1 << 20)))) == (413, "file.too_large")
 
     async def unannounced():
         yield b"x"
 
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     answer = await data.ask("POST", "/files/unpack", content=unannounced(), headers=headers)
-    assert said(answer) == (413, "file.too_large")
+    assert status_and_code(answer) == (413, "file.too_large")

@@ -45,12 +45,12 @@ async def test_one_that_cannot_be_deleted_keeps_no_other(
     api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(leftovers, "PRUNED_AT_ONCE", 2)
-    found = [await begun(data, f"file{number}") for number in range(6)]
-    for upload in found[:3]:
+    uploads = [await begun(data, f"file{number}") for number in range(6)]
+    for upload in uploads[:3]:
         spoil(data, leftovers.staged_name(upload))
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.services.storages, later)
-    assert await known(api) == set(found[:3])
+    assert await known(api) == set(uploads[:3])
 
 
 async def test_uploads_into_a_folder_whose_directory_is_gone_keep_no_other(api: Api, data: Folder):
@@ -69,11 +69,11 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
     other = await folder(api, name="other", root=tmp_path_factory.mktemp("disk") / "slow")
     away = [await begun(data, f"file{number}") for number in range(3)]
     here = await begun(other, "file")
-    asked = []
+    hosts = []
     call = HostStorage.call
 
     async def called(storage: HostStorage, *given: object, **options: object) -> object:
-        asked.append(storage.name)
+        hosts.append(storage.name)
         if storage.name == "fast":
             raise Unavailable("storage.unavailable", "It does not respond.")
         return await call(storage, *given, **options)  # type: ignore[arg-type]
@@ -81,7 +81,7 @@ async def test_a_host_that_is_away_is_asked_once_and_holds_up_no_other(
     monkeypatch.setattr(HostStorage, "call", called)
     later = SystemClock().now() + upload_rows.KEPT + timedelta(minutes=1)
     await leftovers.prune(api.database.transaction, api.services.storages, later)
-    assert (await known(api), asked) == (set(away), ["fast", "slow"])
+    assert (await known(api), hosts) == (set(away), ["fast", "slow"])
     assert here not in await known(api)
 
 

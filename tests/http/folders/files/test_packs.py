@@ -12,7 +12,7 @@ from files_kit import Folder, folder
 from installation import Api
 from limit_kit import limit
 from pack_kit import odd, tar
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 
 from carrel.folders import quotas
@@ -57,7 +57,7 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
         "taken/below": "file.not_a_directory",
         "last": "file.exists",
     }
-    assert sorted(str(found.relative_to(data.files)) for found in data.files.rglob("*")) == [
+    assert sorted(str(unpacked.relative_to(data.files)) for unpacked in data.files.rglob("*")) == [
         "to",
         "to/a",
         "to/a/run.sh",
@@ -67,8 +67,8 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
         "to/taken",
     ]
     assert (data.files / "to/a/ü").read_bytes() == b"y" * 5000
-    found = (data.files / "to/a/ü").stat()
-    assert (found.st_uid, found.st_mtime_ns) == (1000, 1_700_000_000_250_000_000)
+    unpacked = (data.files / "to/a/ü").stat()
+    assert (unpacked.st_uid, unpacked.st_mtime_ns) == (1000, 1_700_000_000_250_000_000)
     assert os.listdir(data.stage) == [".lock"]
     again = await unpack(data, tar(("taken", b"new"), ("last", b"more")), path="to", clash="replace")
     assert (again.json()["paths"], (data.files / "to/taken").read_bytes()) == (
@@ -116,12 +116,12 @@ async def test_every_path_is_in_the_audit_trail(api: Api, data: Folder):
 async def test_what_is_no_tar_file_or_too_much_is_refused(
     api: Api, data: Folder, monkeypatch: pytest.MonkeyPatch
 ):
-    whole = tar(("a", b"x" * 3000))
-    for body in (b"x" * 2000, whole[:1500]):
-        assert said(await unpack(data, body)) == (422, "invalid.request")
+    archive = tar(("a", b"x" * 3000))
+    for body in (b"x" * 2000, archive[:1500]):
+        assert status_and_code(await unpack(data, body)) == (422, "invalid.request")
     assert (await unpack(data, b"")).json() == {"paths": [], "refused": []}
-    monkeypatch.setattr(packs, "LARGEST", len(whole) - 1)
-    assert said(await unpack(data, whole)) == (413, "file.too_large")
+    monkeypatch.setattr(packs, "LARGEST", len(archive) - 1)
+    assert status_and_code(await unpack(data, archive)) == (413, "file.too_large")
     monkeypatch.undo()
     await sql(
         api.database,

@@ -14,7 +14,7 @@ import pytest
 from files_kit import Folder, folder
 from installation import Api
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from tus_kit import basic
 
 from carrel.core.errors import CarrelError
@@ -59,11 +59,11 @@ def get(path: str, auth: str) -> str:
 
 def statuses(connections: list[socket.socket]) -> Counter[str]:
     """How many answers have begun with each status; nothing is taken from the sockets."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for connection in connections:
         with contextlib.suppress(BlockingIOError, ConnectionError):
-            found[connection.recv(12, socket.MSG_PEEK | socket.MSG_DONTWAIT).decode()[9:]] += 1
-    return found
+            counts[connection.recv(12, socket.MSG_PEEK | socket.MSG_DONTWAIT).decode()[9:]] += 1
+    return counts
 
 
 def resident() -> int:
@@ -82,17 +82,17 @@ async def test_downloads_that_nobody_reads_are_bounded(api: Api, data: Folder, p
             return statuses(connections).total() == CLIENTS
 
         await eventually(answered, within_s=120)
-        found = statuses(connections)
-        assert 0 < found["200"] <= transfers.MOST_PER_PERSON
+        counts = statuses(connections)
+        assert 0 < counts["200"] <= transfers.MOST_PER_PERSON
         # On a busy machine a few may wait for the database for too long.
-        assert set(found) <= {"200", "429", "503"}
+        assert set(counts) <= {"200", "429", "503"}
         assert threading.active_count() - threads <= transfers.MOST_PER_PERSON + 40
         assert resident() - memory < 128 * MIB
         assert len((await other.content("theirs")).content) == MIB
         assert (await data.owner.get("/vfolders")).status_code == 200
-        api.services.downloads._most_per_person = found["200"]
+        api.services.downloads._most_per_person = counts["200"]
         refused = await data.get(path)
-        assert said(refused) == (429, "file.too_many_transfers")
+        assert status_and_code(refused) == (429, "file.too_many_transfers")
         assert int(refused.headers["retry-after"]) > 0
         assert refused.json()["hint"]
 
@@ -130,12 +130,12 @@ async def test_uploads_that_send_nothing_are_bounded(api: Api, data: Folder):
     with stalled(api, head, os.urandom(100 << 10)) as connections:
 
         async def refused() -> bool:
-            found = statuses(connections)
-            return found["429"] + found["503"] == CLIENTS - transfers.MOST_PER_PERSON
+            counts = statuses(connections)
+            return counts["429"] + counts["503"] == CLIENTS - transfers.MOST_PER_PERSON
 
         await eventually(refused, within_s=120)
         assert resident() - memory < 128 * MIB
-        assert said(await data.write("b", b"b")) == (429, "file.too_many_transfers")
+        assert status_and_code(await data.write("b", b"b")) == (429, "file.too_many_transfers")
         assert (
             await (await folder(api, owner="colleague", name="other")).write("b", b"b")
         ).status_code == 200

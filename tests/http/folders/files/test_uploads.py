@@ -9,7 +9,7 @@ from pathlib import Path
 
 from files_kit import Folder
 from installation import Api
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 from tusclient.client import TusClient
@@ -29,7 +29,7 @@ async def test_a_file_arrives_in_pieces(api: Api, data: Folder):
     assert (head.headers["upload-offset"], head.headers["upload-length"]) == (str(3 << 20), str(5 << 20))
     assert head.headers["upload-metadata"] == metadata("a/b.bin")["Upload-Metadata"]
     wrong = await patch(data, upload, 1, b"x")
-    assert (said(wrong), wrong.headers["tus-resumable"]) == ((409, "upload.offset"), "1.0.0")
+    assert (status_and_code(wrong), wrong.headers["tus-resumable"]) == ((409, "upload.offset"), "1.0.0")
     last = await patch(data, upload, 3 << 20, content[3 << 20 :])
     assert (last.status_code, last.headers["carrel-path"]) == (204, "a/b.bin")
     assert ((data.files / "a/b.bin").read_bytes() == content, staged(data)) == (True, [])
@@ -84,7 +84,7 @@ async def test_headers_that_the_protocol_does_not_know_are_refused(data: Folder)
         answer = await data.ask("PATCH", upload, headers=headers, content=b"abc")
         assert answer.status_code == status, (headers, answer.text)
     too_much = await patch(data, upload, 0, b"abcd")
-    assert said(too_much) == (413, "upload.too_large")
+    assert status_and_code(too_much) == (413, "upload.too_large")
     assert await arrived(data, upload) == 0
 
 
@@ -132,9 +132,9 @@ async def test_the_length_may_be_said_later_and_not_be_changed(data: Folder):
         yield b"def"
 
     assert (await patch(data, upload, 0, pieces())).headers["upload-offset"] == "6"
-    assert said(await patch(data, upload, 6, b"", Upload_Length="3")) == (409, "upload.length")
+    assert status_and_code(await patch(data, upload, 6, b"", Upload_Length="3")) == (409, "upload.length")
     assert (await patch(data, upload, 6, b"g", Upload_Length="8")).headers["upload-offset"] == "7"
-    assert said(await patch(data, upload, 7, b"h", Upload_Length="9")) == (409, "upload.length")
+    assert status_and_code(await patch(data, upload, 7, b"h", Upload_Length="9")) == (409, "upload.length")
     assert (await patch(data, upload, 7, b"h")).status_code == 204
     assert (data.files / "a").read_bytes() == b"abcdefgh"
 
@@ -161,7 +161,7 @@ async def test_parts_that_came_at_once_become_one_file(data: Folder):
     assert [(each["path"], each["partial"]) for each in listed] == [("whole", True)] * 3
     urls = " ".join(f"/api/v1/vfolders/{data.id}{upload}" for _, upload in parts)
     final = {**VERSION, **metadata("whole"), "Upload-Concat": f"final;{urls}"}
-    assert said(await data.post("/uploads", headers=final)) == (409, "upload.part_unfinished")
+    assert status_and_code(await data.post("/uploads", headers=final)) == (409, "upload.part_unfinished")
     await asyncio.gather(*(patch(data, upload, 0, content[start:][:100_000]) for start, upload in parts))
     head = await data.ask("HEAD", parts[0][1], headers=VERSION)
     assert (head.headers["upload-concat"], head.headers["upload-offset"]) == ("partial", "100000")
@@ -172,7 +172,7 @@ async def test_parts_that_came_at_once_become_one_file(data: Folder):
     head = await data.ask("HEAD", upload, headers=VERSION)
     assert head.headers["upload-concat"].startswith("final;")
     assert (head.headers["upload-offset"], head.headers["upload-length"]) == ("300000", "300000")
-    assert said(await patch(data, upload, 300_000, b"x")) == (403, "upload.final")
+    assert status_and_code(await patch(data, upload, 300_000, b"x")) == (403, "upload.final")
     assert (await data.ask("HEAD", parts[0][1], headers=VERSION)).status_code == 404
 
 
@@ -184,10 +184,10 @@ async def test_an_upload_can_be_given_up_and_is_its_makers_alone(api: Api, data:
     (offer,) = (await other.owner.get("/invitations")).json()["items"]
     await other.owner.post(f"/invitations/{offer['id']}/accept")
     assert (await other.ask("HEAD", upload, headers=VERSION)).status_code == 404
-    assert said(await patch(other, upload, 3, b"def")) == (404, "upload.not_found")
+    assert status_and_code(await patch(other, upload, 3, b"def")) == (404, "upload.not_found")
     assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
     assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 404
-    assert said(await data.ask("DELETE", upload, headers=VERSION)) == (404, "upload.not_found")
+    assert status_and_code(await data.ask("DELETE", upload, headers=VERSION)) == (404, "upload.not_found")
     assert staged(data) == []
 
 
@@ -211,7 +211,7 @@ async def test_a_name_that_is_taken_is_asked_about_before_anything_is_sent(data:
     assert [(data.files / name).read_bytes() for name in ("a.txt", "a (1).txt")] == [b"new", b"new"]
     late = await begun(data, "late", 3)
     await data.write("late", b"first")
-    assert said(await patch(data, late, 0, b"abc")) == (409, "file.exists")
+    assert status_and_code(await patch(data, late, 0, b"abc")) == (409, "file.exists")
     assert (data.files / "late").read_bytes() == b"first"
 
 

@@ -9,7 +9,7 @@ import pytest
 from files_kit import Folder
 from installation import Api
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from sqlalchemy import text
 from tus_kit import VERSION, arrived, basic, begun, line, patch, size_of, staged
 
@@ -44,7 +44,7 @@ async def test_two_cannot_send_at_once_but_who_stalls_makes_way(
         await asyncio.to_thread(connection.sendall, content[: (1 << 20) + 10])
         await size_of(data, 1 << 20)
         monkeypatch.setattr(arriving, "STALLED_S", 3600.0)
-        assert said(await patch(data, upload, 1 << 20, b"x")) == (423, "upload.locked")
+        assert status_and_code(await patch(data, upload, 1 << 20, b"x")) == (423, "upload.locked")
         monkeypatch.setattr(arriving, "STALLED_S", 0.0)
         at = await arrived(data, upload)
         assert at == (1 << 20) + 10, "what the other had sent counts"
@@ -71,7 +71,7 @@ async def test_an_upload_that_nobody_goes_on_with_is_forgotten(api: Api, data: F
     with line(api, data, other, 0, 6, await basic(api, data)) as connection:
         connection.sendall(b"abc")
 
-        # Asked by another request, it could be that one which is at it.
+        # Request by another request, it could be that one which is at it.
         async def arriving() -> bool:
             return api.services.arrivals.is_arriving(other.rsplit("/", 1)[1])
 
@@ -128,5 +128,5 @@ async def test_an_upload_whose_bytes_are_gone_is_over(data: Folder):
     assert (await data.write("a", b"sixish")).status_code == 200
     for name in os.listdir(data.stage):
         os.unlink(data.stage / name)
-    assert said(await patch(data, upload, 0, b"abc")) == (404, "upload.not_found")
+    assert status_and_code(await patch(data, upload, 0, b"abc")) == (404, "upload.not_found")
     assert (await data.ask("HEAD", upload, headers=VERSION)).status_code == 404

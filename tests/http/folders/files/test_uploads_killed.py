@@ -80,5 +80,5 @@ async def send_until(
     return await client.patch(address, headers={**BYTES, "Upload-Offset": "0"}, content=pieces())
 
 
-async def arrived(stage: Path, wanted: int) -> bool:
-    return any(each.stat().st_size >= wanted for each in stage.glob("upload-*"))
+async def arrived(stage: Path, size: int) -> bool:
+    return any(each.stat().st_size >= size for each in stage.glob("upload-*"))

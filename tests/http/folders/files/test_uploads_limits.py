@@ -12,7 +12,7 @@ from files_kit import Folder, folder
 from installation import Api
 from limit_kit import limit
 from people import eventually
-from people_kit import said
+from people_kit import status_and_code
 from structlog.testing import capture_logs
 from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 
@@ -30,16 +30,16 @@ async def unannounced(size: int) -> AsyncIterator[bytes]:
 
 async def test_a_quota_holds_for_bytes_that_nobody_announced(api: Api, data: Folder):
     await limit(api.database, "user", folder_bytes=ROOM)
-    assert said(await data.write("a", unannounced(2 * ROOM))) == (409, "quota.bytes")
+    assert status_and_code(await data.write("a", unannounced(2 * ROOM))) == (409, "quota.bytes")
     deferred = await begun(data, "b", None)
-    assert said(await patch(data, deferred, 0, unannounced(2 * ROOM))) == (409, "quota.bytes")
+    assert status_and_code(await patch(data, deferred, 0, unannounced(2 * ROOM))) == (409, "quota.bytes")
     assert await arrived(data, deferred) <= ROOM
     late = await patch(data, deferred, await arrived(data, deferred), b"", Upload_Length=str(ROOM + 1))
-    assert said(late) == (409, "quota.bytes")
+    assert status_and_code(late) == (409, "quota.bytes")
     packed = await data.ask(
         "POST", "/files/unpack", content=unannounced(2 * ROOM), headers={"Content-Type": "application/x-tar"}
     )
-    assert said(packed) == (409, "quota.bytes")
+    assert status_and_code(packed) == (409, "quota.bytes")
     assert (await data.write("c", unannounced(1 << 20))).status_code == 200
     assert await data.names() == ["c"]
 
@@ -68,7 +68,10 @@ async def test_an_upload_that_fails_before_its_address_is_known_leaves_nothing(a
         assert (await data.write("a", b"first")).status_code == 200
         yield bytes(size // 2)
 
-    assert said(await data.ask("POST", "/uploads", headers=known, content=body())) == (409, "file.exists")
+    assert status_and_code(await data.ask("POST", "/uploads", headers=known, content=body())) == (
+        409,
+        "file.exists",
+    )
     assert staged(data) == []
     assert (await data.get("/uploads")).json()["items"] == []
 
@@ -126,8 +129,8 @@ async def test_what_could_not_be_told_is_told_later(data: Folder, api: Api):
     await own.publish()
 
     async def used() -> bool:
-        found = await scalar(api.database, "SELECT used_bytes FROM vfolders WHERE id = :id", id=Row.id)
-        return bool(found == folder_["used_bytes"] + 7)
+        used_bytes = await scalar(api.database, "SELECT used_bytes FROM vfolders WHERE id = :id", id=Row.id)
+        return bool(used_bytes == folder_["used_bytes"] + 7)
 
     assert await used()
 
@@ -162,10 +165,10 @@ async def test_who_leaves_in_the_middle_of_sending_is_no_error_of_ours(
 async def test_a_quota_is_looked_at_before_anything_is_sent(api: Api, data: Folder):
     await limit(api.database, "user", folder_bytes=1000)
     refused = await data.post("/uploads", headers={**VERSION, "Upload-Length": "1001", **metadata("a")})
-    assert said(refused) == (409, "quota.bytes")
-    assert said(await data.write("a", b"x" * 1001)) == (409, "quota.bytes")
+    assert status_and_code(refused) == (409, "quota.bytes")
+    assert status_and_code(await data.write("a", b"x" * 1001)) == (409, "quota.bytes")
     deferred = await begun(data, "a", None)
-    assert said(await patch(data, deferred, 0, b"", Upload_Length="1001")) == (409, "quota.bytes")
+    assert status_and_code(await patch(data, deferred, 0, b"", Upload_Length="1001")) == (409, "quota.bytes")
     assert (await data.write("b", b"x" * 900)).status_code == 200
 
     async def counted() -> bool:
@@ -186,9 +189,9 @@ async def test_a_full_disk_says_so_and_leaves_nothing_half(
         data = await folder(api, root=root)
         upload = await begun(data, "a", 8 << 20)
         full = await patch(data, upload, 0, bytes(8 << 20))
-        assert said(full) == (409, "storage.full"), full.text
+        assert status_and_code(full) == (409, "storage.full"), full.text
         assert 0 < await arrived(data, upload) <= 4 << 20
-        assert said(await data.write("b", bytes(4 << 20))) == (409, "storage.full")
+        assert status_and_code(await data.write("b", bytes(4 << 20))) == (409, "storage.full")
         assert await data.names() == []
         assert (await data.ask("DELETE", upload, headers=VERSION)).status_code == 204
         assert (await data.write("b", bytes(1 << 20))).status_code == 200, "there is room again"

@@ -90,12 +90,12 @@ async def test_whoever_waits_to_be_asked_for_a_large_body_is_asked(api: Api, dat
     def talk() -> tuple[bytes, bytes]:
         with socket.create_connection(("127.0.0.1", api.port), timeout=20) as line:
             line.sendall(head.encode())
-            asked = line.recv(1 << 16)
+            interim = line.recv(1 << 16)
             line.sendall(content)
-            return asked, b"".join(iter(lambda: line.recv(1 << 16), b""))
+            return interim, b"".join(iter(lambda: line.recv(1 << 16), b""))
 
-    asked, answered = await asyncio.to_thread(talk)
-    assert (asked[:13], answered[:13]) == (b"HTTP/1.1 100 ", b"HTTP/1.1 204 ")
+    interim, answered = await asyncio.to_thread(talk)
+    assert (interim[:13], answered[:13]) == (b"HTTP/1.1 100 ", b"HTTP/1.1 204 ")
     assert (data.files / "a").read_bytes() == content
 
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from files_kit import Folder
 from installation import Api
-from people_kit import said
+from people_kit import status_and_code
 from tus_kit import VERSION, basic, begun, metadata, patch
 
 WEB = Path(__file__).parents[4] / "web"
@@ -38,7 +38,7 @@ async def refused_at_the_end(data: Folder) -> str:
     """An upload of `abcdef` to a place that another file has taken meanwhile."""
     upload = await begun(data, "a", 6)
     (data.files / "a").write_bytes(b"old")
-    assert said(await patch(data, upload, 0, b"abcdef")) == (409, "file.exists")
+    assert status_and_code(await patch(data, upload, 0, b"abcdef")) == (409, "file.exists")
     return upload
 
 
@@ -46,7 +46,7 @@ async def test_an_upload_that_was_refused_at_the_end_is_not_complete(data: Folde
     upload = await refused_at_the_end(data)
     for _ in range(2):
         assert await offset(data, upload) == "5"
-        assert said(await patch(data, upload, 5, b"f")) == (409, "file.exists")
+        assert status_and_code(await patch(data, upload, 5, b"f")) == (409, "file.exists")
     (listed,) = (await data.get("/uploads")).json()["items"]
     assert (listed["offset_bytes"], listed["length_bytes"]) == (5, 6)
     assert (data.files / "a").read_bytes() == b"old"
@@ -67,7 +67,7 @@ async def test_its_last_byte_can_say_what_becomes_of_the_other_file(
     data: Folder, clash: str, got: str, left: bytes
 ):
     upload = await refused_at_the_end(data)
-    assert said(await patch(data, upload, 5, b"f", Carrel_Clash="never")) == (400, "upload.header")
+    assert status_and_code(await patch(data, upload, 5, b"f", Carrel_Clash="never")) == (400, "upload.header")
     done = await patch(data, upload, 5, b"f", Carrel_Clash=clash)
     assert (done.status_code, unquote(done.headers["carrel-path"])) == (204, got), done.text
     assert (data.files / got).read_bytes() == b"abcdef"
@@ -78,7 +78,7 @@ async def test_a_last_byte_that_is_garbled_does_not_count(data: Folder):
     upload = await refused_at_the_end(data)
     (data.files / "a").unlink()
     wrong = await patch(data, upload, 5, b"x", Upload_Checksum="sha1 AAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-    assert said(wrong) == (460, "upload.checksum")
+    assert status_and_code(wrong) == (460, "upload.checksum")
     assert await offset(data, upload) == "5"
     assert (await patch(data, upload, 5, b"f")).status_code == 204
     assert (data.files / "a").read_bytes() == b"abcdef"
@@ -87,7 +87,7 @@ async def test_a_last_byte_that_is_garbled_does_not_count(data: Folder):
 async def test_an_empty_upload_is_complete_only_in_its_place(data: Folder):
     upload = await begun(data, "a", None)
     (data.files / "a").write_bytes(b"old")
-    assert said(await patch(data, upload, 0, b"", Upload_Length="0")) == (409, "file.exists")
+    assert status_and_code(await patch(data, upload, 0, b"", Upload_Length="0")) == (409, "file.exists")
     head = await data.ask("HEAD", upload, headers=VERSION)
     assert (head.headers["upload-offset"], head.headers["upload-defer-length"]) == ("0", "1")
     assert "upload-length" not in head.headers

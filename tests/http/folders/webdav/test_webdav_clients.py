@@ -25,14 +25,14 @@ EXPLORER = "Microsoft-WebDAV-MiniRedir/10.0.19045"
 FINDER = "WebDAVFS/3.0.0 (03008000) Darwin/23.6.0 (arm64)"
 
 
-async def _run(*words: str, told: str = "") -> str:
+async def _run(*words: str, stdin: str = "") -> str:
     """What a program prints, which must succeed."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *words, stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.STDOUT
     )
     async with asyncio.timeout(120):
-        output, _ = await process.communicate(told.encode())
+        output, _ = await process.communicate(stdin.encode())
     assert process.returncode == 0, (words, output.decode())
     return output.decode()
 
@@ -178,7 +178,7 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
     assert "2" in options.headers["dav"]
     shown = await drive.ask(207, "PROPFIND", "data/", _SPACE, Depth="0", Content_Type="text/xml")
     assert "quota-used-bytes" in shown.text
-    await drive.ask(207, "PROPFIND", "data/", _WANTED, Depth="1", Content_Type="text/xml")
+    await drive.ask(207, "PROPFIND", "data/", _PROPFIND, Depth="1", Content_Type="text/xml")
     for looked_for in (
         "._.",
         ".DS_Store",
@@ -188,13 +188,13 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
         "a.txt",
         "._a.txt",
     ):
-        await drive.ask(404, "PROPFIND", f"data/{looked_for}", _WANTED, Depth="0", Content_Type="text/xml")
+        await drive.ask(404, "PROPFIND", f"data/{looked_for}", _PROPFIND, Depth="0", Content_Type="text/xml")
     # Each file is made empty, locked, and sent in chunks; one beside it has its attributes.
     contents = {"a.txt": b"text" * 50_000, "._a.txt": b"\0\5\x16\7" + bytes(4092), ".DS_Store": bytes(6148)}
     for name, content in contents.items():
         await drive.ask(201, "PUT", f"data/{name}", Content_Length="0")
         held = await drive.lock(200, f"data/{name}", 600)
-        await drive.ask(207, "PROPFIND", f"data/{name}", _WANTED, Depth="0", Content_Type="text/xml")
+        await drive.ask(207, "PROPFIND", f"data/{name}", _PROPFIND, Depth="0", Content_Type="text/xml")
 
         async def pieces(content: bytes = content) -> AsyncIterator[bytes]:
             for start in range(0, len(content), 32768):
@@ -207,7 +207,9 @@ async def test_finder_saves_with_its_own_files_beside(api: Api, data: Folder):
         assert (
             f"getcontentlength>{len(content)}<"
             in (
-                await drive.ask(207, "PROPFIND", f"data/{name}", _WANTED, Depth="0", Content_Type="text/xml")
+                await drive.ask(
+                    207, "PROPFIND", f"data/{name}", _PROPFIND, Depth="0", Content_Type="text/xml"
+                )
             ).text
         )
     part = await drive.ask(206, "GET", "data/a.txt", Range="bytes=0-3")
@@ -266,7 +268,7 @@ _LOCK = """<?xml version="1.0" encoding="utf-8"?>
 _SPACE = b"""<?xml version="1.0" encoding="utf-8"?>
 <D:propfind xmlns:D="DAV:"><D:prop><D:quota-available-bytes/><D:quota-used-bytes/><D:quota/><D:quotaused/></D:prop>
 </D:propfind>"""
-_WANTED = b"""<?xml version="1.0" encoding="utf-8"?>
+_PROPFIND = b"""<?xml version="1.0" encoding="utf-8"?>
 <D:propfind xmlns:D="DAV:"><D:prop><D:getlastmodified/><D:getcontentlength/><D:creationdate/><D:resourcetype/></D:prop>
 </D:propfind>"""
 _WINDOWS = b"""<?xml version="1.0" encoding="utf-8" ?>
