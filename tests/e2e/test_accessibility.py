@@ -105,7 +105,7 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     desk.go("/users")
     desk.row(roles.user).get_by_text(roles.user, exact=True).click()
     drawer = desk.page.get_by_role("dialog", name=roles.user)
-    for tab in ("Overview", "Keypairs", "Sign-ins", "Activity"):
+    for tab in ("Overview", "Sessions", "Folders", "Keypairs", "Sign-ins", "Activity"):
         drawer.get_by_role("tab", name=tab).click()
         expect(drawer.locator("[aria-busy=true]")).to_have_count(0)
         faults += [f"user, {tab}: {fault}" for fault in _violations(desk.page)]

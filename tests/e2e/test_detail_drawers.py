@@ -1,4 +1,6 @@
-"""Details beside the list in wide windows: the list stays usable, and the keyboard steps through it."""
+"""Details beside the list: the list stays usable, the keyboard steps through it, tabs show what belongs to an item."""
+
+import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -6,6 +8,7 @@ from playwright.sync_api import Locator, expect
 from e2e.conftest import Opener
 from e2e.desk import Desk
 from e2e.roles import Roles
+from e2e.running import EMAIL
 
 NARROW = {"width": 1199, "height": 800}
 
@@ -112,3 +115,45 @@ def test_narrow_windows_have_a_modal_drawer(open_desk: Opener, roles: Roles) -> 
     desk.page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
     expect(desk.row(roles.user)).to_be_focused()
+
+
+def test_tabs_list_the_sessions_of_each_object(desk: Desk, running_session: str) -> None:
+    page = desk.page
+    user = desk.carrel.carrel("whoami", "-o", "jsonpath={.user.id}").stdout.strip()
+    for path, title in (
+        ("/projects?q=default", "default"),
+        ("/domains?q=default", "default"),
+        ("/resources/groups?q=default", "default"),
+        (f"/users?user={user}", EMAIL),
+    ):
+        desk.go(path)
+        if "user=" not in path:
+            desk.row(title).get_by_text(title, exact=True).first.click()
+        drawer = _drawer(desk, title)
+        expect(drawer.get_by_role("tab", name="Overview")).to_have_attribute("aria-selected", "true")
+        expect(drawer.get_by_role("link", name=running_session)).to_have_count(0)
+        drawer.get_by_role("tab", name="Sessions").click()
+        expect(drawer.get_by_role("link", name=running_session)).to_be_visible()
+        expect(page).to_have_url(re.compile("tab=sessions"))
+        drawer.get_by_role("link", name="All sessions").click()
+        expect(page.get_by_role("heading", name="Sessions", level=1)).to_be_visible()
+        expect(desk.row(running_session)).to_be_visible()
+        page.go_back()
+        expect(drawer.get_by_role("tab", name="Sessions")).to_have_attribute("aria-selected", "true")
+
+
+def test_tabs_list_the_folders_of_a_project(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    made = desk.carrel.carrel("vfolder", "create", "atlas", "--project", roles.project)
+    assert made.returncode == 0, made.stderr
+    desk.go("/projects")
+    drawer = _open(desk, roles.project)
+    drawer.get_by_role("tab", name="Sessions").click()
+    expect(drawer.get_by_text("No live sessions")).to_be_visible()
+    drawer.get_by_role("tab", name="Folders").click()
+    drawer.get_by_role("link", name="atlas").click()
+    expect(_drawer(desk, "atlas")).to_be_visible()
+    page.go_back()
+    drawer.get_by_role("link", name="All folders").click()
+    expect(page).to_have_url(re.compile(f"/storage/folders\\?project={roles.project}"))
+    expect(desk.row("atlas")).to_be_visible()

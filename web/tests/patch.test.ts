@@ -46,12 +46,20 @@ describe("a change to one session", () => {
   });
 });
 
-test("a filter by group, node and kind lists what the server would", () => {
+test("a filter by place and kind lists what the server would", () => {
   const session = aSession("a", { group: { id: "g", name: "lab" } });
+  const place = { domain: "d", project: "p", group: "g" };
+  expect(meetsFilter(session, { ...LIVE, ...place }, "me")).toBe(true);
   expect(meetsFilter(session, { ...LIVE, group: "lab", node: "node-1", kind: "interactive" }, "me")).toBe(
     true,
   );
-  for (const other of [{ group: "default" }, { node: "node-2" }, { kind: "batch" as const }]) {
+  for (const other of [
+    { domain: "other" },
+    { project: "other" },
+    { group: "default" },
+    { node: "node-2" },
+    { kind: "batch" as const },
+  ]) {
     expect(meetsFilter(session, { ...LIVE, ...other }, "me")).toBe(false);
   }
 });

@@ -12,6 +12,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     progress: null,
     image: "carrel/starter:1",
     image_name: "starter",
+    domain: { id: "d", name: "default" },
     project: { id: "p", name: "default" },
     owner: { id: "me", email: "me@example.org" },
     group: { id: "default", name: "default" },

@@ -48,6 +48,7 @@ _VISIBLE = """(
 # The node is a subquery: as a join, the plan for any number of rows would read every container that there ever was.
 _COLUMNS = """
     s.id, s.name, s.kind, s.state, s.reason, s.progress, s.image, s.image_name,
+    json_build_object('id', d.id, 'name', d.name) AS domain,
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,
     json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
@@ -73,6 +74,7 @@ _CONTAINERS = """(SELECT json_agg(json_build_object(
     FROM containers c WHERE c.session_id = s.id)"""
 
 _JOINS = """
+    JOIN domains d ON d.id = s.domain_id
     JOIN projects p ON p.id = s.project_id
     JOIN users u ON u.id = s.owner_id
     JOIN resource_groups g ON g.id = s.group_id"""
@@ -110,6 +112,7 @@ def _page(conditions: tuple[str, ...], column: str, way: str) -> str:
 
 # Each by id or name. A session is on the nodes of all its containers.
 _FILTERS = {
+    "domain": "s.domain_id IN (SELECT id FROM domains WHERE %(domain)s IN (id, name))",
     "project": "s.project_id IN (SELECT id FROM projects WHERE %(project)s IN (id, name))",
     "group": "s.group_id IN (SELECT id FROM resource_groups WHERE %(group)s IN (id, name))",
     "node": "s.id IN (SELECT session_id FROM containers WHERE node_id IN "
@@ -173,8 +176,8 @@ def _reaching(actor: Actor, bound: dict[str, object], *, mine: bool) -> Iterator
         places.append("s.owner_id = %(user)s")
         bound["user"] = seen.owner_id
     if seen.domain_id:
-        places.append("s.domain_id = %(domain)s")
-        bound["domain"] = seen.domain_id
+        places.append("s.domain_id = %(seen_domain)s")
+        bound["seen_domain"] = seen.domain_id
     if seen.project_ids:
         places.append("s.project_id = ANY(%(projects)s)")
         bound["projects"] = sorted(seen.project_ids)

@@ -11,7 +11,7 @@ from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef, SessionKind
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
 from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
-from carrel.tenancy.schemas import ProjectRef
+from carrel.tenancy.schemas import DomainRef, ProjectRef
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +73,7 @@ class SessionView(BaseModel):
     progress: ProgressView | None
     image: str
     image_name: str | None
+    domain: DomainRef
     project: ProjectRef
     owner: OwnerRef
     group: GroupRef
@@ -121,6 +122,7 @@ class SessionQuery(PageQuery):
     state: str = Field(default="all", max_length=20, description="live, ended, all, or a state")
     q: str | None = Field(default=None, max_length=100, description="part of name or image")
     owner: str = Field(default="me", max_length=254, description="me, all, or the id or e-mail of a user")
+    domain: str | None = Field(default=None, max_length=64, description="id or name of a domain")
     project: str | None = Field(default=None, max_length=64, description="id or name of a project")
     group: str | None = Field(default=None, max_length=64, description="id or name of a resource group")
     node: str | None = Field(

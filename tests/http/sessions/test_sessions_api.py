@@ -9,6 +9,7 @@ import node_kit
 import pytest
 from databases import scalar, sql
 from installation import Api, Caller
+from people_kit import domain_admin
 from session_kit import force_state, overwrite, request
 from sqlalchemy import event, text
 
@@ -169,6 +170,19 @@ async def test_filters_by_project_group_node_and_kind(api: Api):
         assert await names(user, **nothing) == set(), nothing
     refused = await user.get("/sessions", params={"kind": "absent"})
     assert (refused.status_code, refused.json()["field"]) == (422, "kind")
+
+
+async def test_domain_filter_narrows_to_a_domain_but_never_widens(api: Api):
+    admin, head = await api.as_("superadmin"), await domain_admin(api)
+    for name in ("user", "foreigner"):
+        await (await api.as_(name)).start(name=f"desk-{name}")
+    assert await names(admin, owner="all", domain="abroad") == {"desk-foreigner"}
+    (foreign,) = await items(admin, owner="all", domain="abroad")
+    assert foreign["domain"]["name"] == "abroad"
+    assert await names(admin, owner="all", domain=foreign["domain"]["id"]) == {"desk-foreigner"}
+    assert await names(head, owner="all", domain="default") == {"desk-user"}
+    assert await names(head, owner="all", domain="abroad") == set()
+    assert await names(head, owner="all", domain=foreign["domain"]["id"]) == set()
 
 
 async def test_search_takes_every_character_for_itself(api: Api):

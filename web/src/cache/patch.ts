@@ -16,10 +16,11 @@ export interface SessionFilter {
   q: string;
   /** "me", "all", or the e-mail of a user. */
   owner: string;
-  /** Name of a project; all projects if absent. */
+  /** Ids or names; any if absent. */
+  domain?: string;
   project?: string;
-  /** Names; any if absent. */
   group?: string;
+  /** Name; any if absent. */
   node?: string;
   kind?: SessionKind;
 }
@@ -94,14 +95,17 @@ export function meetsFilter(session: Session, filter: SessionFilter, me: string)
   if (filter.state === "live" && hasEnded(session.state)) return false;
   if (filter.state === "ended" && !hasEnded(session.state)) return false;
   if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;
-  if (filter.project !== undefined && session.project.name !== filter.project) return false;
-  if (filter.group !== undefined && session.group.name !== filter.group) return false;
+  if (filter.domain !== undefined && !is(session.domain, filter.domain)) return false;
+  if (filter.project !== undefined && !is(session.project, filter.project)) return false;
+  if (filter.group !== undefined && !is(session.group, filter.group)) return false;
   if (filter.node !== undefined && session.node !== filter.node) return false;
   if (filter.kind !== undefined && session.kind !== filter.kind) return false;
   const q = filter.q.toLowerCase();
   const texts = [session.name, session.image, session.image_name ?? ""];
   return q === "" || texts.some((text) => text.toLowerCase().includes(q));
 }
+
+const is = ({ id, name }: { id: string; name: string }, ref: string) => id === ref || name === ref;
 
 function same(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && JSON.stringify(a) === JSON.stringify(b));

@@ -140,6 +140,7 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     progress: null,
     image: request.image,
     image_name: null,
+    domain: me.user.domain,
     project: project ?? me.projects[0] ?? { id: "", name: "" },
     owner: { id: me.user.id, email: me.user.email },
     group: { id: request.group ?? "default", name: request.group ?? "default" },

@@ -18,7 +18,8 @@ export interface ListSearch {
 export interface SessionsSearch extends ListSearch {
   state?: SessionFilter["state"];
   owner?: SessionFilter["owner"];
-  /** Names of the project, resource group and node filters. */
+  /** Names of the domain, project, resource group and node filters. */
+  domain?: string;
   project?: string;
   group?: string;
   node?: string;
@@ -57,6 +58,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     ...listSearch(raw),
     state: oneOf(STATES, raw.state),
     owner: text(raw.owner),
+    domain: text(raw.domain),
     project: text(raw.project),
     group: text(raw.group),
     node: text(raw.node),
@@ -73,7 +75,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
 
 export const USER_STATES = ["active", "inactive", "unverified"] as const;
 export const USER_ROLES = ["user", "project_admin", "domain_admin", "superadmin"] as const;
-export const USER_TABS = ["overview", "keypairs", "logins", "activity"] as const;
+export const USER_TABS = ["overview", "sessions", "folders", "keypairs", "logins", "activity"] as const;
 export type UserTab = (typeof USER_TABS)[number];
 
 /** Search parameters of the users page. */
@@ -105,6 +107,9 @@ export function usersSearch(raw: Record<string, unknown>): UsersSearch {
   };
 }
 
+export const PLACE_TABS = ["overview", "sessions", "folders"] as const;
+export type PlaceTab = (typeof PLACE_TABS)[number];
+
 /** Search parameters of the projects and domains pages. */
 export interface PlacesSearch extends ListSearch {
   /** Absent: active ones. */
@@ -112,6 +117,7 @@ export interface PlacesSearch extends ListSearch {
   domain?: string;
   /** The item in the open drawer. */
   open?: string;
+  tab?: PlaceTab;
   edit?: string;
   make?: "one";
 }
@@ -122,6 +128,7 @@ export function placesSearch(raw: Record<string, unknown>): PlacesSearch {
     state: oneOf(["off", "all"], raw.state),
     domain: text(raw.domain),
     open: text(raw.open),
+    tab: oneOf(PLACE_TABS, raw.tab),
     edit: text(raw.edit),
     make: oneOf(["one"], raw.make),
   };
@@ -230,11 +237,11 @@ export function nodesSearch(raw: Record<string, unknown>): NodesSearch {
   };
 }
 
-export const GROUP_TABS = ["overview", "access", "weights"] as const;
+export const GROUP_TABS = ["overview", "sessions", "access", "weights"] as const;
 export type GroupTab = (typeof GROUP_TABS)[number];
 
 /** Search parameters of the resource groups page. */
-export interface GroupsSearch extends PlacesSearch {
+export interface GroupsSearch extends Omit<PlacesSearch, "tab"> {
   tab?: GroupTab;
 }
 

@@ -1883,6 +1883,7 @@ class SessionDetail(TypedDict):
     containers: list[ContainerView]
     created_at: str
     description: str
+    domain: DomainRef
     ended_at: str | None
     env: dict[str, str]
     group: GroupRef
@@ -1938,6 +1939,7 @@ class SessionView(TypedDict):
     idle, set with the warning; null before."""
 
     created_at: str
+    domain: DomainRef
     ended_at: str | None
     group: GroupRef
     id: str

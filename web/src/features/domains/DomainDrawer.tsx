@@ -5,9 +5,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
+import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { domainsShowQuery } from "@/queries/domains";
+import type { PlaceTab } from "@/routing/search";
 import { DetailDrawer } from "@/ui/DetailDrawer";
+import { DetailTabs } from "@/ui/DetailTabs";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
@@ -17,13 +20,15 @@ import type { DomainActs } from "./use-domain-acts";
 interface Props {
   opened: boolean;
   id: string;
+  tab: PlaceTab | undefined;
   acts: DomainActs;
+  onTab: (tab: PlaceTab | undefined) => void;
   onEdit: (domain: Domain) => void;
   onClose: () => void;
 }
 
 /** Details of a domain, and its administrators. */
-export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+export function DomainDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(domainsShowQuery(id));
   const domain = query.data;
@@ -79,10 +84,23 @@ export function DomainDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       }
     >
       {domain && (
-        <Stack gap="lg">
-          <DomainFacts domain={domain} />
-          <UsageHistory scope="domain" id={domain.id} />
-        </Stack>
+        <DetailTabs
+          value={tab}
+          onChange={onTab}
+          tabs={[
+            {
+              name: "overview",
+              label: t`Overview`,
+              content: (
+                <Stack gap="lg">
+                  <DomainFacts domain={domain} />
+                  <UsageHistory scope="domain" id={domain.id} />
+                </Stack>
+              ),
+            },
+            { name: "sessions", label: t`Sessions`, content: <SessionsTab of={{ domain: domain.name }} /> },
+          ]}
+        />
       )}
     </DetailDrawer>
   );

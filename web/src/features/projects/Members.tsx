@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Button, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
+import { Anchor, Group, Paper, Skeleton, Stack, Switch, Text, Tooltip } from "@mantine/core";
 import { IconUserMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -12,6 +12,7 @@ import { membersListQuery, useAppointMember, useRemoveMember } from "@/queries/m
 import { commandLine } from "@/ui/command";
 import { EmptyState } from "@/ui/EmptyState";
 import { askToConfirm } from "@/ui/form/ConfirmDialog";
+import { MoreButton } from "@/ui/MoreButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { StateBadge } from "@/ui/StateBadge";
 import { RowTool } from "@/ui/table/RowTool";
@@ -71,16 +72,7 @@ export function Members({ project, refusal }: Props) {
           onRemoved={setKept}
         />
       ))}
-      {list.hasNextPage && (
-        <Button
-          size="xs"
-          variant="default"
-          loading={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          <Trans>Load more</Trans>
-        </Button>
-      )}
+      <MoreButton list={list} />
     </Stack>
   );
 }

@@ -4,12 +4,16 @@ import { IconArchive, IconArchiveOff, IconPencil, IconTrash } from "@tabler/icon
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { WholeProject } from "@/api/types";
+import { FoldersTab } from "@/features/folders/FoldersTab";
 import { PolicyOf } from "@/features/policies/PolicyOf";
+import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { projectsShowQuery } from "@/queries/projects";
+import type { PlaceTab } from "@/routing/search";
 import { DetailDrawer } from "@/ui/DetailDrawer";
+import { DetailTabs } from "@/ui/DetailTabs";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
@@ -20,13 +24,15 @@ import type { ProjectActs } from "./use-project-acts";
 interface Props {
   opened: boolean;
   id: string;
+  tab: PlaceTab | undefined;
   acts: ProjectActs;
+  onTab: (tab: PlaceTab | undefined) => void;
   onEdit: (project: WholeProject) => void;
   onClose: () => void;
 }
 
 /** Details of a project, and its members. */
-export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
+export function ProjectDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: Props) {
   const { t } = useLingui();
   const query = useQuery(projectsShowQuery(id));
   const project = query.data;
@@ -81,16 +87,34 @@ export function ProjectDrawer({ opened, id, acts, onEdit, onClose }: Props) {
       }
     >
       {project && (
-        <Stack gap="lg">
-          <ProjectFacts project={project} />
-          {reads && <UsageHistory scope="project" id={project.id} />}
-          <section>
-            <Title order={2} size="h4" mb="sm">
-              <Trans>Members</Trans>
-            </Title>
-            <Members project={project} refusal={acts.why("project.enrol", project)} />
-          </section>
-        </Stack>
+        <DetailTabs
+          value={tab}
+          onChange={onTab}
+          tabs={[
+            {
+              name: "overview",
+              label: t`Overview`,
+              content: (
+                <Stack gap="lg">
+                  <ProjectFacts project={project} />
+                  {reads && <UsageHistory scope="project" id={project.id} />}
+                  <section>
+                    <Title order={2} size="h4" mb="sm">
+                      <Trans>Members</Trans>
+                    </Title>
+                    <Members project={project} refusal={acts.why("project.enrol", project)} />
+                  </section>
+                </Stack>
+              ),
+            },
+            {
+              name: "sessions",
+              label: t`Sessions`,
+              content: <SessionsTab of={{ domain: project.domain.name, project: project.name }} />,
+            },
+            { name: "folders", label: t`Folders`, content: <FoldersTab of={{ project: project.name }} /> },
+          ]}
+        />
       )}
     </DetailDrawer>
   );

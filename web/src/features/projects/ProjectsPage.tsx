@@ -114,9 +114,11 @@ export function ProjectsPage() {
           <ProjectDrawer
             opened={opened}
             id={id}
+            tab={search.tab}
             acts={acts}
+            onTab={(tab) => change({ tab }, true)}
             onEdit={edit}
-            onClose={() => change({ open: undefined })}
+            onClose={() => change({ open: undefined, tab: undefined })}
           />
         )}
       </LazyDrawer>

@@ -1,17 +1,19 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Stack, Tabs } from "@mantine/core";
+import { Anchor, Stack } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Group } from "@/api/types";
+import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { groupsShowQuery } from "@/queries/groups";
-import { GROUP_TABS, type GroupTab } from "@/routing/search";
+import type { GroupTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { DetailDrawer } from "@/ui/DetailDrawer";
+import { DetailTabs } from "@/ui/DetailTabs";
 import { Facts } from "@/ui/Facts";
 import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
@@ -28,7 +30,7 @@ import { WeightsForm } from "./WeightsForm";
 interface Props {
   opened: boolean;
   id: string;
-  tab: GroupTab;
+  tab: GroupTab | undefined;
   acts: GroupActs;
   onTab: (tab: GroupTab | undefined) => void;
   onEdit: (group: Group) => void;
@@ -41,11 +43,6 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
   const administers = may(useMe(), "node.update");
   const query = useQuery(groupsShowQuery(id));
   const group = query.data;
-  const names: Record<GroupTab, string> = {
-    overview: t`Overview`,
-    access: t`Access`,
-    weights: t`Weights`,
-  };
   return (
     <DetailDrawer
       opened={opened}
@@ -85,33 +82,25 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
       }
     >
       {group && (
-        <Stack gap="md" key={group.id}>
-          <Tabs
-            value={tab}
-            onChange={(next) => onTab(next === "overview" ? undefined : (next as GroupTab))}
-            keepMounted={false}
-          >
-            <Tabs.List mb="md">
-              {GROUP_TABS.map((one) => (
-                <Tabs.Tab key={one} value={one}>
-                  {names[one]}
-                </Tabs.Tab>
-              ))}
-            </Tabs.List>
-            <Tabs.Panel value="overview">
-              <Stack gap="lg">
-                <GroupFacts group={group} />
-                {administers && <UsageHistory scope="group" id={group.id} />}
-              </Stack>
-            </Tabs.Panel>
-            <Tabs.Panel value="access">
-              <AccessForm group={group} />
-            </Tabs.Panel>
-            <Tabs.Panel value="weights">
-              <WeightsForm group={group} />
-            </Tabs.Panel>
-          </Tabs>
-        </Stack>
+        <DetailTabs
+          value={tab}
+          onChange={onTab}
+          tabs={[
+            {
+              name: "overview",
+              label: t`Overview`,
+              content: (
+                <Stack gap="lg">
+                  <GroupFacts group={group} />
+                  {administers && <UsageHistory scope="group" id={group.id} />}
+                </Stack>
+              ),
+            },
+            { name: "sessions", label: t`Sessions`, content: <SessionsTab of={{ group: group.name }} /> },
+            { name: "access", label: t`Access`, content: <AccessForm group={group} /> },
+            { name: "weights", label: t`Weights`, content: <WeightsForm group={group} /> },
+          ]}
+        />
       )}
     </DetailDrawer>
   );

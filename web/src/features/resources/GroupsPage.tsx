@@ -115,7 +115,7 @@ export function GroupsPage() {
           <GroupDrawer
             opened={opened}
             id={id}
-            tab={search.tab ?? "overview"}
+            tab={search.tab}
             acts={acts}
             onTab={(tab) => change({ tab }, true)}
             onEdit={edit}

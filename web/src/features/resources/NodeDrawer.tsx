@@ -1,13 +1,14 @@
 import { useLingui } from "@lingui/react/macro";
-import { Stack, Tabs } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { IconDoorExit, IconLock, IconLockOpen, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { NodeDetail } from "@/api/types";
 import { nodesShowQuery } from "@/queries/nodes";
-import { NODE_TABS, type NodeTab } from "@/routing/search";
+import type { NodeTab } from "@/routing/search";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { DetailDrawer } from "@/ui/DetailDrawer";
+import { DetailTabs } from "@/ui/DetailTabs";
 import { MainButton } from "@/ui/MainButton";
 import { NodeBadge } from "./NodeBadge";
 import { NodeImages } from "./NodeImages";
@@ -18,7 +19,7 @@ import type { NodeActs } from "./use-node-acts";
 interface Props {
   opened: boolean;
   id: string;
-  tab: NodeTab;
+  tab: NodeTab | undefined;
   acts: NodeActs;
   onTab: (tab: NodeTab | undefined) => void;
   onClose: () => void;
@@ -84,35 +85,25 @@ function NodeActions({ node, acts }: { node: NodeDetail; acts: NodeActs }) {
 
 function Detail({ node, tab, onTab }: { node: NodeDetail } & Pick<Props, "tab" | "onTab">) {
   const { t } = useLingui();
-  const names: Record<NodeTab, string> = {
-    overview: t`Overview`,
-    sessions: t`Sessions (${node.sessions.length})`,
-    images: t`Images (${node.images})`,
-  };
   return (
     <Stack gap="md">
-      <Tabs
+      <DetailTabs
         value={tab}
-        onChange={(next) => onTab(next === "overview" ? undefined : (next as NodeTab))}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          {NODE_TABS.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {names[one]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="overview">
-          <NodeOverview node={node} />
-        </Tabs.Panel>
-        <Tabs.Panel value="sessions">
-          <NodeSessions node={node} />
-        </Tabs.Panel>
-        <Tabs.Panel value="images">
-          <NodeImages names={node.image_names} />
-        </Tabs.Panel>
-      </Tabs>
+        onChange={onTab}
+        tabs={[
+          { name: "overview", label: t`Overview`, content: <NodeOverview node={node} /> },
+          {
+            name: "sessions",
+            label: t`Sessions (${node.sessions.length})`,
+            content: <NodeSessions node={node} />,
+          },
+          {
+            name: "images",
+            label: t`Images (${node.images})`,
+            content: <NodeImages names={node.image_names} />,
+          },
+        ]}
+      />
       <CommandLine text={commandLine("carrel", "node", node.cordoned ? "uncordon" : "cordon", node.name)} />
     </Stack>
   );

@@ -1,11 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
-import { Anchor, Table } from "@mantine/core";
-import { Link } from "@tanstack/react-router";
+import { Stack } from "@mantine/core";
 import type { NodeDetail } from "@/api/types";
-import { Age } from "@/features/sessions/Age";
-import { SessionBadge } from "@/features/sessions/SessionBadge";
+import { AllSessionsLink } from "@/features/sessions/SessionsTab";
+import { SessionsTable } from "@/features/sessions/SessionsTable";
 import { EmptyState } from "@/ui/EmptyState";
-import { inSlotOrder, slotText } from "@/ui/slots";
 
 /** The sessions on a node that the user may see. */
 export function NodeSessions({ node }: { node: NodeDetail }) {
@@ -20,44 +18,9 @@ export function NodeSessions({ node }: { node: NodeDetail }) {
     );
   }
   return (
-    <Table.ScrollContainer minWidth={560} scrollAreaProps={{ tabIndex: 0 }}>
-      <Table aria-label={t`Sessions`} fz="sm" verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t`Name`}</Table.Th>
-            <Table.Th>{t`State`}</Table.Th>
-            <Table.Th>{t`Owner`}</Table.Th>
-            <Table.Th>{t`Allocation`}</Table.Th>
-            <Table.Th>{t`Running for`}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {node.sessions.map((session) => (
-            <Table.Tr key={session.id}>
-              <Table.Th scope="row">
-                <Anchor
-                  size="sm"
-                  renderRoot={(props) => (
-                    <Link {...props} to="/sessions" search={{ owner: "all", session: session.id }} />
-                  )}
-                >
-                  {session.name}
-                </Anchor>
-              </Table.Th>
-              <Table.Td>
-                <SessionBadge state={session.state} />
-              </Table.Td>
-              <Table.Td>{session.owner.email}</Table.Td>
-              <Table.Td>
-                {inSlotOrder(Object.keys(session.slots))
-                  .map((slot) => slotText(slot, session.slots[slot] ?? 0))
-                  .join(" · ")}
-              </Table.Td>
-              <Table.Td>{session.started_at ? <Age since={session.started_at} /> : "–"}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Stack gap="sm" align="flex-start">
+      <AllSessionsLink of={{ node: node.name }} />
+      <SessionsTable sessions={node.sessions} />
+    </Stack>
   );
 }

@@ -129,7 +129,7 @@ export function NodesPage() {
           <NodeDrawer
             opened={search.open !== undefined}
             id={shown}
-            tab={search.tab ?? "overview"}
+            tab={search.tab}
             acts={acts}
             onTab={(tab) => change({ tab }, true)}
             onClose={() => change({ open: undefined, tab: undefined })}

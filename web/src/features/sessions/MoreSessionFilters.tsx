@@ -4,8 +4,9 @@ import { IconFilter } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { SESSION_STATES } from "@/api/session-states";
 import { SESSION_KINDS } from "@/features/resources/group-words";
-import { may } from "@/me/may";
+import { may, mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
+import { domainsChoiceQuery } from "@/queries/domains";
 import { groupsChoiceQuery } from "@/queries/groups";
 import { nodesAllQuery } from "@/queries/nodes";
 import type { SessionsSearch } from "@/routing/search";
@@ -16,7 +17,7 @@ interface Props {
   onChange: (part: Partial<SessionsSearch>) => void;
 }
 
-const KEYS = ["state", "group", "node", "kind"] as const;
+const KEYS = ["state", "domain", "group", "node", "kind"] as const;
 const LISTS: readonly unknown[] = ["live", "ended", "all"];
 
 /** The less frequent filters, and grouping, behind a button that counts those in use. */
@@ -44,6 +45,7 @@ export function MoreSessionFilters({ search, onChange }: Props) {
 function Fields({ search, onChange }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();
+  const domains = useQuery({ ...domainsChoiceQuery, enabled: mayBeyondOwn(me, "domain.read") }).data ?? [];
   const groups = useQuery({ ...groupsChoiceQuery, enabled: may(me, "group.read") }).data ?? [];
   const nodes = useQuery({ ...nodesAllQuery({ sort: "name" }), enabled: may(me, "node.read") }).data ?? [];
   const field = (
@@ -89,6 +91,7 @@ function Fields({ search, onChange }: Props) {
         "state",
         SESSION_STATES.map((state) => ({ value: state, label: i18n._(SESSION_STATE_WORDS[state].label) })),
       )}
+      {(domains.length > 1 || search.domain) && field(t`Domain`, t`Any domain`, "domain", named(domains))}
       {field(t`Resource group`, t`Any group`, "group", named(groups))}
       {field(t`Node`, t`Any node`, "node", named(nodes))}
       {field(

@@ -46,6 +46,7 @@ const route = getRouteApi("/shell/sessions");
 
 const NO_FILTERS = {
   q: undefined,
+  domain: undefined,
   project: undefined,
   group: undefined,
   node: undefined,
@@ -80,6 +81,7 @@ export function SessionsPage() {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
     owner: search.owner ?? "me",
+    domain: search.domain,
     project: search.project,
     group: search.group,
     node: search.node,
@@ -171,7 +173,9 @@ export function SessionsPage() {
             filtered={
               filter.q !== "" ||
               filter.state !== "live" ||
-              [filter.project, filter.group, filter.node, filter.kind].some((one) => one !== undefined)
+              [filter.domain, filter.project, filter.group, filter.node, filter.kind].some(
+                (one) => one !== undefined,
+              )
             }
             onLaunch={launch}
             onClear={() => change({ state: "all", ...NO_FILTERS })}

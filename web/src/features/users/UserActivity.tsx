@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Anchor, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { Anchor, Skeleton, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { UserDetail } from "@/api/types";
@@ -7,6 +7,7 @@ import { EntryText } from "@/features/audit/EntryText";
 import { auditListQuery } from "@/queries/audit";
 import { EmptyState } from "@/ui/EmptyState";
 import { Instant } from "@/ui/Instant";
+import { MoreButton } from "@/ui/MoreButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 /** The recent activity of a user. */
@@ -36,16 +37,7 @@ export function UserActivity({ user }: { user: UserDetail }) {
           </Text>
         </div>
       ))}
-      {activity.hasNextPage && (
-        <Button
-          size="xs"
-          variant="default"
-          loading={activity.isFetchingNextPage}
-          onClick={() => void activity.fetchNextPage()}
-        >
-          <Trans>Load more</Trans>
-        </Button>
-      )}
+      <MoreButton list={activity} />
     </Stack>
   );
 }

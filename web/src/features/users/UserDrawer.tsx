@@ -1,12 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
-import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { ActionName } from "@/api/actions";
 import type { User, UserDetail } from "@/api/types";
+import { FoldersTab } from "@/features/folders/FoldersTab";
+import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { usersShowQuery } from "@/queries/users";
-import { USER_TABS, type UserTab } from "@/routing/search";
+import type { UserTab } from "@/routing/search";
 import { DetailDrawer } from "@/ui/DetailDrawer";
+import { DetailTabs } from "@/ui/DetailTabs";
 import { UserActions } from "./UserActions";
 import { UserActivity } from "./UserActivity";
 import { UserBadge } from "./UserBadge";
@@ -18,9 +22,9 @@ import type { UserActs } from "./use-user-acts";
 interface Props {
   opened: boolean;
   id: string;
-  tab: UserTab;
+  tab: UserTab | undefined;
   acts: UserActs;
-  onTab: (tab: UserTab) => void;
+  onTab: (tab: UserTab | undefined) => void;
   onEdit: (user: User) => void;
   onClose: () => void;
 }
@@ -48,44 +52,39 @@ export function UserDrawer({ opened, id, acts, onEdit, onClose, ...rest }: Props
 function Detail({ user, tab, acts, onTab }: { user: UserDetail } & Pick<Props, "tab" | "acts" | "onTab">) {
   const { t } = useLingui();
   const me = useMe();
-  const names: Record<UserTab, string> = {
-    overview: t`Overview`,
-    keypairs: t`Keypairs`,
-    logins: t`Sign-ins`,
-    activity: t`Activity`,
-  };
-  const own = user.id === me.user.id;
-  const shown: Record<UserTab, boolean> = {
-    overview: true,
-    keypairs: own || mayBeyondOwn(me, "keypair.read"),
-    logins: own || mayBeyondOwn(me, "login.read"),
-    activity: own || mayBeyondOwn(me, "audit.read"),
-  };
-  return (
-    <Tabs
-      value={shown[tab] ? tab : "overview"}
-      onChange={(next) => next && onTab(next as UserTab)}
-      keepMounted={false}
-    >
-      <Tabs.List mb="md">
-        {USER_TABS.filter((one) => shown[one]).map((one) => (
-          <Tabs.Tab key={one} value={one}>
-            {names[one]}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      <Tabs.Panel value="overview">
-        <UserOverview user={user} />
-      </Tabs.Panel>
-      <Tabs.Panel value="keypairs">
-        <UserKeypairs user={user} />
-      </Tabs.Panel>
-      <Tabs.Panel value="logins">
-        <UserLogins user={user} acts={acts} />
-      </Tabs.Panel>
-      <Tabs.Panel value="activity">
-        <UserActivity user={user} />
-      </Tabs.Panel>
-    </Tabs>
-  );
+  const reads = (action: ActionName) => user.id === me.user.id || mayBeyondOwn(me, action);
+  const tabs: { name: UserTab; label: string; shown: boolean; content: ReactNode }[] = [
+    { name: "overview", label: t`Overview`, shown: true, content: <UserOverview user={user} /> },
+    {
+      name: "sessions",
+      label: t`Sessions`,
+      shown: reads("session.read"),
+      content: <SessionsTab of={{ owner: user.email }} />,
+    },
+    {
+      name: "folders",
+      label: t`Folders`,
+      shown: reads("vfolder.read"),
+      content: <FoldersTab of={{ owner: user.email }} />,
+    },
+    {
+      name: "keypairs",
+      label: t`Keypairs`,
+      shown: reads("keypair.read"),
+      content: <UserKeypairs user={user} />,
+    },
+    {
+      name: "logins",
+      label: t`Sign-ins`,
+      shown: reads("login.read"),
+      content: <UserLogins user={user} acts={acts} />,
+    },
+    {
+      name: "activity",
+      label: t`Activity`,
+      shown: reads("audit.read"),
+      content: <UserActivity user={user} />,
+    },
+  ];
+  return <DetailTabs value={tab} onChange={onTab} tabs={tabs.filter(({ shown }) => shown)} />;
 }

@@ -196,9 +196,9 @@ export function UsersPage() {
           <UserDrawer
             opened={search.user !== undefined}
             id={shown}
-            tab={search.tab ?? "overview"}
+            tab={search.tab}
             acts={acts}
-            onTab={(tab) => change({ tab: tab === "overview" ? undefined : tab }, true)}
+            onTab={(tab) => change({ tab }, true)}
             onEdit={edit}
             onClose={() => change({ user: undefined, tab: undefined })}
           />

@@ -41,6 +41,7 @@ def ls_arguments(parser: Arguments) -> None:
     )
     which.add_argument("--state", metavar="STATE", help="only this state, such as PENDING")
     parser.add_argument("--search", metavar="TEXT", help="part of name or image")
+    parser.add_argument("--domain", metavar="DOMAIN", help="only of this domain, by id or name")
     parser.add_argument("--project", metavar="PROJECT", help="only of this project, by id or name")
     parser.add_argument("--group", metavar="GROUP", help="only in this resource group, by id or name")
     parser.add_argument("--node", metavar="NODE", help="only with a container on this node, by id or name")
@@ -258,6 +259,7 @@ def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
             state=args.state or "live",
             q=args.search,
             owner=args.owner,
+            domain=args.domain,
             project=args.project,
             group=args.group,
             node=args.node,
