@@ -101,6 +101,25 @@ def test_ceiling_of_a_project_tells_who_would_be_over_it(desk: Desk, own_session
     form.get_by_role("button", name="Cancel").click()
 
 
+def test_lists_show_the_usage_beside_the_limit(desk: Desk, carrel: Running, own_session: str) -> None:
+    page = desk.page
+    limited = carrel.carrel("project", "update", "default", "--ceiling", "cpu=100")
+    assert limited.returncode == 0, limited.stderr
+    try:
+        for path in ("/projects", "/domains", "/users", "/resources/groups"):
+            desk.go(path)
+            row = page.locator("tbody tr").filter(has_text=re.compile("default|admin@carrel")).first
+            expect(row).to_contain_text("GiB" if path == "/resources/groups" else "MiB")
+            expect(page.get_by_role("columnheader", name="Accelerators")).to_have_count(0)
+        desk.go("/projects")
+        usage = desk.row("default").first.get_by_role("meter", name="CPU")
+        expect(usage).to_have_attribute("aria-valuetext", re.compile(r"of 100, \d+ %"))
+        desk.row("default").first.get_by_text("default", exact=True).first.click()
+        expect(_drawer(desk, "default").get_by_text(re.compile(r"CPU: [\d.]+ of 100"))).to_be_visible()
+    finally:
+        carrel.carrel("project", "update", "default", "--no-ceilings")
+
+
 # Resource groups
 
 

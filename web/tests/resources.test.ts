@@ -10,7 +10,7 @@ import {
   slotsOf,
   UNLIMITED,
 } from "@/features/policies/limits";
-import { groupLoads, kindsOf, loadOf, loadsOf, shade, share } from "@/features/resources/load";
+import { groupLoads, kindsOf, limitLoads, loadOf, loadsOf, shade, share } from "@/features/resources/load";
 import { weightWords } from "@/features/resources/weights";
 import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
 
@@ -52,6 +52,17 @@ test("a group holds whole devices and parts of them together, since they are the
     ["npu.device", "npu.device", 2, 8],
     ["cuda", "cuda.shares", 1500, 4000],
   ]);
+});
+
+test("the usage of a tenant lists CPU, memory, and what else is limited or allocated", () => {
+  const loads = limitLoads({ cpu: 500, "cuda.shares": 300 }, { mem: 1024, "rocm.device": 2, "tt.device": 0 });
+  expect(loads.map(({ name, used, offered }) => [name, used, offered])).toEqual([
+    ["cpu", 500, null],
+    ["mem", 0, 1024],
+    ["cuda.shares", 300, null],
+    ["rocm.device", 0, 2],
+  ]);
+  expect(limitLoads({}, { "*": 0, cpu: null }).map(({ offered }) => offered)).toEqual([null, 0]);
 });
 
 describe("the load of a node", () => {

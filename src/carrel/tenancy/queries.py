@@ -3,13 +3,26 @@
 from collections.abc import Iterable
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, column, func, literal, or_, select, table
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    Subquery,
+    column,
+    func,
+    literal,
+    or_,
+    select,
+    table,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from carrel.core.errors import Conflict, NotFound
 from carrel.db.scope import permitted
 from carrel.permissions.decide import Actor, Target, require, sight
+from carrel.tables.nodes import Allocation
+from carrel.tables.sessions import Session
 from carrel.tables.tenancy import IS_SUPERADMIN, Domain, Membership, Project, User, UserState
 
 T = TypeVar("T")
@@ -117,6 +130,19 @@ def policy_ref(policy: InstrumentedAttribute[Any]) -> ScalarSelect[Any]:
     """A column for views: id and name of the referenced resource policy."""
     ref = func.json_build_object("id", _POLICIES.c.id, "name", _POLICIES.c.name)
     return select(ref).where(_POLICIES.c.id == policy).scalar_subquery()
+
+
+def allocated_by(holder: InstrumentedAttribute[Any]) -> Subquery:
+    """A table for views: the sums of live allocations by slot (`slots`) of each `holder`, a column of sessions."""
+    amounts = (
+        select(holder.label("holder"), Allocation.slot, func.sum(Allocation.amount).label("amount"))
+        .join(Session, Session.id == Allocation.session_id)
+        .where(Allocation.released_at.is_(None))
+        .group_by(holder, Allocation.slot)
+        .subquery()
+    )
+    slots = func.json_object_agg(amounts.c.slot, amounts.c.amount)
+    return select(amounts.c.holder, slots.label("slots")).group_by(amounts.c.holder).subquery()
 
 
 async def places(

@@ -91,6 +91,24 @@ async def test_one_sees_the_sums_of_the_sessions_that_one_may_see(living: Api):
     assert status_and_code(await nobody.get("/held", params={"by": "user"})) == (401, "auth.required")
 
 
+async def test_lists_of_tenants_have_the_sums_of_all_sessions(living: Api):
+    admin, user = await living.as_("superadmin"), await living.as_("user")
+    sessions = [await running(living, user, cpu=cpu) for cpu in (100, 200)]
+    project = living.people.project
+    for path, key in (("/users", user.actor.user_id), ("/projects", project), ("/domains", "default")):
+        listed = {one["id"]: one for one in (await admin.get(path)).json()["items"]}
+        shown = (await admin.get(f"{path}/{key}")).json()
+        assert listed[shown["id"]]["used"] == shown["used"]
+        assert shown["used"] == {"cpu": 300, "mem": 2 * SMALL["mem"]}, path
+        assert {} in [one["used"] for one in listed.values()], path
+    await admin.patch("/policies/default-user", {"limits": {"slots": {"cpu": 4000, "*": "unlimited"}}})
+    assert (await admin.get(f"/users/{user.actor.user_id}")).json()["slot_limits"] == {"cpu": 4000, "*": None}
+    for session in sessions:
+        await user.delete(f"/sessions/{session['id']}")
+        await living.until(user, session["id"], "TERMINATED")
+    assert (await admin.get(f"/projects/{project}")).json()["used"] == {}
+
+
 async def test_gauges_say_what_is_held_offered_and_waited_for(living: Api):
     admin, user = await living.as_("superadmin"), await living.as_("user")
     session = await running(living, user, cpu=300)

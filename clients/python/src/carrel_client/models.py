@@ -324,7 +324,7 @@ class DomainUpdate(TypedDict):
 class DomainView(TypedDict):
     """users, projects, live_sessions: counts, without archived projects.
 
-    admins: its active administrators, by e-mail."""
+    used: slot -> allocation of its sessions. admins: its active administrators, by e-mail."""
 
     active: bool
     admins: list[UserRef]
@@ -338,6 +338,7 @@ class DomainView(TypedDict):
     registries: list[str] | None
     resource_groups: list[str] | None
     storage_hosts: list[str] | None
+    used: dict[str, int]
     users: int
 
 
@@ -1585,7 +1586,7 @@ class ProjectUpdate(TypedDict):
 
 class ProjectView(TypedDict):
     """archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
-    had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders."""
+    used: slot -> allocation of its sessions. had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders."""
 
     admins: list[UserRef]
     archived_at: str | None
@@ -1599,6 +1600,7 @@ class ProjectView(TypedDict):
     members: int
     name: str
     policy: PolicyRef
+    used: dict[str, int]
 
 
 class ProjectWeight(TypedDict):
@@ -2472,7 +2474,9 @@ class UserCreated(TypedDict):
     providers: list[str]
     role: Role
     second_factor: bool
+    slot_limits: dict[str, int | None]
     state: UserState
+    used: dict[str, int]
 
 
 class UserDetail(TypedDict):
@@ -2498,7 +2502,9 @@ class UserDetail(TypedDict):
     providers: list[str]
     role: Role
     second_factor: bool
+    slot_limits: dict[str, int | None]
     state: UserState
+    used: dict[str, int]
 
 
 class UserLimits(TypedDict):
@@ -2608,7 +2614,8 @@ class UserUpdate(TypedDict):
 
 class UserView(TypedDict):
     """projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
-    keypair_policy: limits of use without a keypair, and the default for new keypairs."""
+    keypair_policy: limits of use without a keypair, and the default for new keypairs. used: slot -> allocation of all
+    their sessions. slot_limits: of their policy; null: unlimited; "*": slots that are not listed."""
 
     addresses: list[str]
     created_at: str
@@ -2624,7 +2631,9 @@ class UserView(TypedDict):
     projects: list[ProjectMembership]
     role: Role
     second_factor: bool
+    slot_limits: dict[str, int | None]
     state: UserState
+    used: dict[str, int]
 
 
 class UserWeight(TypedDict):

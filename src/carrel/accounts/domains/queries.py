@@ -15,6 +15,7 @@ from carrel.http.paging import Sort
 from carrel.permissions.decide import Actor
 from carrel.tables.sessions import IS_LIVE, Session
 from carrel.tables.tenancy import IS_DOMAIN_ADMIN, Domain, Project, User, UserState
+from carrel.tenancy.queries import allocated_by
 
 _SORT = Sort({"name": Domain.name, "created_at": Domain.created_at}, tie=Domain.id, default="name")
 
@@ -51,14 +52,21 @@ def _views() -> Select[*tuple[Any, ...]]:
         .group_by(Session.domain_id)
         .subquery()
     )
-    return select(
+    held = allocated_by(Session.domain_id)
+    columns = (
         *Domain.__table__.columns,
         users.scalar_subquery().label("users"),
         projects.scalar_subquery().label("projects"),
         func.coalesce(live.c.sessions, 0).label("live_sessions"),
+        held.c.slots.label("used"),
         admins.scalar_subquery().label("admins"),
-    ).outerjoin_from(Domain, live, live.c.domain_id == Domain.id)
+    )
+    return (
+        select(*columns)
+        .outerjoin_from(Domain, live, live.c.domain_id == Domain.id)
+        .outerjoin(held, held.c.holder == Domain.id)
+    )
 
 
 def _view(row: Row[Any]) -> DomainView:
-    return DomainView.model_validate({**row._mapping, "admins": row.admins or []})
+    return DomainView.model_validate({**row._mapping, "admins": row.admins or [], "used": row.used or {}})

@@ -63,7 +63,7 @@ class DomainUpdate(BaseModel):
 class DomainView(BaseModel):
     """users, projects, live_sessions: counts, without archived projects.
 
-    admins: its active administrators, by e-mail.
+    used: slot -> allocation of its sessions. admins: its active administrators, by e-mail.
     """
 
     id: DomainId
@@ -78,6 +78,7 @@ class DomainView(BaseModel):
     users: int
     projects: int
     live_sessions: int
+    used: dict[str, int]
     admins: list[UserRef]
 
 

@@ -22,7 +22,7 @@ from carrel.http.paging import Sort
 from carrel.permissions.decide import Actor
 from carrel.tables.sessions import IS_LIVE, Session
 from carrel.tables.tenancy import Domain, Membership, Project, User
-from carrel.tenancy.queries import is_domain, policy_ref
+from carrel.tenancy.queries import allocated_by, is_domain, policy_ref
 
 _SORT = Sort({"name": Project.name, "created_at": Project.created_at}, tie=Project.id, default="name")
 _MEMBER_SORT = Sort({"email": func.lower(User.email, type_=String)}, tie=User.id, default="email")
@@ -94,20 +94,23 @@ def _views() -> Select[*tuple[Any, ...]]:
         .group_by(Session.project_id)
         .subquery()
     )
+    held = allocated_by(Session.project_id)
     return (
         select(
             *Project.__table__.columns,
             func.json_build_object("id", Domain.id, "name", Domain.name).label("domain"),
             members.scalar_subquery().label("members"),
             func.coalesce(live.c.sessions, 0).label("live_sessions"),
+            held.c.slots.label("used"),
             exists().where(Session.project_id == Project.id).label("had_sessions"),
             admins.scalar_subquery().label("admins"),
             policy_ref(Project.policy_id).label("policy"),
         )
         .join_from(Project, Domain, Domain.id == Project.domain_id)
         .outerjoin(live, live.c.project_id == Project.id)
+        .outerjoin(held, held.c.holder == Project.id)
     )
 
 
 def _view(row: Row[Any]) -> ProjectView:
-    return ProjectView.model_validate({**row._mapping, "admins": row.admins or []})
+    return ProjectView.model_validate({**row._mapping, "admins": row.admins or [], "used": row.used or {}})

@@ -54,7 +54,8 @@ class ProjectArchive(BaseModel):
 
 class ProjectView(BaseModel):
     """archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
-    had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders.
+    used: slot -> allocation of its sessions. had_sessions: it ever had a session, so it cannot be deleted. policy:
+    limits of its folders.
     """
 
     id: ProjectId
@@ -66,6 +67,7 @@ class ProjectView(BaseModel):
     created_at: datetime
     members: int
     live_sessions: int
+    used: dict[str, int]
     had_sessions: bool
     policy: PolicyRef
     admins: list[UserRef]

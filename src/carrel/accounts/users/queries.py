@@ -28,11 +28,13 @@ from carrel.http.paging import Sort
 from carrel.permissions.decide import Actor
 from carrel.permissions.roles import is_of_projects
 from carrel.tables.keypairs import Keypair
+from carrel.tables.limits import ResourcePolicy
 from carrel.tables.logins import Login, Passkey, Totp
+from carrel.tables.policies import user_policy
 from carrel.tables.providers import ExternalIdentity, Provider
 from carrel.tables.sessions import IS_LIVE, Session
 from carrel.tables.tenancy import Domain, Membership, Project, User, UserState
-from carrel.tenancy.queries import is_domain, policy_ref, sees_user
+from carrel.tenancy.queries import allocated_by, is_domain, policy_ref, sees_user
 
 SEARCHED = "(users.email || ' ') || users.name"
 # As the index has it; who was never seen was seen longest ago.
@@ -121,7 +123,8 @@ def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
         exists().where(and_(Totp.user_id == User.id, Totp.confirmed_at.is_not(None))),
         exists().where(Passkey.user_id == User.id),
     )
-    return select(
+    held = allocated_by(Session.owner_id)
+    columns = (
         User.id,
         User.email,
         User.name,
@@ -137,8 +140,17 @@ def _views(actor: Actor) -> Select[*tuple[Any, ...]]:
         factors.label("second_factor"),
         policy_ref(User.policy_id).label("policy"),
         policy_ref(User.keypair_policy_id).label("keypair_policy"),
-    ).join_from(User, Domain, Domain.id == User.domain_id)
+        ResourcePolicy.limits,
+        held.c.slots.label("used"),
+    )
+    return (
+        select(*columns)
+        .join_from(User, Domain, Domain.id == User.domain_id)
+        .join(ResourcePolicy, ResourcePolicy.id == User.policy_id)
+        .outerjoin(held, held.c.holder == User.id)
+    )
 
 
 def _fields(row: Row[Any]) -> dict[str, Any]:
-    return {**row._mapping, "projects": row.projects or []}
+    limits = user_policy(row.limits).slots
+    return {**row._mapping, "projects": row.projects or [], "used": row.used or {}, "slot_limits": limits}

@@ -81,7 +81,8 @@ class UserUpdate(BaseModel):
 
 class UserView(BaseModel):
     """projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
-    keypair_policy: limits of use without a keypair, and the default for new keypairs.
+    keypair_policy: limits of use without a keypair, and the default for new keypairs. used: slot -> allocation of all
+    their sessions. slot_limits: of their policy; null: unlimited; "*": slots that are not listed.
     """
 
     id: UserId
@@ -97,6 +98,8 @@ class UserView(BaseModel):
     addresses: list[str]
     policy: PolicyRef
     keypair_policy: PolicyRef
+    used: dict[str, int]
+    slot_limits: dict[str, int | None]
     created_at: datetime
     last_seen_at: datetime | None
 

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Domain } from "@/api/types";
 import { CeilingsText } from "@/features/projects/CeilingsText";
+import { Loads } from "@/features/resources/Loads";
 import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { domainsShowQuery } from "@/queries/domains";
@@ -15,6 +16,7 @@ import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ActiveBadge } from "@/ui/StateBadge";
+import { domainLoads } from "./columns";
 import type { DomainActs } from "./use-domain-acts";
 
 interface Props {
@@ -93,6 +95,7 @@ export function DomainDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: 
               label: t`Overview`,
               content: (
                 <Stack gap="lg">
+                  <Loads loads={domainLoads(domain)} />
                   <DomainFacts domain={domain} />
                   <UsageHistory scope="domain" id={domain.id} />
                 </Stack>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { Domain } from "@/api/types";
+import { useUsedColumns } from "@/features/resources/load-columns";
 import { UsersTabs } from "@/features/users/UsersTabs";
 import { useRefusal } from "@/me/may";
 import { type DomainFilter, domainsListQuery, everyDomain } from "@/queries/domains";
@@ -13,7 +14,7 @@ import { ListPage } from "@/ui/table/ListPage";
 import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
 import { useRows } from "@/ui/table/use-rows";
-import { DOMAIN_COLUMNS, DOMAIN_FIELDS } from "./columns";
+import { DOMAIN_COLUMNS, DOMAIN_FIELDS, domainLoads } from "./columns";
 import { DomainTools } from "./DomainTools";
 import { useDomainActs } from "./use-domain-acts";
 
@@ -38,6 +39,7 @@ export function DomainsPage() {
   };
   const list = useInfiniteQuery(domainsListQuery(filter));
   const { rows, more } = useRows(list);
+  const columns = useUsedColumns(DOMAIN_COLUMNS, rows, domainLoads);
   const edit = useCallback((domain: Domain) => change({ edit: domain.id }), [change]);
 
   return (
@@ -51,7 +53,7 @@ export function DomainsPage() {
       rows={rows}
       onMore={more}
       rowId={idOf}
-      columns={DOMAIN_COLUMNS}
+      columns={columns}
       look={look}
       onOpen={useCallback((domain: Domain) => change({ open: domain.id }), [change])}
       tools={useCallback(
@@ -59,7 +61,7 @@ export function DomainsPage() {
         [acts, edit],
       )}
       toolsWidth="7.25rem"
-      minWidth="64rem"
+      minWidth="72rem"
       file={{ name: "domains", fields: DOMAIN_FIELDS, all: () => everyDomain(filter) }}
       make={{
         label: t`New domain`,

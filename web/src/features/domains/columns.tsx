@@ -2,11 +2,15 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { Domain } from "@/api/types";
-import { CeilingsText } from "@/features/projects/CeilingsText";
+import { limitLoads } from "@/features/resources/load";
+import { loadColumns } from "@/features/resources/load-columns";
 import { Instant } from "@/ui/Instant";
 import { ActiveBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
+
+/** Allocations of a domain and its limits. */
+export const domainLoads = ({ used, ceilings }: Domain) => limitLoads(used, ceilings);
 
 /** The keys of sortable columns are the server's sort keys. */
 export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
@@ -41,13 +45,7 @@ export const DOMAIN_COLUMNS: readonly Column<Domain>[] = [
     title: msg`Administrators`,
     value: (domain) => domain.admins.map(({ email }) => email).join(", "),
   },
-  {
-    key: "ceilings",
-    title: msg`Limits`,
-    width: "13rem",
-    value: () => null,
-    cell: (domain) => <CeilingsText ceilings={domain.ceilings} />,
-  },
+  ...loadColumns<Domain>(domainLoads),
   {
     key: "created_at",
     title: msg`Created`,
@@ -68,6 +66,7 @@ export const DOMAIN_FIELDS: CsvFields<Domain> = [
   ["projects", (domain) => domain.projects],
   ["live_sessions", (domain) => domain.live_sessions],
   ["admins", (domain) => domain.admins.map(({ email }) => email).join(";")],
+  ["used", (domain) => JSON.stringify(domain.used)],
   ["ceilings", (domain) => JSON.stringify(domain.ceilings)],
   ["created_at", (domain) => domain.created_at],
 ];

@@ -6,6 +6,7 @@ import { Link } from "@tanstack/react-router";
 import type { WholeProject } from "@/api/types";
 import { FoldersTab } from "@/features/folders/FoldersTab";
 import { PolicyOf } from "@/features/policies/PolicyOf";
+import { Loads } from "@/features/resources/Loads";
 import { SessionsTab } from "@/features/sessions/SessionsTab";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { may } from "@/me/may";
@@ -18,6 +19,7 @@ import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { CeilingsText } from "./CeilingsText";
+import { projectLoads } from "./columns";
 import { Members } from "./Members";
 import type { ProjectActs } from "./use-project-acts";
 
@@ -96,6 +98,7 @@ export function ProjectDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }:
               label: t`Overview`,
               content: (
                 <Stack gap="lg">
+                  <Loads loads={projectLoads(project)} />
                   <ProjectFacts project={project} />
                   {reads && <UsageHistory scope="project" id={project.id} />}
                   <section>

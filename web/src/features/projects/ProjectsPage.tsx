@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useDeferredValue } from "react";
 import type { WholeProject } from "@/api/types";
+import { useUsedColumns } from "@/features/resources/load-columns";
 import { UsersTabs } from "@/features/users/UsersTabs";
 import { mayBeyondOwn, useRefusal } from "@/me/may";
 import { useMe } from "@/me/use-me";
@@ -16,7 +17,7 @@ import { ListPage } from "@/ui/table/ListPage";
 import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
 import { useRows } from "@/ui/table/use-rows";
-import { PROJECT_COLUMNS, PROJECT_FIELDS } from "./columns";
+import { PROJECT_COLUMNS, PROJECT_FIELDS, projectLoads } from "./columns";
 import { ProjectTools } from "./ProjectTools";
 import { useProjectActs } from "./use-project-acts";
 
@@ -45,6 +46,7 @@ export function ProjectsPage() {
   };
   const list = useInfiniteQuery(projectsListQuery(filter));
   const { rows, more } = useRows(list);
+  const columns = useUsedColumns(PROJECT_COLUMNS, rows, projectLoads);
   const edit = useCallback((project: WholeProject) => change({ edit: project.id }), [change]);
   const filtered = search.q || search.domain || search.state;
 
@@ -59,7 +61,7 @@ export function ProjectsPage() {
       rows={rows}
       onMore={more}
       rowId={idOf}
-      columns={PROJECT_COLUMNS}
+      columns={columns}
       look={look}
       onOpen={useCallback((project: WholeProject) => change({ open: project.id }), [change])}
       tools={useCallback(
@@ -67,7 +69,7 @@ export function ProjectsPage() {
         [acts, edit],
       )}
       toolsWidth="7.25rem"
-      minWidth="64rem"
+      minWidth="72rem"
       file={{ name: "projects", fields: PROJECT_FIELDS, all: () => everyProject(filter) }}
       make={{
         label: t`New project`,

@@ -2,11 +2,15 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { WholeProject } from "@/api/types";
+import { limitLoads } from "@/features/resources/load";
+import { loadColumns } from "@/features/resources/load-columns";
 import { Instant } from "@/ui/Instant";
 import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
-import { CeilingsText } from "./CeilingsText";
+
+/** Allocations of a project and its limits. */
+export const projectLoads = ({ used, ceilings }: WholeProject) => limitLoads(used, ceilings);
 
 /** The keys of sortable columns are the server's sort keys. */
 export const PROJECT_COLUMNS: readonly Column<WholeProject>[] = [
@@ -35,13 +39,7 @@ export const PROJECT_COLUMNS: readonly Column<WholeProject>[] = [
     value: (project) => project.admins.map(({ email }) => email).join(", "),
   },
   { key: "sessions", title: msg`Live sessions`, width: "8rem", value: (project) => project.live_sessions },
-  {
-    key: "ceilings",
-    title: msg`Limits`,
-    width: "13rem",
-    value: () => null,
-    cell: (project) => <CeilingsText ceilings={project.ceilings} />,
-  },
+  ...loadColumns<WholeProject>(projectLoads),
   {
     key: "archived",
     title: msg`State`,
@@ -72,6 +70,7 @@ export const PROJECT_FIELDS: CsvFields<WholeProject> = [
   ["members", (project) => project.members],
   ["admins", (project) => project.admins.map(({ email }) => email).join(";")],
   ["live_sessions", (project) => project.live_sessions],
+  ["used", (project) => JSON.stringify(project.used)],
   ["ceilings", (project) => JSON.stringify(project.ceilings)],
   ["archived_at", (project) => project.archived_at],
   ["created_at", (project) => project.created_at],

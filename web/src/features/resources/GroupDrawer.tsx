@@ -19,10 +19,9 @@ import { formatDuration } from "@/ui/format";
 import { Instant } from "@/ui/Instant";
 import { MainButton } from "@/ui/MainButton";
 import { ActiveBadge } from "@/ui/StateBadge";
-import { useSlotName } from "@/ui/slots";
 import { AccessForm } from "./AccessForm";
 import { NODE_LOSSES, ORDERS, PLACEMENTS, SESSION_KINDS } from "./group-words";
-import { LoadBar } from "./LoadBar";
+import { Loads } from "./Loads";
 import { groupLoads } from "./load";
 import type { GroupActs } from "./use-group-acts";
 import { WeightsForm } from "./WeightsForm";
@@ -108,15 +107,10 @@ export function GroupDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: P
 
 function GroupFacts({ group }: { group: Group }) {
   const { t, i18n } = useLingui();
-  const slotName = useSlotName();
   const time = (seconds: number) => formatDuration(seconds * 1000, i18n.locale);
   return (
     <Stack gap="lg">
-      <Stack gap="xs">
-        {groupLoads(group).map(({ name, slot, used, offered }) => (
-          <LoadBar key={slot} name={slotName(name)} slot={slot} used={used} offered={offered} />
-        ))}
-      </Stack>
+      <Loads loads={groupLoads(group)} />
       <Facts
         facts={[
           [t`Description`, group.description],

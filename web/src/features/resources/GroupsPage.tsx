@@ -15,6 +15,8 @@ import { inUse, StateSwitch } from "@/ui/table/StateSwitch";
 import { serverSort } from "@/ui/table/sorted";
 import { useRows } from "@/ui/table/use-rows";
 import { GROUP_COLUMNS, GROUP_FIELDS } from "./group-columns";
+import { groupLoads } from "./load";
+import { useUsedColumns } from "./load-columns";
 import { ResourceTabs } from "./ResourceTabs";
 import { useGroupActs } from "./use-group-acts";
 
@@ -38,6 +40,7 @@ export function GroupsPage() {
   };
   const list = useInfiniteQuery(groupsListQuery(filter));
   const { rows, more } = useRows(list);
+  const columns = useUsedColumns(GROUP_COLUMNS, rows, groupLoads);
   const edit = useCallback((group: Group) => change({ edit: group.id }), [change]);
   const tools = useCallback(
     (group: Group) => (
@@ -73,7 +76,7 @@ export function GroupsPage() {
       rows={rows}
       onMore={more}
       rowId={idOf}
-      columns={GROUP_COLUMNS}
+      columns={columns}
       look={look}
       onOpen={useCallback((group: Group) => change({ open: group.id }), [change])}
       tools={tools}

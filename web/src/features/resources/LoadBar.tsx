@@ -6,8 +6,8 @@ import { share } from "./load";
 interface Props {
   slot: string;
   used: number;
-  /** Capacity. */
-  offered: number;
+  /** Capacity or limit; null: unlimited, shown without a bar. */
+  offered: number | null;
   /** Label before the figures; absent if the context shows it. */
   name?: string;
 }
@@ -17,7 +17,15 @@ export function LoadBar({ slot, used, offered, name }: Props) {
   const { t } = useLingui();
   const known = useSlotName()(slot);
   const what = name ?? known;
-  const [held, whole] = [slotAmount(slot, used), slotAmount(slot, offered)];
+  const held = slotAmount(slot, used);
+  if (offered === null) {
+    return (
+      <span className={styles.figures} title={t`${what}: ${held} allocated, no limit`}>
+        {name ? t`${what}: ${held}` : held}
+      </span>
+    );
+  }
+  const whole = slotAmount(slot, offered);
   if (offered === 0 && used === 0) return name ? t`${what}: none` : "–";
   const percent = Math.round(share(used, offered) * 100);
   return (
@@ -25,7 +33,16 @@ export function LoadBar({ slot, used, offered, name }: Props) {
       <span className={styles.figures}>
         {name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
       </span>
-      <div className={styles.track} aria-hidden>
+      {/* biome-ignore lint/a11y/useSemanticElements: browsers do not let pages style a meter element */}
+      <div
+        className={styles.track}
+        role="meter"
+        aria-label={what}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.min(100, percent)}
+        aria-valuetext={t`${held} of ${whole}, ${percent} %`}
+      >
         <div
           className={styles.fill}
           style={{ width: `${Math.min(100, percent)}%`, background: slotColor(slot) }}

@@ -7,13 +7,8 @@ import { ActiveBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { ORDERS } from "./group-words";
-import { LoadBar } from "./LoadBar";
-import { share } from "./load";
-
-const bar = (slot: string) => (group: Group) => (
-  <LoadBar slot={slot} used={group.used[slot] ?? 0} offered={group.capacity[slot] ?? 0} />
-);
-const load = (slot: string) => (group: Group) => share(group.used[slot] ?? 0, group.capacity[slot] ?? 0);
+import { groupLoads } from "./load";
+import { loadColumns } from "./load-columns";
 
 /** The keys of sortable columns are the server's sort keys. */
 export const GROUP_COLUMNS: readonly Column<Group>[] = [
@@ -61,8 +56,7 @@ export const GROUP_COLUMNS: readonly Column<Group>[] = [
         </Trans>
       ),
   },
-  { key: "cpu", title: msg`CPU`, width: "8rem", value: load("cpu"), cell: bar("cpu") },
-  { key: "mem", title: msg`Memory`, width: "10rem", value: load("mem"), cell: bar("mem") },
+  ...loadColumns<Group>(groupLoads),
   {
     key: "sessions",
     title: msg`Sessions`,

@@ -4,8 +4,9 @@ import { inSlotOrder } from "@/ui/slots";
 /** One device, in shares. */
 export const WHOLE = 1000;
 
-/** Used fraction of the capacity, from 0; above 1 if the capacity was reduced. */
-export function share(used: number, offered: number): number {
+/** Used fraction of the capacity or limit, from 0; above 1 if it was reduced; 0 without a limit. */
+export function share(used: number, offered: number | null): number {
+  if (offered === null) return 0;
   if (offered > 0) return used / offered;
   return used > 0 ? 1 : 0;
 }
@@ -18,13 +19,37 @@ export function shade(load: number): 0 | 1 | 2 | 3 | 4 {
   return load < 0.9 ? 3 : 4;
 }
 
-/** The usage of one resource of a node. name: the slot, or the device family. */
+/** The usage of one resource. name: the slot, or the device family. */
 export interface Load {
   name: string;
   /** The slot whose unit the amounts use. */
   slot: string;
   used: number;
+  /** Capacity or limit. */
   offered: number;
+}
+
+/** The same under a limit; null: unlimited. */
+export type LimitedLoad = Omit<Load, "offered"> & { offered: number | null };
+
+/** The loads of accelerators. */
+export const acceleratorsOf = (loads: readonly LimitedLoad[]): readonly LimitedLoad[] =>
+  loads.filter(({ name }) => name !== "cpu" && name !== "mem");
+
+/**
+ * The usage of a project, domain or user: CPU, memory, and what else is limited or allocated.
+ *
+ * @param limits by slot; null: unlimited; "*": slots that are not listed.
+ */
+export function limitLoads(used: Slots, limits: Readonly<Record<string, number | null>>): LimitedLoad[] {
+  const limit = (slot: string) => (slot in limits ? limits[slot] : limits["*"]) ?? null;
+  const limited = Object.keys(limits).filter((slot) => slot !== "*" && limits[slot]);
+  return inSlotOrder(new Set(["cpu", "mem", ...Object.keys(used), ...limited])).map((slot) => ({
+    name: slot,
+    slot,
+    used: used[slot] ?? 0,
+    offered: limit(slot),
+  }));
 }
 
 /**

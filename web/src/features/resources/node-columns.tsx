@@ -1,17 +1,12 @@
 import { msg } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { Node } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
-import { LoadBar } from "./LoadBar";
-import { loadsOf, share } from "./load";
+import { loadsOf } from "./load";
+import { loadColumns } from "./load-columns";
 import { NodeBadge } from "./NodeBadge";
-
-const bar = (slot: string) => (node: Node) => (
-  <LoadBar slot={slot} used={node.used[slot] ?? 0} offered={node.offered[slot] ?? 0} />
-);
-const load = (slot: string) => (node: Node) => share(node.used[slot] ?? 0, node.offered[slot] ?? 0);
 
 /** The keys of sortable columns are the server's sort keys. */
 export const NODE_COLUMNS: readonly Column<Node>[] = [
@@ -35,15 +30,7 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     value: (node) => node.state,
     cell: (node) => <NodeBadge node={node} />,
   },
-  { key: "cpu", title: msg`CPU`, width: "8rem", value: load("cpu"), cell: bar("cpu") },
-  { key: "mem", title: msg`Memory`, width: "10rem", value: load("mem"), cell: bar("mem") },
-  {
-    key: "accelerators",
-    title: msg`Accelerators`,
-    width: "12rem",
-    value: (node) => acceleratorsOf(node).length,
-    cell: (node) => <AcceleratorBars node={node} />,
-  },
+  ...loadColumns<Node>(loadsOf),
   { key: "sessions", title: msg`Sessions`, width: "6rem", value: (node) => node.live_sessions },
   {
     key: "seen_at",
@@ -63,20 +50,6 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     value: (node) => node.architecture,
   },
 ];
-
-function AcceleratorBars({ node }: { node: Node }) {
-  const loads = acceleratorsOf(node);
-  if (loads.length === 0) return "–";
-  return (
-    <Stack gap={4}>
-      {loads.map(({ name, slot, used, offered }) => (
-        <LoadBar key={name} name={name} slot={slot} used={used} offered={offered} />
-      ))}
-    </Stack>
-  );
-}
-
-const acceleratorsOf = (node: Node) => loadsOf(node).filter(({ name }) => name !== "cpu" && name !== "mem");
 
 export const NODE_FIELDS: CsvFields<Node> = [
   ["id", (node) => node.id],

@@ -3,12 +3,14 @@ import { Anchor, Badge, Group, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { UserDetail } from "@/api/types";
 import { PolicyOf } from "@/features/policies/PolicyOf";
+import { Loads } from "@/features/resources/Loads";
 import { UsageHistory } from "@/features/usage/UsageHistory";
 import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { CopyButton } from "@/ui/CopyButton";
 import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
+import { userLoads } from "./columns";
 import { RoleText } from "./RoleText";
 
 /** Details of a user. */
@@ -16,6 +18,7 @@ export function UserOverview({ user }: { user: UserDetail }) {
   const me = useMe();
   return (
     <Stack gap="lg">
+      <Loads loads={userLoads(user)} />
       <UserFacts user={user} />
       {(user.id === me.user.id || mayBeyondOwn(me, "usage.read")) && (
         <UsageHistory scope="user" id={user.id} />

@@ -5,6 +5,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useCallback, useDeferredValue, useRef } from "react";
 import type { User } from "@/api/types";
+import { useUsedColumns } from "@/features/resources/load-columns";
 import { useRefusal } from "@/me/may";
 import { everyUser, type UserFilter, usersListQuery } from "@/queries/users";
 import { part } from "@/routing/part";
@@ -26,7 +27,7 @@ import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
-import { USER_COLUMNS, USER_FIELDS } from "./columns";
+import { USER_COLUMNS, USER_FIELDS, userLoads } from "./columns";
 import { UserFilters } from "./UserFilters";
 import { UsersTabs } from "./UsersTabs";
 import { UserTools } from "./UserTools";
@@ -48,7 +49,6 @@ export function UsersPage() {
   const acts = useUserActs();
   const refusal = useRefusal();
   const searchBox = useRef<HTMLInputElement>(null);
-  const [visible, setVisible] = useColumnChoice("users", USER_COLUMNS);
   const shown = useLast(search.user);
   const edited = useLast(search.edit);
   usePageTitle(t`Users`);
@@ -66,6 +66,8 @@ export function UsersPage() {
   };
   const list = useInfiniteQuery(usersListQuery(filter));
   const { rows: users, more } = useRows(list);
+  const columns = useUsedColumns(USER_COLUMNS, users, userLoads);
+  const [visible, setVisible] = useColumnChoice("users", columns);
   const mayChange = useCallback((user: User) => acts.why("user.update", user) === null, [acts]);
   const selection = useSelection(idOf, mayChange);
   const chosen = users.filter(selection.has);
@@ -100,7 +102,7 @@ export function UsersPage() {
         }}
         tools={
           <>
-            <ColumnMenu columns={USER_COLUMNS} chosen={visible} onChange={setVisible} />
+            <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />
             <ExportButton name="users" fields={USER_FIELDS} all={() => everyUser(filter)} />
             <KeyHelpButton />
           </>
@@ -131,7 +133,7 @@ export function UsersPage() {
         label={t`Users`}
         rows={users}
         rowId={idOf}
-        columns={USER_COLUMNS}
+        columns={columns}
         visible={visible}
         loading={list.isPending}
         problem={list.error}
@@ -150,7 +152,7 @@ export function UsersPage() {
         ]}
         tools={tools}
         toolsWidth="7.25rem"
-        minWidth="72rem"
+        minWidth="84rem"
         onNearEnd={more}
         empty={
           filtered ? (

@@ -2,6 +2,8 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { User } from "@/api/types";
+import { limitLoads } from "@/features/resources/load";
+import { loadColumns } from "@/features/resources/load-columns";
 import { AccountName } from "@/ui/AccountName";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
@@ -11,6 +13,9 @@ import { UserBadge } from "./UserBadge";
 
 const projectNames = (user: User) =>
   user.projects.map(({ name, admin }) => (admin ? `${name}*` : name)).join(", ");
+
+/** Allocations of a user and the limits of their policy; a slot that it does not name is not permitted. */
+export const userLoads = ({ used, slot_limits }: User) => limitLoads(used, { "*": 0, ...slot_limits });
 
 /** The keys of sortable columns are the server's sort keys. */
 export const USER_COLUMNS: readonly Column<User>[] = [
@@ -44,6 +49,7 @@ export const USER_COLUMNS: readonly Column<User>[] = [
   },
   { key: "domain", title: msg`Domain`, width: "7rem", value: (user) => user.domain.name },
   { key: "projects", title: msg`Projects`, value: projectNames },
+  ...loadColumns<User>(userLoads),
   {
     key: "factor",
     title: msg`Two-factor authentication`,
@@ -85,6 +91,7 @@ export const USER_FIELDS: CsvFields<User> = [
   ["role", (user) => user.role],
   ["domain", (user) => user.domain.name],
   ["projects", (user) => user.projects.map(({ name }) => name).join(";")],
+  ["used", (user) => JSON.stringify(user.used)],
   ["second_factor", (user) => user.second_factor],
   ["must_change_password", (user) => user.must_change_password],
   ["addresses", (user) => user.addresses.join(";")],

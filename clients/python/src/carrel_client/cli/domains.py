@@ -200,6 +200,7 @@ def _print(domain: models.DomainView) -> None:
             *[(name, "all" if names is None else ", ".join(names) or "none") for name, names in places],
             ("users", str(domain["users"])),
             ("projects", str(domain["projects"])),
+            ("allocated", slots_text(domain["used"]) or "nothing"),
             ("live sessions", str(domain["live_sessions"])),
             ("administrators", ", ".join(admin["email"] for admin in domain["admins"])),
             ("created", local_time(domain["created_at"])),

@@ -264,6 +264,7 @@ def _print(project: models.ProjectView) -> None:
             ("state", _state(project)),
             ("description", project["description"]),
             ("ceilings", slots_text(project["ceilings"]) or "none"),
+            ("allocated", slots_text(project["used"]) or "nothing"),
             ("members", str(project["members"])),
             ("live sessions", str(project["live_sessions"])),
             ("administrators", ", ".join(admin["email"] for admin in project["admins"])),

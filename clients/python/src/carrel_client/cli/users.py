@@ -11,6 +11,7 @@ from carrel_client.cli.output import Column, print_facts, print_line, print_tabl
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.people import each, given, list_arguments, listed, sessions_argument
 from carrel_client.cli.times import local_time
+from carrel_client.slots import slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ def _print(user: models.UserDetail) -> None:
             ("addresses", ", ".join(user["addresses"]) or "any"),
             ("keypairs", str(user["keypairs"])),
             ("sign-ins", str(user["logins"])),
+            ("allocated", slots_text(user["used"]) or "nothing"),
             ("live sessions", str(user["live_sessions"])),
             ("created", local_time(user["created_at"])),
             ("last seen", local_time(user["last_seen_at"], "never")),
