@@ -22,7 +22,7 @@ def test_project_is_made_filled_archived_and_restored(desk: Desk, roles: Roles) 
     ).to_be_visible()
     drawer.get_by_role("button", name="Create").click()
     expect(drawer).to_be_hidden()
-    expect(desk.row(robotics)).to_contain_text("8 CPU")
+    expect(desk.row(robotics)).to_contain_text("0 of 8")
 
     desk.row(robotics).get_by_text(robotics, exact=True).click()
     detail = page.get_by_role("dialog", name=robotics)

@@ -23,7 +23,7 @@ export function FoldersTab({ of }: Props) {
   if (list.isPending) return <Skeleton height={160} aria-busy />;
   if (list.isError) return <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />;
   return (
-    <Stack gap="sm" align="flex-start">
+    <Stack gap="sm">
       <AllFoldersLink of={of} />
       {folders.length === 0 && <EmptyState title={t`No folders yet`} />}
       {folders.length > 0 && (
@@ -78,6 +78,7 @@ function AllFoldersLink({ of }: Props) {
   return (
     <Anchor
       size="sm"
+      w="fit-content"
       renderRoot={(props) =>
         administers ? (
           <Link {...props} to="/storage/folders" search={of} />

@@ -18,7 +18,7 @@ export function NodeSessions({ node }: { node: NodeDetail }) {
     );
   }
   return (
-    <Stack gap="sm" align="flex-start">
+    <Stack gap="sm">
       <AllSessionsLink of={{ node: node.name }} />
       <SessionsTable sessions={node.sessions} />
     </Stack>

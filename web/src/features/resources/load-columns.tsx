@@ -23,8 +23,8 @@ export function loadColumns<Row>(loadsOf: LoadsOf<Row>): Column<Row>[] {
     };
   };
   return [
-    { ...usual("cpu"), title: msg`CPU`, width: "8rem" },
-    { ...usual("mem"), title: msg`Memory`, width: "10rem" },
+    { ...usual("cpu"), title: msg`CPU`, width: "7rem" },
+    { ...usual("mem"), title: msg`Memory`, width: "9.5rem" },
     {
       key: ACCELERATORS,
       title: msg`Accelerators`,

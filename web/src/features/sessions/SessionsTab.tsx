@@ -22,7 +22,7 @@ export function SessionsTab({ of }: Props) {
   if (list.isPending) return <Skeleton height={160} aria-busy />;
   if (list.isError) return <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />;
   return (
-    <Stack gap="sm" align="flex-start">
+    <Stack gap="sm">
       <AllSessionsLink of={of} />
       {sessions.length > 0 ? (
         <SessionsTable sessions={sessions} owner={of.owner === undefined} />
@@ -39,6 +39,7 @@ export function AllSessionsLink({ of }: { of: Partial<SessionFilter> }) {
   return (
     <Anchor
       size="sm"
+      w="fit-content"
       renderRoot={(props) => <Link {...props} to="/sessions" search={{ owner: "all", ...of }} />}
     >
       <Trans>All sessions</Trans>

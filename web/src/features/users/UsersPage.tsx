@@ -152,7 +152,7 @@ export function UsersPage() {
         ]}
         tools={tools}
         toolsWidth="7.25rem"
-        minWidth="84rem"
+        minWidth="88rem"
         onNearEnd={more}
         empty={
           filtered ? (
