@@ -1586,7 +1586,8 @@ class ProjectUpdate(TypedDict):
 
 class ProjectView(TypedDict):
     """archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
-    used: slot -> allocation of its sessions. had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders."""
+    used: slot -> allocation of its sessions. had_sessions: it ever had a session, so it cannot be deleted. policy:
+    limits of its folders."""
 
     admins: list[UserRef]
     archived_at: str | None

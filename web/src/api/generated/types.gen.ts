@@ -837,7 +837,7 @@ export type DomainUpdate = {
  *
  * users, projects, live_sessions: counts, without archived projects.
  *
- * admins: its active administrators, by e-mail.
+ * used: slot -> allocation of its sessions. admins: its active administrators, by e-mail.
  */
 export type DomainView = {
     /**
@@ -890,6 +890,12 @@ export type DomainView = {
      * Storage Hosts
      */
     storage_hosts: Array<string> | null;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
     /**
      * Users
      */
@@ -4130,7 +4136,8 @@ export type ProjectUpdate = {
  * ProjectView
  *
  * archived_at: when it was archived; null: active. admins: by e-mail. members, live_sessions: counts.
- * had_sessions: it ever had a session, so it cannot be deleted. policy: limits of its folders.
+ * used: slot -> allocation of its sessions. had_sessions: it ever had a session, so it cannot be deleted. policy:
+ * limits of its folders.
  */
 export type ProjectView = {
     /**
@@ -4177,6 +4184,12 @@ export type ProjectView = {
      */
     name: string;
     policy: PolicyRef;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -4902,6 +4915,7 @@ export type SessionDetail = {
      * Description
      */
     description: string;
+    domain: DomainRef;
     /**
      * Ended At
      */
@@ -5031,6 +5045,7 @@ export type SessionView = {
      * Created At
      */
     created_at: string;
+    domain: DomainRef;
     /**
      * Ended At
      */
@@ -6623,7 +6638,19 @@ export type UserCreated = {
      * Second Factor
      */
     second_factor: boolean;
+    /**
+     * Slot Limits
+     */
+    slot_limits: {
+        [key: string]: number | null;
+    };
     state: UserState;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -6700,7 +6727,19 @@ export type UserDetail = {
      * Second Factor
      */
     second_factor: boolean;
+    /**
+     * Slot Limits
+     */
+    slot_limits: {
+        [key: string]: number | null;
+    };
     state: UserState;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -6982,7 +7021,8 @@ export type UserUpdate = {
  * UserView
  *
  * projects: by name. second_factor: a second factor or passkey is set up. policy: limits of all their sessions.
- * keypair_policy: limits of use without a keypair, and the default for new keypairs.
+ * keypair_policy: limits of use without a keypair, and the default for new keypairs. used: slot -> allocation of all
+ * their sessions. slot_limits: of their policy; null: unlimited; "*": slots that are not listed.
  */
 export type UserView = {
     /**
@@ -7029,7 +7069,19 @@ export type UserView = {
      * Second Factor
      */
     second_factor: boolean;
+    /**
+     * Slot Limits
+     */
+    slot_limits: {
+        [key: string]: number | null;
+    };
     state: UserState;
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -11639,6 +11691,12 @@ export type SessionsListData = {
          * me, all, or the id or e-mail of a user
          */
         owner?: string;
+        /**
+         * Domain
+         *
+         * id or name of a domain
+         */
+        domain?: string | null;
         /**
          * Project
          *
