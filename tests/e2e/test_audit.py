@@ -53,6 +53,10 @@ def test_refused_entry_says_why_in_its_row(desk: Desk, roles: Roles) -> None:
     desk.go("/audit?outcome=refused&action=project.create")
     row = desk.page.get_by_role("row").filter(has_text="Create: project").first
     expect(row).to_contain_text("The domain has a project named default.")
+    expect(row.locator("[data-state=refused] svg")).to_be_visible()
+    desk.go("/settings/activity?outcome=refused")
+    own = desk.page.get_by_role("row").filter(has_text="Create: project").first
+    expect(own.locator("[data-state=refused] svg")).to_be_visible()
 
 
 def test_actions_are_grouped_by_name_and_periods_are_a_choice(desk: Desk, roles: Roles) -> None:

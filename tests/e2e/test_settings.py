@@ -268,6 +268,19 @@ def test_preferences_follow_the_person_to_another_browser(carrel: Running, open_
     expect(other.page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
 
 
+def test_unsaved_settings_are_asked_about(carrel: Running, open_desk: Opener) -> None:
+    desk = _signed_in(open_desk, make_person(carrel), "/settings/profile")
+    page = desk.page
+    page.get_by_label("Name").fill("Half done")
+    page.get_by_role("link", name="Preferences").click()
+    page.get_by_role("button", name="Keep editing").click()
+    expect(page.get_by_label("Name")).to_have_value("Half done")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Name changed.")).to_be_visible()
+    page.get_by_role("link", name="Preferences").click()
+    expect(page.get_by_role("heading", name="Preferences", level=1)).to_be_visible()
+
+
 def test_own_activity_tells_what_was_done(carrel: Running, open_desk: Opener) -> None:
     person = make_person(carrel)
     desk = _signed_in(open_desk, person, "/settings/profile")

@@ -1,8 +1,8 @@
 import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
 import type { AuditEntry } from "@/api/types";
 import { EntryText } from "@/features/audit/EntryText";
+import { OutcomeBadge } from "@/features/audit/OutcomeBadge";
 import { useMe } from "@/me/use-me";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
@@ -45,14 +45,7 @@ export const ACTIVITY_COLUMNS: readonly Column<AuditEntry>[] = [
     title: msg`Outcome`,
     width: "7rem",
     value: (entry) => entry.outcome,
-    cell: (entry) =>
-      entry.outcome === "refused" ? (
-        <Text size="sm" c="var(--carrel-bad)">
-          <Trans>refused</Trans>
-        </Text>
-      ) : (
-        <Trans>done</Trans>
-      ),
+    cell: (entry) => <OutcomeBadge outcome={entry.outcome} />,
   },
   { key: "address", title: msg`Address`, width: "7.5rem", value: (entry) => entry.address },
 ];

@@ -2,9 +2,9 @@ import { msg } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { AuditEntry } from "@/api/types";
 import { Instant } from "@/ui/Instant";
-import { StateBadge } from "@/ui/StateBadge";
 import type { Column } from "@/ui/table/column";
 import { EntryText } from "./EntryText";
+import { OutcomeBadge } from "./OutcomeBadge";
 import { credentialText } from "./sentences/credential";
 import { useVoice } from "./sentences/use-entry-text";
 
@@ -45,16 +45,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     title: msg`Outcome`,
     width: "7rem",
     value: (entry) => entry.outcome,
-    cell: (entry) =>
-      entry.outcome === "refused" ? (
-        <StateBadge look="refused">
-          <Trans>refused</Trans>
-        </StateBadge>
-      ) : (
-        <StateBadge look="ok">
-          <Trans>done</Trans>
-        </StateBadge>
-      ),
+    cell: (entry) => <OutcomeBadge outcome={entry.outcome} />,
   },
   { key: "address", title: msg`Address`, width: "9rem", value: (entry) => entry.address },
   {

@@ -3,6 +3,7 @@ import { ScrollArea, Table, Text } from "@mantine/core";
 import { Problem } from "@/api/problem";
 import type { DraftUser, Trouble, UserMade } from "@/api/types";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { StateBadge } from "@/ui/StateBadge";
 
 interface Props {
   rows: DraftUser[];
@@ -55,9 +56,19 @@ export function DraftTable({ rows, checked }: Props) {
 
 function Verdict({ says: result }: { says: UserMade | undefined }) {
   const problemText = useProblemText();
-  if (!result) return <Trans>checking</Trans>;
-  if (result.status === "created") return <Trans>created</Trans>;
-  if (result.status === "valid") return <Trans>valid</Trans>;
+  if (!result)
+    return (
+      <StateBadge look="working">
+        <Trans>checking</Trans>
+      </StateBadge>
+    );
+  if (result.status !== "failed") {
+    return (
+      <StateBadge look="ok">
+        {result.status === "created" ? <Trans>created</Trans> : <Trans>valid</Trans>}
+      </StateBadge>
+    );
+  }
   return (
     <Text size="sm" c="var(--carrel-bad)">
       {(result.problems ?? []).map((trouble) => problemText(asProblem(trouble)).detail).join(" ")}
