@@ -113,6 +113,10 @@ def test_administration_has_no_barrier(open_desk: Opener, roles: Roles) -> None:
     desk.row(roles.project).get_by_text(roles.project, exact=True).click()
     expect(desk.page.get_by_role("dialog").get_by_role("switch").first).to_be_attached()
     faults += [f"project: {fault}" for fault in _violations(desk.page)]
+    desk.go("/audit?span=custom")
+    desk.page.get_by_label("From", exact=True).click()
+    expect(desk.page.get_by_role("button", name="Next month")).to_be_visible()
+    faults += [f"calendar: {fault}" for fault in _violations(desk.page)]
     assert not faults, "\n".join(faults)
 
 
