@@ -32,6 +32,7 @@ export function DateField({ label, value, onChange, min, max }: Props) {
         placeholder={t`YYYY-MM-DD`}
         valueFormat="YYYY-MM-DD"
         dateParser={parseDate}
+        hideOutsideDates
         clearable
         clearButtonProps={{ "aria-label": t`Clear: ${label}` }}
         classNames={{ day: styles.day }}
@@ -43,8 +44,6 @@ export function DateField({ label, value, onChange, min, max }: Props) {
           nextYear: t`Next year`,
           previousDecade: t`Previous decade`,
           nextDecade: t`Next decade`,
-          monthLevelControl: t`Choose a month`,
-          yearLevelControl: t`Choose a year`,
         }}
         minDate={min || undefined}
         maxDate={max || undefined}
