@@ -1,5 +1,7 @@
 """Usage over time, as charts and as tables."""
 
+import re
+
 from playwright.sync_api import expect
 
 from e2e.desk import Desk
@@ -35,6 +37,8 @@ def test_dashboard_shows_the_installation_and_oneself_over_time(desk: Desk, runn
     expect(site.get_by_role("region", name="CPU", exact=True)).to_contain_text("Capacity", timeout=90_000)
     expect(site.get_by_role("region", name="Sessions", exact=True)).to_contain_text("Pending")
     expect(desk.page.get_by_role("region", name="Top projects")).to_contain_text("default/default")
+    idle = desk.page.get_by_role("region", name="Idle sessions")
+    expect(idle).to_contain_text(re.compile(rf"{running_session}|No idle sessions"))
     expect(desk.page.get_by_role("region", name="My usage over time")).to_be_visible()
     # The same command gives the same figures.
     done = desk.carrel.carrel("usage", "history", "site")

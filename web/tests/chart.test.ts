@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { idleAmong } from "@/features/dashboard/idle";
 import { shownPeriod, slotsOf } from "@/features/usage/measures";
 import { distinct, rowsWithin, summary, timeLabels, valueTicks } from "@/ui/chart/series";
 
@@ -62,20 +61,4 @@ describe("a history", () => {
     expect(shownPeriod([80_000, 90_000], 86_400)).toEqual([80_000, 90_000]);
     expect(shownPeriod([90_000], 86_400)).toEqual([86_400, 90_000]);
   });
-});
-
-test("sessions are idle that used little of their CPU for a minute, the largest first", () => {
-  const used = (cpu: number, readings = 12) => ({
-    cpu_millis: Array.from({ length: readings }, () => cpu),
-    mem_bytes: [],
-  });
-  const of = (cpu: number) => ({ slots: { cpu } });
-  const idle = idleAmong(
-    [of(1000), of(4000), of(1000), of(1000)],
-    [used(10), used(40), used(50), used(0, 11)],
-  );
-  expect(idle).toEqual([
-    { session: of(4000), percent: 1 },
-    { session: of(1000), percent: 1 },
-  ]);
 });

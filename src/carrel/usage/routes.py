@@ -7,14 +7,19 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from carrel.core.ids import SessionId
+from carrel.db.scope import permitted
 from carrel.http.auth import CurrentActor, names
 from carrel.http.query import DECIMAL
 from carrel.http.services import Services, ServicesOf
 from carrel.sessions import queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
+from carrel.tables.sessions import Session
 from carrel.usage import history, history_scope, service
 from carrel.usage.schemas import (
+    IdleQuery,
+    IdleSession,
+    IdleSessionList,
     Range,
     RecentUsage,
     SampleList,
@@ -72,6 +77,27 @@ async def recent(
             for session, samples in grouped.items()
         }
     )
+
+
+@router.get(
+    "/usage/idle",
+    operation_id="usage.idle",
+    summary="List sessions that hardly use their CPU",
+    openapi_extra=names("session.read"),
+)
+async def idle(
+    services: ServicesOf[Services], actor: CurrentActor, query: Annotated[IdleQuery, Query()]
+) -> IdleSessionList:
+    """Running sessions that you may see with little CPU usage in the last five minutes. Sessions with less than a
+    minute of samples are omitted.
+    """
+    visible = permitted(
+        actor, "session.read", owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id
+    )
+    async with services.database.transaction() as tx:
+        rows = await service.idle(tx, visible, services.clock.now(), below=query.below, limit=query.limit)
+    items = [IdleSession.model_validate(row, from_attributes=True) for row in rows]
+    return IdleSessionList(items=items, total=rows[0].total if rows else 0)
 
 
 @router.get(

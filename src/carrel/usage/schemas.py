@@ -2,9 +2,13 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from carrel.core.ids import SessionId
+from carrel.http.query import DECIMAL
+from carrel.sessions.schemas import OwnerRef
 from carrel.tables.usage import UsageScope
 
 
@@ -31,6 +35,32 @@ class RecentUsage(BaseModel):
     """By session id; sessions without samples are absent."""
 
     items: dict[str, Series]
+
+
+class IdleQuery(BaseModel):
+    """below: percentage of the allocated CPU."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    below: Annotated[int, Field(ge=1, le=100), DECIMAL] = 5
+    limit: Annotated[int, Field(ge=1, le=200), DECIMAL] = 50
+
+
+class IdleSession(BaseModel):
+    """cpu_percent: mean CPU usage of the last five minutes, of its allocation."""
+
+    id: SessionId
+    name: str
+    owner: OwnerRef
+    slots: dict[str, int]
+    cpu_percent: float
+
+
+class IdleSessionList(BaseModel):
+    """The largest CPU allocation first. total: their number without the limit."""
+
+    items: list[IdleSession]
+    total: int
 
 
 class Range(StrEnum):

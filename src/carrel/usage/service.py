@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    ColumnElement,
     DateTime,
     Float,
     Row,
@@ -30,13 +31,17 @@ from carrel.db.database import Database, notify
 from carrel.db.listener import Listener
 from carrel.events.service import EventStream, PublishedEvent
 from carrel.permissions.decide import Target
+from carrel.tables.nodes import Allocation
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import Container, Session
+from carrel.tables.tenancy import User
 from carrel.tables.usage import Sample
 
 TOPIC = "usage"
 INTERVAL_S = 5
 RECENT = 60
+_LEAST_SAMPLES = 12
+"""A minute: a session that has just started is not idle."""
 KEPT = timedelta(hours=25)
 """Retention: a day for charts and for the longest idle window, with a margin."""
 
@@ -152,6 +157,41 @@ async def recent(
     for sample in rows:
         grouped[sample.session_id].append(sample)
     return grouped
+
+
+async def idle(
+    tx: AsyncSession, visible: ColumnElement[bool], now: datetime, *, below: int, limit: int
+) -> Sequence[Row[Any]]:
+    """Running sessions with a mean CPU usage below a percentage of their allocation in the last minutes, as columns;
+    the largest allocation first. `total` counts them without the limit. Sessions with few samples are omitted.
+    """
+    since = now - timedelta(seconds=RECENT * INTERVAL_S)
+    used = _amounts().where(Sample.at >= since).subquery()
+    mean = (
+        select(used.c.session_id, cast(func.avg(used.c.cpu_millis), Float).label("cpu"))
+        .group_by(used.c.session_id)
+        .having(func.count() >= _LEAST_SAMPLES)
+        .subquery()
+    )
+    held = (
+        select(Allocation.session_id, cast(func.sum(Allocation.amount), BigInteger).label("cpu"))
+        .where(Allocation.released_at.is_(None), Allocation.slot == "cpu")
+        .group_by(Allocation.session_id)
+        .subquery()
+    )
+    percent = mean.c.cpu * 100 / held.c.cpu
+    owner = func.json_build_object("id", User.id, "email", User.email).label("owner")
+    total = func.count().over().label("total")
+    rows = await tx.execute(
+        select(Session.id, Session.name, Session.slots, owner, percent.label("cpu_percent"), total)
+        .join(User, User.id == Session.owner_id)
+        .join(mean, mean.c.session_id == Session.id)
+        .join(held, held.c.session_id == Session.id)
+        .where(Session.state == SessionState.RUNNING, percent < below, visible)
+        .order_by(held.c.cpu.desc(), Session.id)
+        .limit(limit)
+    )
+    return rows.all()
 
 
 class UsageStream:

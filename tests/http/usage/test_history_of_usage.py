@@ -55,6 +55,32 @@ async def test_a_minute_has_what_was_allocated_used_and_waited_for(living: Api):
     assert own["measures"]["cpu.used"] == {"mean": [120.0], "peak": [120.0]}
 
 
+async def test_idle_sessions_are_found_among_all_that_one_may_see(living: Api):
+    user, foreigner, admin = [await living.as_(name) for name in ("user", "foreigner", "superadmin")]
+    now = SystemClock().now()
+    cases = (
+        ("small", user, 100, 1, 12),
+        ("busy", user, 100, 50, 12),
+        ("fresh", user, 100, 0, 11),
+        ("large", foreigner, 400, 8, 12),
+    )
+    for name, who, cpu, used, samples in cases:
+        session = await who.start(name=name, slots={**SMALL, "cpu": cpu})
+        await living.until(who, session["id"], "RUNNING")
+        await sql(
+            living.database,
+            "INSERT INTO usage_samples (container_id, at, cpu_millis, mem_bytes) "
+            f"SELECT c.id, timestamptz '{now}' - i * interval '5 seconds' + interval '1 ms', {used}, 0 "
+            f"FROM containers c, generate_series(1, {samples}) i WHERE c.session_id = '{session['id']}'",
+        )
+    seen = (await admin.get("/usage/idle")).json()
+    assert [(one["name"], one["cpu_percent"]) for one in seen["items"]] == [("large", 2), ("small", 1)]
+    first = (await admin.get("/usage/idle", params={"limit": 1})).json()
+    assert ([one["name"] for one in first["items"]], first["total"]) == (["large"], 2)
+    assert [one["name"] for one in (await user.get("/usage/idle")).json()["items"]] == ["small"]
+    assert (await user.get("/usage/idle", params={"below": 1})).json() == {"items": [], "total": 0}
+
+
 async def test_one_reads_the_usage_of_oneself_and_of_what_one_administers(living: Api):
     user, head, lead = await living.as_("user"), await domain_admin(living), await project_admin(living)
     admin = await living.as_("superadmin")

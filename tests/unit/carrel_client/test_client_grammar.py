@@ -151,8 +151,8 @@ ENDING = {
 }
 """Verbs of what removes, ends or gives something up."""
 KEEPING = {
-    "access",
     "accept",
+    "access",
     "activate",
     "add",
     "api",
@@ -178,6 +178,7 @@ KEEPING = {
     "generate",
     "held",
     "history",
+    "idle",
     "import",
     "invitations",
     "keep",

@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 
 export interface Readings {
   cpu_millis: number[];
@@ -63,17 +63,4 @@ export function useReadings(id: string): Readings {
     (listener) => usageFeed.subscribe(id, listener),
     () => usageFeed.of(id),
   );
-}
-
-/** The latest readings of several sessions, in their order. */
-export function useReadingsOf(ids: readonly string[]): Readings[] {
-  const [, measured] = useReducer((count: number) => count + 1, 0);
-  const key = ids.join(",");
-  useEffect(() => {
-    const stops = key === "" ? [] : key.split(",").map((id) => usageFeed.subscribe(id, measured));
-    return () => {
-      for (const stop of stops) stop();
-    };
-  }, [key]);
-  return ids.map((id) => usageFeed.of(id));
 }

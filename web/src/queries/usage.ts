@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { usageHistory, usageRecent } from "@/api/generated/sdk.gen";
+import { usageHistory, usageIdle, usageRecent } from "@/api/generated/sdk.gen";
 import type { UsageHistoryData } from "@/api/generated/types.gen";
 import { usageFeed } from "@/cache/usage";
 
@@ -16,6 +16,14 @@ export function usageRecentQuery(ids: string[]) {
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** Sessions that hardly use their CPU, the largest first. Asked again each minute. */
+export const usageIdleQuery = (below: number, limit: number) =>
+  queryOptions({
+    queryKey: ["usage", "idle", below, limit] as const,
+    queryFn: async ({ signal }) => (await usageIdle({ query: { below, limit }, signal })).data,
+    refetchInterval: 60_000,
+  });
 
 /** Allocation and usage of one scope over time. Asked again each minute, when there is a new point. */
 export function usageHistoryQuery(

@@ -803,6 +803,23 @@ class IdleRuleView(TypedDict):
     why: str
 
 
+class IdleSession(TypedDict):
+    """cpu_percent: mean CPU usage of the last five minutes, of its allocation."""
+
+    cpu_percent: float
+    id: str
+    name: str
+    owner: OwnerRef
+    slots: dict[str, int]
+
+
+class IdleSessionList(TypedDict):
+    """The largest CPU allocation first. total: their number without the limit."""
+
+    items: list[IdleSession]
+    total: int
+
+
 class IdleUse(TypedDict):
     """A session is idle if it used less than each of these percentages of its slots in every minute of the window.
     below: for cpu, mem, accelerator (the busiest one), accelerator_mem; slots that a session does not hold are

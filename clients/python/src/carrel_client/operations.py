@@ -1710,6 +1710,14 @@ class Usage(Group):
         )
         return answer
 
+    def idle(self, *, below: int | None = None, limit: int | None = None) -> models.IdleSessionList:
+        """Running sessions that you may see with little CPU usage in the last five minutes. Sessions with less than a
+        minute of samples are omitted."""
+        answer: models.IdleSessionList = self._transport.call(
+            "GET", "/api/v1/usage/idle", query={"below": below, "limit": limit}
+        )
+        return answer
+
     def recent(self, *, sessions: str) -> models.RecentUsage:
         """The last five minutes of several sessions; those that you may not see are omitted."""
         answer: models.RecentUsage = self._transport.call(

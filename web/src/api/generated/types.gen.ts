@@ -2063,6 +2063,49 @@ export type IdleRuleView = {
 };
 
 /**
+ * IdleSession
+ *
+ * cpu_percent: mean CPU usage of the last five minutes, of its allocation.
+ */
+export type IdleSession = {
+    /**
+     * Cpu Percent
+     */
+    cpu_percent: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    owner: OwnerRef;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
+};
+
+/**
+ * IdleSessionList
+ *
+ * The largest CPU allocation first. total: their number without the limit.
+ */
+export type IdleSessionList = {
+    /**
+     * Items
+     */
+    items: Array<IdleSession>;
+    /**
+     * Total
+     */
+    total: number;
+};
+
+/**
  * IdleUse
  *
  * A session is idle if it used less than each of these percentages of its slots in every minute of the window.
@@ -12986,6 +13029,44 @@ export type UsageHistoryResponses = {
 };
 
 export type UsageHistoryResponse = UsageHistoryResponses[keyof UsageHistoryResponses];
+
+export type UsageIdleData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Below
+         */
+        below?: number;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/usage/idle';
+};
+
+export type UsageIdleErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type UsageIdleError = UsageIdleErrors[keyof UsageIdleErrors];
+
+export type UsageIdleResponses = {
+    /**
+     * Successful Response
+     */
+    200: IdleSessionList;
+};
+
+export type UsageIdleResponse = UsageIdleResponses[keyof UsageIdleResponses];
 
 export type UsersListData = {
     body?: never;

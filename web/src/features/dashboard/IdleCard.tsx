@@ -1,37 +1,24 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { Group, Skeleton, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useReadingsOf } from "@/cache/usage";
-import { sessionsListQuery } from "@/queries/sessions";
-import { usageRecentQuery } from "@/queries/usage";
+import { usageIdleQuery } from "@/queries/usage";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { SLOTS_JOINT, slotsWords } from "@/ui/slots";
 import { Card } from "./Card";
 import styles from "./Dashboard.module.css";
-import { IDLE_PERCENT, idleAmong } from "./idle";
 
+const IDLE_PERCENT = 5;
 const SHOWN = 5;
 
 /** Running sessions that hardly use what they hold. */
 export function IdleCard() {
   const { t } = useLingui();
-  const list = useInfiniteQuery(sessionsListQuery({ state: "live", q: "", owner: "all" }));
-  const running = (list.data?.pages ?? [])
-    .flatMap((page) => page.items)
-    .filter(({ state }) => state === "RUNNING");
-  const ids = running.map(({ id }) => id);
-  useQuery(usageRecentQuery(ids));
-  const idle = idleAmong(running, useReadingsOf(ids));
+  const list = useQuery(usageIdleQuery(IDLE_PERCENT, SHOWN));
+  const idle = list.data?.items ?? [];
+  const more = (list.data?.total ?? 0) - idle.length;
   return (
-    <Card
-      title={t`Idle sessions`}
-      about={
-        list.hasNextPage
-          ? t`Below ${IDLE_PERCENT} % of their CPU in the last 5 minutes, among the ${running.length} newest.`
-          : t`Below ${IDLE_PERCENT} % of their CPU in the last 5 minutes.`
-      }
-    >
+    <Card title={t`Idle sessions`} about={t`Below ${IDLE_PERCENT} % of their CPU in the last 5 minutes.`}>
       {list.isPending && <Skeleton height={80} aria-busy />}
       {list.isError && <ProblemAlert problem={list.error} onRetry={() => void list.refetch()} />}
       {list.data && idle.length === 0 && (
@@ -39,22 +26,22 @@ export function IdleCard() {
           <Trans>No idle sessions.</Trans>
         </Text>
       )}
-      {idle.slice(0, SHOWN).map(({ session, percent }) => (
+      {idle.map((session) => (
         <div key={session.id}>
           <Group justify="space-between" gap="xs" wrap="nowrap">
             <Link to="/sessions" search={{ owner: "all", session: session.id }} className={styles.link}>
               {session.name}
             </Link>
-            <Text size="sm">{percent} %</Text>
+            <Text size="sm">{Math.round(session.cpu_percent)} %</Text>
           </Group>
           <Text size="xs" c="dimmed">
             {[session.owner.email, ...slotsWords(session.slots)].join(SLOTS_JOINT)}
           </Text>
         </div>
       ))}
-      {idle.length > SHOWN && (
+      {more > 0 && (
         <Text size="xs" c="dimmed">
-          <Trans>and {idle.length - SHOWN} more</Trans>
+          <Trans>and {more} more</Trans>
         </Text>
       )}
     </Card>

@@ -102,6 +102,7 @@ COMMANDS = {
         Command("events", "catalogue:events", "Show or follow events"),
         Command("resources", "catalogue:resources", "Show total and free capacity"),
         Command("held", "ledger:held", "Show allocations summed by node, holder or group"),
+        Command("usage idle", "usage:idle", "List sessions that hardly use their CPU"),
         Command("usage history", "usage:history", "Show allocation and usage over time"),
         Command("keypair ls", "credentials:keypairs", "List keypairs"),
         Command("keypair create", "credentials:create_keypair", "Create a keypair"),

@@ -8,13 +8,49 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_table, say
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.session_views import sparkline
-from carrel_client.slots import format_amount
+from carrel_client.slots import format_amount, slots_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client import models
 
 _SCOPES = ("site", "domain", "project", "group", "node", "user")
+
+
+def idle_arguments(parser: Arguments) -> None:
+    parser.add_argument(
+        "--below", metavar="PERCENT", type=int, default=5, help="percentage of the allocated CPU (default 5)"
+    )
+    parser.add_argument("--limit", type=int, default=50, help="maximum number, 1 to 200 (default 50)")
+    parser.explain(
+        "List running sessions whose mean CPU usage of the last five minutes is below a percentage of their "
+        "allocation, the largest allocation first."
+    )
+    parser.example("carrel usage idle", "carrel usage idle --below 10 -o json | jq -r '.items[].id'")
+
+
+def idle(args: argparse.Namespace, context: Context) -> int:
+    """List sessions that hardly use their CPU."""
+    response = context.client.usage.idle(below=args.below, limit=args.limit)
+
+    def show() -> None:
+        columns = [Column(title) for title in ("ID", "NAME", "OWNER", "CPU", "ALLOCATED")]
+        rows = [
+            [
+                one["id"],
+                one["name"],
+                one["owner"]["email"],
+                f"{one['cpu_percent']:.1f} %",
+                slots_text(one["slots"]),
+            ]
+            for one in response["items"]
+        ]
+        print_table(columns, rows)
+        if response["total"] > len(rows):
+            say(f"These are {len(rows)} of {response['total']}; use --limit for more.")
+
+    context.answer(response, show)
+    return 0
 
 
 def history_arguments(parser: Arguments) -> None:
