@@ -14,14 +14,19 @@ async def admin(api: Api, tmp_path: Path) -> CommandLine:
     return await command_line(api, "superadmin", tmp_path)
 
 
-async def test_a_policy_is_made_edited_copied_given_and_removed(
-    api: Api, admin: CommandLine, tmp_path_factory: pytest.TempPathFactory
-):
-    await admin.ok("storage-host", "create", "posix", "fast", "--root", str(tmp_path_factory.mktemp("fast")))
+@pytest.fixture
+async def students(admin: CommandLine) -> None:
+    """A policy of that name."""
     await admin.types(
         "policy create students --kind keypair --slot cpu=8 --slot mem=32g --slot cuda.shares=0.5"
         " --sessions 2 --lifetime 12h"
     )
+
+
+async def test_a_policy_is_made_and_edited(
+    admin: CommandLine, students: None, tmp_path_factory: pytest.TempPathFactory
+):
+    await admin.ok("storage-host", "create", "posix", "fast", "--root", str(tmp_path_factory.mktemp("fast")))
     shown = await admin.as_json("policy", "show", "students")
     assert shown["limits"] == {
         "slots": {"cpu": 8000, "mem": 32 << 30, "cuda.shares": 500},
@@ -47,6 +52,9 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
         await admin.ok("policy", "edit", "students", "--storage-host", given)
         shown = await admin.as_json("policy", "show", "students")
         assert shown["limits"]["storage_hosts"] == kept
+
+
+async def test_low_utilization_of_a_policy_is_edited(admin: CommandLine, students: None):
     use = "cpu=5,accelerator_mem=10,window=90m,grace=10m"
     await admin.ok("policy", "edit", "students", "--idle-timeout", "1h", "--idle-use", use)
     assert f"idle for 1 h, idle use {use}" in await admin.ok("policy", "ls", "--search", "students")
@@ -61,6 +69,9 @@ async def test_a_policy_is_made_edited_copied_given_and_removed(
     refused = await admin.run("policy", "edit", "students", "--idle-use", "cpu=5,window=1m")
     assert "limits.idle_use" in refused.stderr or "window of 120" in refused.stderr
     await admin.ok("policy", "edit", "students", "--idle-use", "unlimited")
+
+
+async def test_a_policy_is_copied_assigned_and_removed(api: Api, admin: CommandLine, students: None):
     await admin.ok("policy", "copy", "students", "thesis")
     key = await (await command_line(api, "user", Path("/"))).as_json("keypair", "ls")
     given = await admin.ok(

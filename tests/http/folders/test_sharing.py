@@ -32,18 +32,6 @@ async def test_a_folder_is_offered_taken_changed_and_taken_back(api: Api):
     changed = await user.patch("/vfolders/data/shares/COLLEAGUE@example.org", {"permission": "rw"})
     assert changed.json()["share"]["permission"] == "rw"
     assert (await colleague.get("/vfolders/data")).json()["my_permission"] == "rw"
-    # What others may do with the files is no right over the folder.
-    for method, path, body in (
-        ("PATCH", "/vfolders/data", {"name": "x"}),
-        ("POST", "/vfolders/data/trash", None),
-        ("POST", "/vfolders/data/shares", {"users": ["stranger@example.org"]}),
-        ("GET", "/vfolders/data/shares", None),
-        ("GET", "/vfolders/data/access", None),
-    ):
-        assert status_and_code(await colleague.ask(method, path, json=body)) == (403, "policy.forbidden"), (
-            method,
-            path,
-        )
     gone = await user.delete(f"/vfolders/data/shares/{share}")
     assert gone.json() == {"share": None, "still_mounted": []}
     assert (await colleague.get("/vfolders/data")).status_code == 404
@@ -55,6 +43,23 @@ async def test_a_folder_is_offered_taken_changed_and_taken_back(api: Api):
         ("vfolder.share", {"permission": "ro"}, {"permission": "rw"}),
         ("vfolder.share", {"permission": "rw", "state": "accepted"}, None),
     ]
+
+
+async def test_what_others_may_do_with_the_files_is_no_right_over_the_folder(api: Api):
+    user, colleague = await api.as_("user"), await api.as_("colleague")
+    await folder(user)
+    share = await invited(api, user, "data", "colleague")
+    await colleague.post(f"/invitations/{share}/accept")
+    await user.patch("/vfolders/data/shares/colleague@example.org", {"permission": "rw"})
+    for method, path, body in (
+        ("PATCH", "/vfolders/data", {"name": "x"}),
+        ("POST", "/vfolders/data/trash", None),
+        ("POST", "/vfolders/data/shares", {"users": ["stranger@example.org"]}),
+        ("GET", "/vfolders/data/shares", None),
+        ("GET", "/vfolders/data/access", None),
+    ):
+        refused = await colleague.ask(method, path, json=body)
+        assert status_and_code(refused) == (403, "policy.forbidden"), (method, path)
 
 
 async def test_offers_are_declined_and_folders_left(api: Api):

@@ -55,6 +55,13 @@ async def test_a_folder_lives_and_goes(living: Api):
         "vfolder.remove",
         "vfolder.remove",
     ]
+
+
+async def test_a_changed_folder_is_written_down_as_it_was_and_as_it_is(living: Api):
+    user = await living.as_("user")
+    await folder(user, "data", usage_mode="data")
+    changed = await user.patch("/vfolders/data", {"name": "set", "permission": "ro", "usage_mode": "model"})
+    assert changed.status_code == 200, changed.text
     assert (await trail(living))[1][2] == {
         "before": {"name": "data", "permission": "rw", "usage_mode": "data"},
         "after": {"name": "set", "permission": "ro", "usage_mode": "model"},
@@ -132,6 +139,11 @@ async def test_who_may_make_and_see_folders_of_projects(living: Api):
     mine = await folder(user, "mine")
     assert (await head.get(f"/vfolders/{ours['id']}")).json()["my_permission"] is None
     assert (await head.get(f"/vfolders/{mine['id']}")).json()["my_permission"] is None
+
+
+async def test_members_of_a_project_do_not_administer_its_folders(living: Api):
+    user, lead = await living.as_("user"), await project_admin(living)
+    await folder(lead, "ours", project=living.people.project, permission="ro")
     for method, path, body in (
         ("PATCH", "/vfolders/ours", {"name": "x"}),
         ("POST", "/vfolders/ours/trash", None),

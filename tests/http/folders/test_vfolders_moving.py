@@ -110,13 +110,9 @@ async def test_a_folder_moves_to_another_host_with_all_that_is_in_it(living: Api
     assert (await user.post("/vfolders/data/trash")).status_code == 200
 
 
-async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: Api):
+async def test_whom_a_folder_cannot_be_handed_over_to_is_refused(living: Api):
     user, colleague = await living.as_("user"), await living.as_("colleague")
-    made = await folder(user)
-    old = await files_of(living, made["id"])
-    fill(old)
-    before = content(old)
-    await shared(living, user, "data", "colleague")
+    await folder(user)
     for whom in ("foreigner@example.org", "nobody@example.org"):
         refused = await user.post("/vfolders/data/hand-over", {"user": whom})
         assert status_and_code(refused) == (404, "vfolder.no_such_person")
@@ -135,14 +131,22 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
     await folder(user, ".dot")
     dotted = await user.post("/vfolders/.dot/hand-over", {"user": "colleague@example.org"})
     assert status_and_code(dotted) == (422, "vfolder.automatic")
-    clash = await folder(colleague)
+    await folder(colleague)
     assert status_and_code(
         await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
     ) == (
         409,
         "vfolder.name_taken",
     )
-    await colleague.patch(f"/vfolders/{clash['id']}", {"name": "other"})
+
+
+async def test_a_folder_is_handed_over_with_all_that_is_in_it(living: Api):
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    made = await folder(user)
+    old = await files_of(living, made["id"])
+    fill(old)
+    before = content(old)
+    await shared(living, user, "data", "colleague")
     given = await user.post("/vfolders/data/hand-over", {"user": "colleague@example.org"})
     assert given.status_code == 200, given.text
     got = await in_state(colleague, made["id"], "READY")
@@ -151,8 +155,12 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
     new = await files_of(living, made["id"])
     assert (content(new), old.exists()) == (before, False)
     assert f"user-{living.people.colleague.user_id}" in str(new)
-    # To a project, by whom may make folders of it.
-    lead = await project_admin(living)
+    entry = (await user.get("/audit?action=vfolder.hand_over&outcome=done")).json()["items"][0]
+    assert entry["details"]["to"] == "colleague@example.org"
+
+
+async def test_a_folder_is_handed_over_to_a_project_by_whom_may_make_folders_of_it(living: Api):
+    user, lead = await living.as_("user"), await project_admin(living)
     own = await folder(lead, "ours")
     answer = await lead.post("/vfolders/ours/hand-over", {"project": living.people.project})
     assert answer.status_code == 200, answer.text
@@ -162,8 +170,6 @@ async def test_a_folder_is_handed_over_within_the_limits_of_who_gets_it(living: 
         None,
         "rw",
     )
-    entry = (await user.get("/audit?action=vfolder.hand_over&outcome=done")).json()["items"][0]
-    assert entry["details"]["to"] == "colleague@example.org"
 
 
 async def test_a_repeated_request_shows_nothing_that_is_not_ones_own_any_more(api: Api):
@@ -205,10 +211,9 @@ async def test_limits_hold_for_what_is_handed_over(living: Api):
     assert (await user.get("/vfolders/data")).json()["owner"]["email"] == "user@example.org"
 
 
-async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api):
+async def test_copies_that_somebody_else_cannot_have_are_refused(living: Api):
     user, colleague = await living.as_("user"), await living.as_("colleague")
     made = await folder(user)
-    fill(await files_of(living, made["id"]))
     await folder(colleague, "taken")
     theirs = {"owner": "colleague@example.org"}
     for body, refusal in (
@@ -218,12 +223,19 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
         ({"name": "taken", **theirs}, (409, "vfolder.name_taken")),
     ):
         assert status_and_code(await user.post("/vfolders/data/clone", body)) == refusal, body
-    assert status_and_code(
-        await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})
-    ) == (
-        404,
-        "vfolder.not_found",
-    )
+    hidden = await colleague.post(f"/vfolders/{made['id']}/clone", {"name": "x", "owner": "user@example.org"})
+    assert status_and_code(hidden) == (404, "vfolder.not_found")
+    await limit(living.database, "user", folders=1)
+    refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
+    assert status_and_code(refused) == (409, "quota.folders")
+    assert "colleague@example.org has 1 of 1" in refused.json()["detail"]
+
+
+async def test_a_copy_is_made_for_somebody_else(living: Api):
+    user, colleague = await living.as_("user"), await living.as_("colleague")
+    made = await folder(user)
+    fill(await files_of(living, made["id"]))
+    theirs = {"owner": "colleague@example.org"}
     given = await user.post("/vfolders/data/clone", {"name": "copy", **theirs})
     assert given.status_code == 201, given.text
     copy = given.json()
@@ -250,10 +262,6 @@ async def test_a_copy_is_made_for_somebody_else_within_their_limits(living: Api)
         id=living.people.colleague.user_id,
     )
     assert notifications == 1
-    await limit(living.database, "user", folders=2)
-    refused = await user.post("/vfolders/data/clone", {"name": "more", **theirs})
-    assert status_and_code(refused) == (409, "quota.folders")
-    assert "colleague@example.org has 2 of 2" in refused.json()["detail"]
 
 
 async def test_a_copy_for_somebody_else_that_fails_leaves_them_nothing(

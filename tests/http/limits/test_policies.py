@@ -221,7 +221,7 @@ async def test_views_name_the_policies_and_new_keypairs_get_their_users(api: Api
     assert next(one["limits"] for one in mine if one["scope"] == "user") == USER
 
 
-async def test_who_may_see_change_and_give_policies(api: Api):
+async def test_who_may_see_and_change_policies(api: Api):
     admin, head, lead, user = [
         await api.as_("superadmin"),
         await domain_admin(api),
@@ -251,6 +251,12 @@ async def test_who_may_see_change_and_give_policies(api: Api):
             == (403, "policy.forbidden")
         )
         assert (await who.get("/policies/mine")).status_code == 200
+
+
+async def test_who_may_give_policies(api: Api):
+    admin, head, user = await api.as_("superadmin"), await domain_admin(api), await api.as_("user")
+    policy = await made(admin, "user", "lab")
+    place = f"/policies/{policy['id']}"
     give = f"{place}/holders"
     assert (await head.ask("PUT", give, json={"users": ["user@example.org"]})).status_code == 200
     assert (await head.get(place)).json()["used_by"]["users"] == 1
@@ -295,6 +301,16 @@ async def test_purged_users_keep_no_policy_in_use(api: Api):
     assert status_and_code(late) == (409, "user.purged")
 
 
+async def over(admin: Caller, path: str, body: object) -> list[tuple[object, ...]]:
+    """Who would be over these limits."""
+    answer = await admin.post(f"{path}/over", body)
+    assert answer.status_code == 200, answer.text
+    return [
+        (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"])
+        for one in answer.json()["items"]
+    ]
+
+
 async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
     admin, user = await living.as_("superadmin"), await living.as_("user")
     running = [await user.start() for _ in range(2)]
@@ -302,40 +318,31 @@ async def test_who_would_be_over_is_said_and_nothing_changes(living: Api):
         await living.until(user, session["id"], "RUNNING")
     key = (await user.get("/keypairs")).json()["items"][0]["access_key"]
     cpu, mem = 2 * SMALL["cpu"], 2 * SMALL["mem"]
-
-    async def over(path: str, body: object) -> list[tuple[object, ...]]:
-        answer = await admin.post(f"{path}/over", body)
-        assert answer.status_code == 200, answer.text
-        return [
-            (one["scope"], one["id"], one["slot"], one["ceiling"], one["used"], one["waiting"])
-            for one in answer.json()["items"]
-        ]
-
     me, project = living.people.user.user_id, living.people.project
     tight = {"slots": {"cpu": cpu - 1, "*": "unlimited"}, "sessions": 1}
-    assert await over("/policies/default-user", {"limits": tight}) == [
+    assert await over(admin, "/policies/default-user", {"limits": tight}) == [
         ("user", me, "cpu", cpu - 1, cpu, False),
         ("user", me, "sessions", 1, 2, False),
     ]
-    assert await over("/policies/default-keypair", {"limits": tight}) == [
+    assert await over(admin, "/policies/default-keypair", {"limits": tight}) == [
         ("keypair", key, "cpu", cpu - 1, cpu, False),
         ("keypair", key, "sessions", 1, 2, False),
     ]
     # What is not named cannot be used at all.
-    assert await over("/policies/default-user", {"limits": {"slots": {"cpu": cpu}}}) == [
+    assert await over(admin, "/policies/default-user", {"limits": {"slots": {"cpu": cpu}}}) == [
         ("user", me, "mem", 0, mem, False)
     ]
     enough = {"slots": {"cpu": cpu, "mem": mem}, "sessions": 2}
     for kind in ("user", "keypair"):
-        assert await over(f"/policies/default-{kind}", {"limits": enough}) == []
-    assert await over("/policies/default-project", {"limits": {"folders": 0}}) == []
-    assert await over("/domains/default", {"ceilings": {"cpu": 1, "mem": mem}}) == [
+        assert await over(admin, f"/policies/default-{kind}", {"limits": enough}) == []
+    assert await over(admin, "/policies/default-project", {"limits": {"folders": 0}}) == []
+    assert await over(admin, "/domains/default", {"ceilings": {"cpu": 1, "mem": mem}}) == [
         ("domain", living.people.domain, "cpu", 1, cpu, False)
     ]
-    assert await over(f"/projects/{project}", {"ceilings": {"sessions": 1}}) == [
+    assert await over(admin, f"/projects/{project}", {"ceilings": {"sessions": 1}}) == [
         ("project", project, "sessions", 1, 2, False)
     ]
-    assert await over("/domains/abroad", {"ceilings": {"cpu": 0}}) == [], "nobody holds anything there"
+    assert await over(admin, "/domains/abroad", {"ceilings": {"cpu": 0}}) == [], "nobody holds anything there"
     assert (await admin.get("/policies/default-user")).json()["limits"]["sessions"] == "unlimited"
     wrong = await admin.post("/policies/default-project/over", {"limits": {"sessions": 1}})
     assert status_and_code(wrong) == (422, "policy.no_such_limit")

@@ -16,7 +16,7 @@ from carrel.nodes.groups import service as groups
 MACHINE = machine("machine")
 
 
-async def test_a_group_is_made_shown_changed_and_removed(api: Api):
+async def test_a_group_is_made_with_defaults(api: Api):
     admin = await api.as_("superadmin")
     made = await admin.post("/groups", {"name": "GPU", "public": False, "scheduler": "drf"})
     assert made.status_code == 201, made.text
@@ -46,6 +46,11 @@ async def test_a_group_is_made_shown_changed_and_removed(api: Api):
         "access": {"domains": [], "projects": [], "users": []},
         "weights": {"domains": [], "projects": [], "users": []},
     }
+
+
+async def test_a_group_is_shown_changed_and_removed(api: Api):
+    admin = await api.as_("superadmin")
+    made = await admin.post("/groups", {"name": "GPU", "public": False, "scheduler": "drf"})
     changes = {
         "placement": "concentrated",
         "slot_priority": ["cuda.shares", "mem"],

@@ -1,6 +1,7 @@
 """What is held, as the ledger sums up: by whom, as far as one may see, and as gauges."""
 
 from datetime import timedelta
+from typing import Any
 
 from databases import scalar, sql
 from installation import Api, Caller
@@ -25,18 +26,22 @@ async def held(who: Caller, by: str, **params: object) -> dict[str, tuple[int, i
     return {one["label"]: (one["slots"]["cpu"], one["sessions"]) for one in answer.json()["items"]}
 
 
-async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
-    admin, user, colleague, foreigner = [
-        await living.as_(name) for name in ("superadmin", "user", "colleague", "foreigner")
-    ]
+async def five_sessions(living: Api) -> list[tuple[Caller, dict[str, Any]]]:
+    """Three of the user, one without a keypair; one of the colleague; one of another domain."""
+    user, colleague, foreigner = [await living.as_(name) for name in ("user", "colleague", "foreigner")]
     browser = await living.browser("user")
-    sessions = [
+    return [
         (user, await running(living, user, cpu=100)),
         (user, await running(living, user, cpu=200)),
         (browser, await running(living, browser, cpu=300)),
         (colleague, await running(living, colleague, cpu=400)),
         (foreigner, await running(living, foreigner, cpu=500)),
     ]
+
+
+async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
+    admin = await living.as_("superadmin")
+    sessions = await five_sessions(living)
     assert await held(admin, "user") == {
         "user@example.org": (600, 3),
         "colleague@example.org": (400, 1),
@@ -56,6 +61,17 @@ async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
         living.database, "SELECT sum(amount) FROM allocations WHERE slot = 'cpu' AND released_at IS NULL"
     )
     assert ledger == 1500
+    for who, session in sessions:
+        await who.delete(f"/sessions/{session['id']}")
+    for who, session in sessions:
+        await living.until(who, session["id"], "TERMINATED")
+    for by in BY:
+        assert await held(admin, by) == {}
+
+
+async def test_sums_are_filtered_sorted_and_paged(living: Api):
+    admin = await living.as_("superadmin")
+    await five_sessions(living)
     assert await held(admin, "user", domain="abroad") == {"foreigner@example.org": (500, 1)}
     assert await held(admin, "domain", project=living.people.project) == {"default": (1000, 4)}
     assert await held(admin, "domain", project="default", domain="abroad") == {"abroad": (500, 1)}
@@ -64,12 +80,6 @@ async def test_sums_are_those_of_the_ledger_and_go_back_to_nothing(living: Api):
     assert first["items"][0]["label"] == "user@example.org"
     rest = {"by": "user", "sort": "-sessions", "cursor": first["next_cursor"]}
     assert len((await admin.get("/held", params=rest)).json()["items"]) == 2
-    for who, session in sessions:
-        await who.delete(f"/sessions/{session['id']}")
-    for who, session in sessions:
-        await living.until(who, session["id"], "TERMINATED")
-    for by in BY:
-        assert await held(admin, by) == {}
 
 
 async def test_one_sees_the_sums_of_the_sessions_that_one_may_see(living: Api):

@@ -51,21 +51,21 @@ async def warn(world: World, session: SessionId) -> None:
     await overwrite(world.database, session, idle_ends_at=SystemClock().now() + timedelta(minutes=5))
 
 
-async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(world: World):
+async def ask(world: World, who: Actor, method: str, path: str, **body: object) -> tuple[int, dict]:  # type: ignore[type-arg]
+    async with world.http(who) as client:
+        answer = await client.request(method, f"/api/v1/{path}", json=body or None)
+        return answer.status, await answer.json()
+
+
+async def test_who_may_keeps_a_session(world: World):
     users, admins = world.people.user, world.people.superadmin
     now = SystemClock().now()
     session = await world.session(started_at=now - timedelta(minutes=58), time_limit_s=7200)
-
-    async def ask(who: Actor, method: str, path: str, **body: object) -> tuple[int, dict]:  # type: ignore[type-arg]
-        async with world.http(who) as client:
-            answer = await client.request(method, f"/api/v1/{path}", json=body or None)
-            return answer.status, await answer.json()
-
     place = f"sessions/{session}"
-    assert (await ask(users, "GET", f"{place}/idle"))[1]["rules"][0]["rule"] == "lifetime"
+    assert (await ask(world, users, "GET", f"{place}/idle"))[1]["rules"][0]["rule"] == "lifetime"
     # 1. Each rule of the policy says what is left.
-    assert (await ask(admins, "PATCH", "policies/default-keypair", limits=LIMITS))[0] == 200
-    _, idle = await ask(users, "GET", f"{place}/idle")
+    assert (await ask(world, admins, "PATCH", "policies/default-keypair", limits=LIMITS))[0] == 200
+    _, idle = await ask(world, users, "GET", f"{place}/idle")
     assert [(one["rule"], one["limit_s"], one["since"] is None) for one in idle["rules"]] == [
         ("traffic", 3600, False),
         ("use", 600, True),
@@ -73,27 +73,34 @@ async def test_who_may_keeps_a_session_and_who_administers_it_lets_it_never_end(
     ]
     # 2. Keeping sets the clocks back and takes the warning away.
     await warn(world, session)
-    assert (await ask(users, "GET", place))[1]["idle_ends_at"] is not None
-    status, idle = await ask(users, "POST", f"{place}/keep")
+    assert (await ask(world, users, "GET", place))[1]["idle_ends_at"] is not None
+    status, idle = await ask(world, users, "POST", f"{place}/keep")
     assert (status, idle["idle_ends_at"]) == (200, None)
     assert datetime.fromisoformat(idle["rules"][0]["ends_at"]) > now + timedelta(minutes=59)
     assert datetime.fromisoformat(idle["rules"][2]["ends_at"]) < now + timedelta(minutes=63)
-    assert (await ask(users, "GET", f"{place}/history"))[1]["items"][-1]["cause"] == "kept"
-    # 3. Only administrators let it never end; others do not even see it.
-    assert (await ask(users, "PUT", f"{place}/exemption", exempt=True))[0] == 403
-    assert (await ask(world.people.stranger, "POST", f"{place}/keep"))[0] == 404
-    status, idle = await ask(admins, "PUT", f"{place}/exemption", exempt=True)
+    assert (await ask(world, users, "GET", f"{place}/history"))[1]["items"][-1]["cause"] == "kept"
+    assert (await ask(world, world.people.stranger, "POST", f"{place}/keep"))[0] == 404
+    # 3. What has ended cannot be kept.
+    await world.terminate(session)
+    assert (await ask(world, users, "POST", f"{place}/keep"))[1]["code"] == "session.not_running"
+
+
+async def test_only_who_administers_a_session_lets_it_never_end(world: World):
+    users, admins = world.people.user, world.people.superadmin
+    session = await world.session(started_at=SystemClock().now() - timedelta(minutes=58), time_limit_s=7200)
+    place = f"sessions/{session}"
+    assert (await ask(world, admins, "PATCH", "policies/default-keypair", limits=LIMITS))[0] == 200
+    assert (await ask(world, users, "POST", f"{place}/keep"))[0] == 200
+    assert (await ask(world, users, "PUT", f"{place}/exemption", exempt=True))[0] == 403
+    status, idle = await ask(world, admins, "PUT", f"{place}/exemption", exempt=True)
     assert (status, idle["exempt"], idle["rules"][0]["since"]) == (200, True, None)
-    await ask(admins, "PUT", f"{place}/exemption", exempt=True)
+    await ask(world, admins, "PUT", f"{place}/exemption", exempt=True)
     async with world.database.transaction() as tx:
         rows = await tx.execute(
             text("SELECT action FROM audit WHERE object_id = :id AND outcome = 'done' ORDER BY id"),
             {"id": session},
         )
         assert [row.action for row in rows] == ["session.keep", "session.exempt"]
-    # 4. What has ended cannot be kept.
-    await world.terminate(session)
-    assert (await ask(users, "POST", f"{place}/keep"))[1]["code"] == "session.not_running"
 
 
 async def test_a_command_counts_as_use(written_at_once: None, world: World):
