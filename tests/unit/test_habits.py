@@ -57,7 +57,6 @@ SLEEPING = {
     "crash/test_disk_full.py": "attempts of a supervisor that has no room to write them down",
     "e2e/test_data.py": "looks again, while the browser goes on",
     "http/apps/test_apps.py": "an app that is slow to start",
-    "http/folders/test_vfolders_moving.py": "a copy that is slow",
     "unit/storage/test_storage_threads.py": "work that is slow",
 }
 

@@ -2,7 +2,8 @@
 
 import errno
 import os
-import time
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -286,16 +287,19 @@ async def test_a_copy_for_somebody_else_that_fails_leaves_them_nothing(
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies that never end by themselves."""
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Copies that end only when they are cancelled, or with the test."""
+    over = threading.Event()
 
     def crawl(source: int, target_parent: int, name: str, tick: Tick) -> Advance:
         os.mkdir(name, dir_fd=target_parent)
-        while True:
+        while not over.wait(0.01):
             tick(Advance(1, 1, 10, 10))
-            time.sleep(0.01)
+        return Advance(1, 1, 10, 10)
 
     monkeypatch.setattr(whole_folders, "copy_tree", crawl)
+    yield
+    over.set()
 
 
 async def test_what_is_being_copied_stays_and_a_cancelled_copy_goes(living: Api, slow: None):

@@ -99,31 +99,33 @@ async def test_app_cannot_set_cookies_for_others(gate: Gate) -> None:
     assert answer.headers["Referrer-Policy"] == "same-origin"
 
 
+PACKED = gzip.compress(b"hello" * 1000)
+
+
+async def various(request: web.Request) -> web.StreamResponse:
+    match request.path:
+        case "/gzip":
+            return web.Response(body=PACKED, headers={"Content-Encoding": "gzip", "ETag": '"1"'})
+        case "/range":
+            assert request.headers["Range"] == "bytes=2-3"
+            return web.Response(status=206, body=b"cd", headers={"Content-Range": "bytes 2-3/6"})
+        case "/not-modified":
+            return web.Response(status=304, headers={"ETag": '"1"'})
+        case "/nothing":
+            return web.Response(status=204)
+        case "/elsewhere":
+            return web.Response(status=307, headers={"Location": "/here"})
+        case "/teapot":
+            return web.Response(status=418, reason="Short and stout", text="tea")
+    chunked = web.StreamResponse()
+    await chunked.prepare(request)
+    for piece in (b"one", b"two"):
+        await chunked.write(piece)
+    return chunked
+
+
 async def test_answers_pass_as_they_are(gate: Gate) -> None:
-    packed = gzip.compress(b"hello" * 1000)
-
-    async def handle(request: web.Request) -> web.StreamResponse:
-        match request.path:
-            case "/gzip":
-                return web.Response(body=packed, headers={"Content-Encoding": "gzip", "ETag": '"1"'})
-            case "/range":
-                assert request.headers["Range"] == "bytes=2-3"
-                return web.Response(status=206, body=b"cd", headers={"Content-Range": "bytes 2-3/6"})
-            case "/not-modified":
-                return web.Response(status=304, headers={"ETag": '"1"'})
-            case "/nothing":
-                return web.Response(status=204)
-            case "/elsewhere":
-                return web.Response(status=307, headers={"Location": "/here"})
-            case "/teapot":
-                return web.Response(status=418, reason="Short and stout", text="tea")
-        chunked = web.StreamResponse()
-        await chunked.prepare(request)
-        for piece in (b"one", b"two"):
-            await chunked.write(piece)
-        return chunked
-
-    session = await gate.session(await gate.app(handle))
+    session = await gate.session(await gate.app(various))
     cookie = await gate.cookie(session)
 
     async def get(path: str, method: str = "GET", **headers: str) -> tuple[int, bytes]:
@@ -132,9 +134,9 @@ async def test_answers_pass_as_they_are(gate: Gate) -> None:
         return answer.status, answer.body
 
     seen: dict[tuple[str, str], object] = {}
-    assert await get("/gzip") == (200, packed)
+    assert await get("/gzip") == (200, PACKED)
     assert await get("/gzip", "HEAD") == (200, b"")
-    assert seen["/gzip", "HEAD"]["Content-Length"] == str(len(packed))  # type: ignore[index]
+    assert seen["/gzip", "HEAD"]["Content-Length"] == str(len(PACKED))  # type: ignore[index]
     assert await get("/range", Range="bytes=2-3") == (206, b"cd")
     assert await get("/not-modified") == (304, b"")
     assert await get("/nothing") == (204, b"")

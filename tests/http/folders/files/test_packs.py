@@ -25,11 +25,9 @@ async def unpack(data: Folder, body: bytes, **query: str) -> httpx2.Response:
     return await data.ask("POST", "/files/unpack", params=query, content=body)
 
 
-async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, data: Folder):
-    (data.files / "to").mkdir()
-    (data.files / "to" / "taken").write_bytes(b"old")
-    os.chown(data.files / "to", 1000, 1000)
-    body = tar(
+def odd_archive() -> bytes:
+    """Files and directories, and what cannot become either."""
+    return tar(
         odd("./", tarfile.DIRTYPE),
         odd("empty/", tarfile.DIRTYPE),
         ("./a/run.sh", b"#!"),
@@ -44,7 +42,13 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
         ("last", b""),
         ("last", b"once more"),
     )
-    answer = await unpack(data, body, path="to")
+
+
+async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, data: Folder):
+    (data.files / "to").mkdir()
+    (data.files / "to" / "taken").write_bytes(b"old")
+    os.chown(data.files / "to", 1000, 1000)
+    answer = await unpack(data, odd_archive(), path="to")
     assert answer.status_code == 200, answer.text
     assert sorted(answer.json()["paths"]) == ["to/a/run.sh", "to/a/ü", "to/last"]
     assert {each["path"]: each["code"] for each in answer.json()["refused"]} == {
@@ -70,6 +74,11 @@ async def test_a_tar_file_becomes_files_and_what_cannot_be_is_named(api: Api, da
     unpacked = (data.files / "to/a/ü").stat()
     assert (unpacked.st_uid, unpacked.st_mtime_ns) == (1000, 1_700_000_000_250_000_000)
     assert os.listdir(data.stage) == [".lock"]
+
+
+async def test_a_name_that_is_taken_is_replaced_or_changed_as_asked(data: Folder):
+    for name in ("taken", "last"):
+        await data.write(f"to/{name}", b"old")
     again = await unpack(data, tar(("taken", b"new"), ("last", b"more")), path="to", clash="replace")
     assert (again.json()["paths"], (data.files / "to/taken").read_bytes()) == (
         ["to/taken", "to/last"],
