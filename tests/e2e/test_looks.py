@@ -188,3 +188,16 @@ def test_disabled_icons_are_fainter_than_enabled_ones(
         for button in (disabled, row.get_by_role("button", name=re.compile("^Edit")))
     )
     assert faint < clear - 20
+
+
+def test_actions_of_a_row_are_in_view_where_the_columns_are_not(
+    open_desk: Opener, running_session: str
+) -> None:
+    desk = open_desk(viewport={"width": 1100, "height": 800})
+    desk.go("/sessions")
+    tool = desk.row(running_session).get_by_role("button", name="Terminate")
+    expect(tool).to_be_in_viewport(ratio=1)
+    assert tool.evaluate(
+        "(one) => { const box = one.getBoundingClientRect();"
+        " return one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) }"
+    )

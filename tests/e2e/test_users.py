@@ -49,7 +49,7 @@ def test_taken_email_is_marked_at_its_field(desk: Desk, roles: Roles) -> None:
 def test_sheet_is_checked_before_anybody_is_made(desk: Desk, roles: Roles) -> None:
     page, one, two = desk.page, f"{fresh('sheet')}@example.org", f"{fresh('sheet')}@example.org"
     desk.go("/users?make=many")
-    drawer = page.get_by_role("dialog", name="Create several users")
+    drawer = page.get_by_role("dialog", name="Bulk create users")
     sheet = drawer.get_by_label("CSV with a header row")
     sheet.fill(f"Email,Name,Role\n{one},One,\n{roles.user},Two,\nsheet@example.org,Three,king\n")
     table = drawer.get_by_role("table")
@@ -76,7 +76,7 @@ def test_unsaved_input_of_forms_for_many_is_asked_about(desk: Desk, roles: Roles
     page = desk.page
     asked = page.get_by_role("dialog", name="Discard unsaved changes?")
     desk.go("/users?make=many")
-    drawer = page.get_by_role("dialog", name="Create several users")
+    drawer = page.get_by_role("dialog", name="Bulk create users")
     sheet = drawer.get_by_label("CSV with a header row")
     sheet.fill("email\n")
     page.keyboard.press("Escape")
@@ -103,7 +103,7 @@ def test_unsaved_input_of_forms_for_many_is_asked_about(desk: Desk, roles: Roles
 
 def test_pattern_shows_first_and_last(desk: Desk) -> None:
     desk.go("/users?make=many")
-    drawer = desk.page.get_by_role("dialog", name="Create several users")
+    drawer = desk.page.get_by_role("dialog", name="Bulk create users")
     drawer.get_by_text("From a pattern").click()
     drawer.get_by_label("Prefix").fill("pat")
     drawer.get_by_label("E-mail domain").fill("example.org")

@@ -13,6 +13,7 @@ describe("the page's texts", () => {
 
   test.each([
     "Available to you",
+    "Bulk create",
     "Two-factor authentication",
     "Password history",
     "Starvation limit",
@@ -23,7 +24,7 @@ describe("the page's texts", () => {
     "Limits",
   ])("%s is one of the terms", (term) => expect(texts).toContain(term));
 
-  test.each(["Free resources", "Available to me", "Second factor", "Backfill patience"])(
+  test.each(["Free resources", "Available to me", "Second factor", "Backfill patience", "Create several"])(
     "%s is not, as it has another name",
     (term) => expect(texts).not.toContain(term),
   );

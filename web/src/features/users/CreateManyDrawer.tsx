@@ -29,7 +29,7 @@ export function CreateManyDrawer({ opened, onClose }: Props) {
       opened={opened}
       onClose={close}
       size="80rem"
-      title={t`Create several users`}
+      title={t`Bulk create users`}
       closeButtonProps={{ "aria-label": t`Close` }}
       // Secrets shown once must not vanish by an accidental click.
       closeOnClickOutside={outcome === null}

@@ -112,7 +112,7 @@ export function UsersPage() {
             <MainButton
               variant="default"
               icon={IconUsersPlus}
-              label={t`Create several`}
+              label={t`Bulk create`}
               refusal={whyNotMake}
               onClick={() => change({ make: "many" })}
             />

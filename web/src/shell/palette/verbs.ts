@@ -87,7 +87,7 @@ export const VERBS: readonly VerbEntry[] = [
   },
   {
     id: "new-users",
-    title: msg`Create several`,
+    title: msg`Bulk create`,
     section: msg`Users`,
     synonyms: ["bulk create", "add users", "import users", "csv", "new users", "create users"],
     icon: IconPlus,
