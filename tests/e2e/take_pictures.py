@@ -155,6 +155,7 @@ def node(desk: Desk) -> None:
 def drain(desk: Desk) -> None:
     node(desk)
     desk.page.get_by_role("dialog").get_by_role("button", name="Drain").first.click()
+    expect(desk.page.get_by_role("dialog", name="Drain")).to_contain_text("train-digits")
 
 
 def configurations(desk: Desk) -> None:
@@ -165,6 +166,12 @@ def configurations(desk: Desk) -> None:
 def audit(desk: Desk) -> None:
     desk.go("/audit")
     desk.page.get_by_role("row").filter(has_text="default").first.click()
+
+
+def dashboard(desk: Desk) -> None:
+    desk.go("/dashboard")
+    # Usage is recorded once a minute.
+    expect(desk.page.locator("canvas").first).to_be_visible(timeout=150_000)
 
 
 def at(path: str) -> Callable[[Desk], None]:
@@ -194,7 +201,7 @@ PICTURES: dict[str, Callable[[Desk], None]] = {
     # Those that show use over time come late, when there is some.
     "sessions": sessions,
     "usage": usage,
-    "dashboard": at("/dashboard"),
+    "dashboard": dashboard,
     "sign-in": sign_in,
 }
 
