@@ -43,7 +43,7 @@ PATHS = (
     "/users/keypairs",
     "/projects",
     "/domains",
-    "/audit",
+    "/audit?action=project.create",
     "/site",
     "/providers",
     "/settings/profile",

@@ -43,6 +43,8 @@ PAGES = (
     "/settings/sign-ins",
     "/settings/preferences",
     "/settings/activity",
+    "/help",
+    "/help/**",
     "/keypairs",
     "/users",
     "/users/keypairs",
@@ -65,7 +67,10 @@ PAGES = (
     "/storage/folders",
     "/storage/quotas",
 )
-_PAGE = re.compile("|".join(re.escape(page).replace(r"\$", "[^/]+") for page in PAGES))
+_WILDCARDS = {"$": "[^/]+", "**": ".+"}
+_PAGE = re.compile(
+    "|".join("/".join(_WILDCARDS.get(part) or re.escape(part) for part in page.split("/")) for page in PAGES)
+)
 
 
 def _is_page(path: str) -> bool:
