@@ -46,11 +46,12 @@ def test_characters_take_the_columns_they_should(shell: Shell) -> None:
 
 def test_underscores_are_seen(shell: Shell, page: Page) -> None:
     assert page.evaluate("document.fonts.load('14px JetBrains Mono').then((faces) => faces.length)")
-    shell.enter(r"clear; printf '\e[?25l\n____\n\n\nall''here'")
+    # The row below is coloured, and must not cover the underscores.
+    shell.enter(r"clear; printf '\e[?25l\n____\n\e[41m        \e[0m\n    \n\e[41m        \e[0m\nall''here'")
     shell.expect("allhere")
     rows = page.locator(".xterm-rows > div")
     expect(rows.nth(1)).to_contain_text("____")
-    assert rows.nth(1).screenshot() != rows.nth(2).screenshot()
+    assert rows.nth(1).screenshot() != rows.nth(3).screenshot()
 
 
 def test_wide_characters_can_be_typed(shell: Shell) -> None:
@@ -129,3 +130,57 @@ def test_end_of_the_session_is_told_in_its_terminal(desk: Desk, own_session: str
 def test_keyboard_can_leave_the_terminal(shell: Shell, page: Page) -> None:
     page.keyboard.press("Control+Shift+X")
     expect(page.locator("[data-terminal-bar] :focus")).to_have_count(1)
+
+
+def test_several_shells_in_tabs_and_side_by_side(desk: Desk, own_session: str) -> None:
+    page, shell = desk.page, desk.terminal(own_session)
+    bar = page.locator("[data-terminal-bar]")
+    shell.enter("mark=first; clear")
+    bar.get_by_role("button", name="New shell").click()
+    tabs = page.get_by_role("tablist", name="Shells").get_by_role("tab")
+    expect(tabs).to_have_text(["Shell 1", "Shell 2"])
+    second = page.get_by_role("tabpanel", name="Shell 2")
+    expect(second.locator(".xterm-rows")).to_contain_text("$", timeout=STARTS_MS)
+    page.keyboard.type("mark=second; echo pid=$$.")
+    page.keyboard.press("Enter")
+    expect(second.locator(".xterm-rows")).to_contain_text(re.compile(r"pid=\d+\."))
+    pid = re.search(r"pid=(\d+)\.", second.inner_text())
+    assert pid
+    bar.get_by_role("button", name="Side by side").click()
+    first = page.get_by_role("tabpanel", name="Shell 1")
+    expect(first).to_be_visible()
+    expect(second).to_be_visible()
+    page.keyboard.press("Control+Shift+ArrowLeft")
+    page.keyboard.type("echo $mark''here")
+    page.keyboard.press("Enter")
+    expect(first.locator(".xterm-rows")).to_contain_text("firsthere")
+    # A reload finds both, with what they printed.
+    page.reload()
+    expect(first.locator(".xterm-rows")).to_contain_text("firsthere", timeout=STARTS_MS)
+    expect(second.locator(".xterm-rows")).to_contain_text("pid=", timeout=STARTS_MS)
+    tabs.nth(1).click()
+    bar.get_by_role("button", name="Close shell 2").click()
+    expect(page.get_by_role("tablist", name="Shells")).to_have_count(0)
+    expect(first).to_be_visible()
+    desk.carrel.shell(own_session, f"while kill -0 {pid[1]}; do sleep .05; done 2>/dev/null")
+
+
+def test_output_is_searched_and_the_screen_filled(shell: Shell, page: Page) -> None:
+    shell.enter("clear; for i in $(seq 300); do echo line$i.; done; echo do''ne")
+    shell.expect("done")
+    page.keyboard.press("Control+Shift+F")
+    field = page.get_by_role("textbox", name="Search the output")
+    expect(field).to_be_focused()
+    field.fill("line7.")
+    expect(page.get_by_role("search")).to_contain_text("1 of 1")
+    shell.expect("line7.")
+    field.fill("nosuchline")
+    expect(page.get_by_role("search")).to_contain_text("No matches")
+    field.press("Escape")
+    expect(field).to_have_count(0)
+    shell.enter("echo again''typed")
+    shell.expect("againtyped")
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement !== null")
+    page.get_by_role("button", name="Leave full screen").click()
+    page.wait_for_function("document.fullscreenElement === null")

@@ -69,7 +69,11 @@ class EndOfInput(BaseModel):
     type: Literal["eof"]
 
 
-CONTROL: TypeAdapter[Resize | EndOfInput] = TypeAdapter(
-    Annotated[Resize | EndOfInput, Field(discriminator="type")]
+class HangUp(BaseModel):
+    type: Literal["hangup"]
+
+
+CONTROL: TypeAdapter[Resize | EndOfInput | HangUp] = TypeAdapter(
+    Annotated[Resize | EndOfInput | HangUp, Field(discriminator="type")]
 )
 """Text messages from the client of a terminal or an exec."""

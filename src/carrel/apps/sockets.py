@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from carrel.apps.denials import close_code, close_reason
-from carrel.apps.schemas import CONTROL, ExecStart, Resize
+from carrel.apps.schemas import CONTROL, ExecStart, HangUp, Resize
 from carrel.apps.terminals import Terminal, TerminalAttachment, Terminals
 from carrel.core.errors import CarrelError, Invalid
 from carrel.engines.port import ExecStream, TerminalSize
@@ -55,7 +55,7 @@ async def show_terminal(
         await say(socket, type="ready", terminal=terminal.id, offset=attachment.position)
         await _first_of(
             _send_output(socket, terminal, attachment, record_activity),
-            _feed(socket, terminal.stream, record_activity),
+            _feed(socket, terminal.stream, record_activity, lambda: terminals.hang_up(terminal)),
             asyncio.shield(attachment.lost),
         )
         if attachment.lost.done():
@@ -107,8 +107,13 @@ async def carry_command(socket: WebSocket, stream: ExecStream, record_activity: 
     await _first_of(send_output(), _feed(socket, stream, record_activity))
 
 
-async def _feed(socket: WebSocket, stream: ExecStream, record_activity: Callable[[], None]) -> None:
-    """Forward the client's messages until it leaves, with back pressure from the process."""
+async def _feed(
+    socket: WebSocket,
+    stream: ExecStream,
+    record_activity: Callable[[], None],
+    hang_up: Callable[[], None] | None = None,
+) -> None:
+    """Forward the client's messages until it leaves, with back pressure from the process. hang_up: of a terminal."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
@@ -117,16 +122,20 @@ async def _feed(socket: WebSocket, stream: ExecStream, record_activity: Callable
         if content := message.get("bytes"):
             await stream.write(content)
         elif text := message.get("text"):
-            await _control(stream, text)
+            await _control(stream, text, hang_up)
 
 
-async def _control(stream: ExecStream, text: str) -> None:
+async def _control(stream: ExecStream, text: str, hang_up: Callable[[], None] | None) -> None:
     try:
         message = CONTROL.validate_json(text)
     except ValidationError:
         raise Invalid("invalid.message", "This text message is invalid.") from None
     if isinstance(message, Resize):
         await stream.resize(TerminalSize(message.cols, message.rows))
+    elif isinstance(message, HangUp):
+        if hang_up is None:
+            raise Invalid("invalid.message", "Only terminals can be hung up.")
+        hang_up()
     else:
         await stream.close_stdin()
 

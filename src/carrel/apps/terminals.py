@@ -241,6 +241,12 @@ class Terminals:
         elif terminal.id not in self._expiries:
             self._expire_later(terminal)
 
+    def hang_up(self, terminal: Terminal) -> None:
+        """End the shell as a closed terminal window does."""
+        self._forget(terminal)
+        if not terminal.ended and terminal.pid:
+            self._start(self._signal(terminal.container, terminal.pid))
+
     def stop_running(self, container: ContainerId, why: CarrelError) -> None:
         """Close the terminals of a container whose processes are gone."""
         for terminal in [t for t in self._terminals.values() if t.container == container]:
@@ -286,7 +292,7 @@ class Terminals:
 
     def _expire_later(self, terminal: Terminal) -> None:
         loop = asyncio.get_running_loop()
-        self._expiries[terminal.id] = loop.call_later(KEPT_S, self._hang_up, terminal)
+        self._expiries[terminal.id] = loop.call_later(KEPT_S, self.hang_up, terminal)
 
     def _start(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
@@ -302,11 +308,6 @@ class Terminals:
             expiry.cancel()
         if life := self._lives.pop(terminal.id, None):
             life.cancel()
-
-    def _hang_up(self, terminal: Terminal) -> None:
-        self._forget(terminal)
-        if not terminal.ended and terminal.pid:
-            self._start(self._signal(terminal.container, terminal.pid))
 
     async def _signal(self, container: ContainerId, pid: int) -> None:
         """Send SIGHUP to the shell; bash forwards it to its jobs."""

@@ -278,26 +278,45 @@ async def test_second_client_takes_the_terminal_over(world: World) -> None:
         await second.until(b"stillhere")
 
 
-async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = await world.session()
-    async with terminal(world, session) as client:
-        monkeypatch.setattr(terminals, "KEPT_S", 0.2)
-        await client.type("echo pid=$$.\n")
-        await client.until(b"pid=")
-        while not (match := re.search(rb"pid=(\d+)\.", client.output)):
-            await client.step()
+async def pid_of(client: Client) -> int:
+    await client.type("echo pid=$$.\n")
+    await client.until(b"pid=")
+    while not (match := re.search(rb"pid=(\d+)\.", client.output)):
+        await client.step()
+    return int(match[1])
 
+
+async def expect_hung_up(world: World, session: SessionId, pid: int, name: str) -> None:
     async def ended() -> bool:
         try:
-            os.kill(int(match[1]), 0)
+            os.kill(pid, 0)
         except ProcessLookupError:
             return True
         return False
 
     await eventually(ended)
-    async with terminal(world, session, f"?terminal={client.terminal}&offset=0") as again:
+    async with terminal(world, session, f"?terminal={name}&offset=0") as again:
         pass
     assert again.messages[0]["type"] == "gone"
+
+
+async def test_left_terminal_is_hung_up_in_the_end(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = await world.session()
+    async with terminal(world, session) as client:
+        monkeypatch.setattr(terminals, "KEPT_S", 0.2)
+        pid = await pid_of(client)
+    await expect_hung_up(world, session, pid, client.terminal)
+
+
+async def test_closed_terminal_is_hung_up_at_once_and_no_other(world: World) -> None:
+    session = await world.session()
+    async with terminal(world, session) as other:
+        async with terminal(world, session) as client:
+            pid = await pid_of(client)
+            await client.socket.send('{"type": "hangup"}')
+        await expect_hung_up(world, session, pid, client.terminal)
+        await other.type("echo still''here\n")
+        await other.until(b"stillhere")
 
 
 async def test_terminals_close_when_the_session_stops_running(world: World) -> None:

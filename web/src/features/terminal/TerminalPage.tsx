@@ -5,7 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { sessionsShowQuery } from "@/queries/sessions";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { usePageTitle } from "@/ui/use-page-title";
-import { Terminal } from "./Terminal";
+import { Terminals } from "./Terminals";
 import { TerminalWaiting } from "./TerminalWaiting";
 
 const route = getRouteApi("/shell/terminal/$id");
@@ -28,7 +28,7 @@ export function TerminalPage() {
   }
   // A terminal that was open stays visible after its session ended: its output may matter.
   return session.data.started_at ? (
-    <Terminal key={session.data.id} session={session.data} />
+    <Terminals key={session.data.id} session={session.data} />
   ) : (
     <TerminalWaiting session={session.data} />
   );

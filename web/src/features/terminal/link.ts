@@ -91,6 +91,13 @@ export class TerminalLink {
     if (this.ready) this.wire?.send(JSON.stringify({ type: "resize", cols, rows }));
   }
 
+  /** Ends the shell, unless disconnected: then it ends by itself after a while. */
+  hangUp(): void {
+    if (this.ready) this.wire?.send(JSON.stringify({ type: "hangup" }));
+    this.options.onTerminal?.(null);
+    this.close();
+  }
+
   /** The network state changed: act now instead of waiting for a time-out. */
   networkChanged(online: boolean): void {
     if (this.over) return;

@@ -1,5 +1,22 @@
 import type { ITheme } from "@xterm/xterm";
 
+/** The colours of matches of a search. */
+export function matchColours(scheme: "light" | "dark") {
+  return scheme === "dark"
+    ? {
+        matchBackground: "#4a3d16",
+        matchOverviewRuler: "#dcb25a",
+        activeMatchBackground: "#8a610f",
+        activeMatchColorOverviewRuler: "#f5f5f0",
+      }
+    : {
+        matchBackground: "#f7e6b8",
+        matchOverviewRuler: "#946914",
+        activeMatchBackground: "#eebf57",
+        activeMatchColorOverviewRuler: "#1e2421",
+      };
+}
+
 /** The 16 terminal colours, readable on the page's backgrounds. */
 export function terminalTheme(scheme: "light" | "dark"): ITheme {
   if (scheme === "dark") {

@@ -1,4 +1,5 @@
 import { FitAddon } from "@xterm/addon-fit";
+import { SearchAddon } from "@xterm/addon-search";
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal as Screen } from "@xterm/xterm";
@@ -6,12 +7,17 @@ import "@xterm/xterm/css/xterm.css";
 import "./bold.css";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { copyText } from "@/ui/copy";
+import { type Command, commandOf } from "./keys";
 import { type LinkState, TerminalLink } from "./link";
-import { terminalTheme } from "./palette";
+import { matchColours, terminalTheme } from "./palette";
 import { rememberedTerminal, rememberTerminal } from "./remembered";
 
 interface Options {
   sessionId: string;
+  tab: number;
+  /** It is the one that keys go to. */
+  active: boolean;
+  onCommand: (command: Command) => void;
   box: RefObject<HTMLDivElement | null>;
   fontSize: number;
   scheme: "light" | "dark";
@@ -27,25 +33,35 @@ export interface TerminalHandle {
   reopen: () => void;
   dropPending: () => void;
   copy: () => void;
+  /** Ends the shell. */
+  hangUp: () => void;
+  /** Marks the matches in the output, and moves to the next or the former one; empty: unmarks them. */
+  find: (text: string, step?: "next" | "former") => void;
+  /** Of the search: which match is current, from 0 (-1: none), and how many there are. */
+  matches: { index: number; count: number } | null;
 }
 
 /** A terminal in `box`, connected to a shell in the session. */
-export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options): TerminalHandle {
+export function useTerminal(options: Options): TerminalHandle {
+  const { sessionId, tab, active, box, fontSize, scheme } = options;
+  const [matches, setMatches] = useState<TerminalHandle["matches"]>(null);
   const [state, setState] = useState<LinkState>({ kind: "connecting" });
   const [pending, setPending] = useState(0);
   const [round, setRound] = useState(0);
   const screen = useRef<Screen | null>(null);
   const fit = useRef<FitAddon | null>(null);
   const link = useRef<TerminalLink | null>(null);
-  const latestTexts = useRef(texts);
-  latestTexts.current = texts;
+  const search = useRef<SearchAddon | null>(null);
+  const latest = useRef(options);
+  latest.current = options;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: size and colours are updated in place, below
   useEffect(() => {
     const root = box.current;
     if (!root) return;
-    const opened = openScreen(root, fontSize, scheme);
+    const opened = openScreen(root, fontSize, scheme, (command) => latest.current.onCommand(command));
     screen.current = opened.screen;
+    search.current = opened.search;
     fit.current = opened.fit;
     const note = (text: string) => opened.screen.write(`\r\n\u001b[2m── ${text} ──\u001b[0m\r\n`);
     const scheme_ = location.protocol === "https:" ? "wss" : "ws";
@@ -54,11 +70,11 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
       size: () => ({ cols: opened.screen.cols, rows: opened.screen.rows }),
       onOutput: (bytes) => opened.screen.write(bytes),
       onState: setState,
-      onGap: (bytes) => note(latestTexts.current.gap(bytes)),
-      onFresh: () => note(latestTexts.current.fresh),
+      onGap: (bytes) => note(latest.current.texts.gap(bytes)),
+      onFresh: () => note(latest.current.texts.fresh),
       onPending: setPending,
-      resume: rememberedTerminal(sessionId),
-      onTerminal: (terminal) => rememberTerminal(sessionId, terminal),
+      resume: rememberedTerminal(sessionId, tab),
+      onTerminal: (terminal) => rememberTerminal(sessionId, tab, terminal),
     });
     link.current = made;
     const typed = opened.screen.onData((text) => made.send(text));
@@ -66,22 +82,30 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
       made.send(Uint8Array.from(text, (char) => char.charCodeAt(0))),
     );
     const resized = opened.screen.onResize(({ cols, rows }) => made.resize(cols, rows));
-    const sizes = new ResizeObserver(() => opened.fit.fit());
+    const sizes = new ResizeObserver(() => root.clientHeight > 0 && opened.fit.fit());
     sizes.observe(root);
     const online = () => made.networkChanged(true);
     const offline = () => made.networkChanged(false);
     addEventListener("online", online);
     addEventListener("offline", offline);
-    opened.screen.focus();
+    const found = opened.search.onDidChangeResults(({ resultIndex, resultCount }) =>
+      setMatches({ index: resultIndex, count: resultCount }),
+    );
     return () => {
       removeEventListener("online", online);
       removeEventListener("offline", offline);
       sizes.disconnect();
-      for (const one of [typed, raw, resized]) one.dispose();
+      for (const one of [typed, raw, resized, found]) one.dispose();
       made.close();
       opened.screen.dispose();
     };
-  }, [sessionId, box, round]);
+  }, [sessionId, tab, box, round]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new shell gets the keys, too
+  useEffect(() => {
+    // Who moves between the tabs by keys stays there.
+    if (active && !document.activeElement?.closest("[role=tablist]")) screen.current?.focus();
+  }, [active, round]);
 
   useEffect(() => {
     if (!screen.current) return;
@@ -98,10 +122,26 @@ export function useTerminal({ sessionId, box, fontSize, scheme, texts }: Options
     reopen: () => setRound((now) => now + 1),
     dropPending: () => link.current?.dropPending(),
     copy: () => void copyText(screen.current?.getSelection() ?? ""),
+    hangUp: () => link.current?.hangUp(),
+    find: (text, step = "next") => {
+      if (text === "") {
+        search.current?.clearDecorations();
+        return setMatches(null);
+      }
+      const how = { decorations: matchColours(scheme) };
+      if (step === "next") search.current?.findNext(text, how);
+      else search.current?.findPrevious(text, how);
+    },
+    matches,
   };
 }
 
-function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark") {
+function openScreen(
+  root: HTMLElement,
+  fontSize: number,
+  scheme: "light" | "dark",
+  onCommand: (command: Command) => void,
+) {
   const fontFamily = getComputedStyle(document.documentElement).getPropertyValue(
     "--mantine-font-family-monospace",
   );
@@ -117,10 +157,12 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
     minimumContrastRatio: 4.5,
   });
   const fit = new FitAddon();
+  const search = new SearchAddon();
   screen.loadAddon(fit);
+  screen.loadAddon(search);
   screen.loadAddon(new UnicodeGraphemesAddon());
   screen.loadAddon(new WebLinksAddon());
-  screen.attachCustomKeyEventHandler((event) => onKey(screen, event));
+  screen.attachCustomKeyEventHandler((event) => onKey(screen, event, onCommand));
   screen.open(root);
   fit.fit();
   // The screen measures its font once: it must measure again when the font's file has arrived.
@@ -129,26 +171,25 @@ function openScreen(root: HTMLElement, fontSize: number, scheme: "light" | "dark
     screen.options.fontFamily = fontFamily;
     fit.fit();
   });
-  return { screen, fit };
+  return { screen, fit, search };
 }
 
-/** False for keys that the shell must not get: copy, paste, and leaving the terminal. */
-function onKey(screen: Screen, event: KeyboardEvent): boolean {
-  const ours = event.ctrlKey && event.shiftKey && !event.altKey && !event.metaKey;
-  if (!ours)
-    return !(event.metaKey && event.key === "k") && !(event.ctrlKey && event.key === "k" && event.altKey);
-  if (event.code === "KeyC") {
-    if (event.type === "keydown" && screen.hasSelection()) void copyText(screen.getSelection());
-    event.preventDefault();
-    return false;
-  }
+/** False for keys that the shell must not get: copy, paste, leaving the terminal, and its commands. */
+function onKey(screen: Screen, event: KeyboardEvent, onCommand: (command: Command) => void): boolean {
+  const command = commandOf(event);
+  if (command === "palette") return false;
   // The browser's own paste follows when the shell does not get the key.
-  if (event.code === "KeyV") return false;
-  if (event.code === "KeyX") {
-    event.preventDefault();
+  if (command === "paste") return false;
+  if (command === null) return true;
+  event.preventDefault();
+  if (event.type !== "keydown") return false;
+  if (command === "copy") {
+    if (screen.hasSelection()) void copyText(screen.getSelection());
+  } else if (command === "leave") {
     screen.blur();
     document.querySelector<HTMLElement>("[data-terminal-bar] button, [data-terminal-bar] a")?.focus();
-    return false;
+  } else {
+    onCommand(command);
   }
-  return true;
+  return false;
 }
