@@ -42,7 +42,15 @@ export function TerminalBar({ session, tabs, wide, full, ...on }: Props) {
   const { t } = useLingui();
   const tool = (label: string, icon: React.ReactNode, onClick: () => void, pressed?: boolean) => (
     <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" aria-label={label} aria-pressed={pressed} onClick={onClick}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={label}
+        aria-pressed={pressed}
+        // The shell keeps the keys.
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={onClick}
+      >
         {icon}
       </ActionIcon>
     </Tooltip>
