@@ -165,6 +165,15 @@ def test_several_shells_in_tabs_and_side_by_side(desk: Desk, own_session: str) -
     desk.carrel.shell(own_session, f"while kill -0 {pid[1]}; do sleep .05; done 2>/dev/null")
 
 
+def test_tools_fit_a_phone(shell: Shell, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    bar = page.locator("[data-terminal-bar]")
+    bar.get_by_role("button", name="New shell", exact=True).click()
+    expect(page.get_by_role("tab", name="Shell 2")).to_be_in_viewport(ratio=1)
+    for tool in ("Close shell 2", "Search the output", "Increase font size", "Full screen"):
+        expect(bar.get_by_role("button", name=tool)).to_be_in_viewport(ratio=1)
+
+
 def test_output_is_searched_and_the_screen_filled(shell: Shell, page: Page) -> None:
     shell.enter("clear; for i in $(seq 300); do echo line$i.; done; echo do''ne")
     shell.expect("done")

@@ -70,14 +70,14 @@ export function TerminalBar({ session, tabs, wide, full, ...on }: Props) {
           <IconArrowLeft {...PICTURE} />
         </ActionIcon>
       </Tooltip>
-      <h1 className={styles.name} style={{ fontSize: "0.875rem", margin: 0 }}>
-        {session.name}
-      </h1>
-      <SessionBadge state={session.state} />
+      <h1 className={styles.name}>{session.name}</h1>
+      <span className={styles.state}>
+        <SessionBadge state={session.state} />
+      </span>
       <TabList tabs={tabs} onSelect={on.onSelect} />
       {tool(t`New shell`, <IconPlus {...PICTURE} />, on.onNew)}
       {several && tool(t`Close shell ${tabs.active}`, <IconX {...PICTURE} />, on.onClose)}
-      <div style={{ flex: 1 }} />
+      <div className={styles.space} />
       {wide && tool(t`Side by side`, <IconColumns2 {...PICTURE} />, on.onSplit, tabs.shown.length === 2)}
       {tool(t`Search the output`, <IconSearch {...PICTURE} />, on.onSearch)}
       {tool(t`Copy the selection`, <IconCopy {...PICTURE} />, on.onCopy)}

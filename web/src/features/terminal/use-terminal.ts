@@ -150,7 +150,7 @@ function openScreen(
     cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
     fontFamily,
     fontSize,
-    // At 1, the row below hides the underscores of the one above.
+    // Room below the letters: some fonts draw underscores so low that the next row would hide them.
     lineHeight: 1.2,
     scrollback: 10_000,
     theme: terminalTheme(scheme),
