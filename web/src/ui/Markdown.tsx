@@ -1,3 +1,4 @@
+import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import ReactMarkdown, { type Components, type ExtraProps, type Options } from "react-markdown";
 
@@ -14,6 +15,7 @@ interface Props {
 
 /** Markdown. HTML is shown as text, and links to other sites open in a new tab. */
 export function Markdown({ text, plugins, picture, link, headingId }: Props) {
+  const { t } = useLingui();
   return (
     <ReactMarkdown
       remarkPlugins={plugins}
@@ -30,6 +32,15 @@ export function Markdown({ text, plugins, picture, link, headingId }: Props) {
           const address = typeof src === "string" ? picture?.(src) : null;
           return address ? <img src={address} alt={alt ?? ""} /> : <em>{alt}</em>;
         },
+        // The checkbox of an item of a task list.
+        input: ({ checked }) => (
+          <input
+            type="checkbox"
+            disabled
+            checked={checked}
+            aria-label={checked ? t`Completed task` : t`Incomplete task`}
+          />
+        ),
         // Wider than the window, they scroll by the arrow keys.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,

@@ -56,7 +56,7 @@ export function openEditor({
         bracketMatching(),
         highlighting(dark),
         EditorState.readOnly.of(readOnly),
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && onChange()),
         keymap.of([
           { key: "Mod-s", preventDefault: true, run: saveKey },

@@ -25,7 +25,7 @@ export function AccessTab({ folder }: { folder: Folder }) {
   if (query.isError) return <ProblemAlert problem={query.error} onRetry={() => void query.refetch()} />;
   if (query.data.length === 0) return <EmptyState title={t`No one can read this folder`} />;
   return (
-    <Table.ScrollContainer minWidth={420}>
+    <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table>
         <Table.Thead>
           <Table.Tr>

@@ -27,7 +27,7 @@ export function FoldersTab({ of }: Props) {
       <AllFoldersLink of={of} />
       {folders.length === 0 && <EmptyState title={t`No folders yet`} />}
       {folders.length > 0 && (
-        <Table.ScrollContainer minWidth={420} scrollAreaProps={{ tabIndex: 0 }}>
+        <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
           <Table aria-label={t`Folders`} fz="sm" verticalSpacing={6}>
             <Table.Thead>
               <Table.Tr>

@@ -25,7 +25,8 @@ export function UsageStrip() {
   const hosts = useQuery(hostsChoiceQuery).data ?? [];
   if (quotas.length + hosts.length === 0) return null;
   return (
-    <section className={styles.strip} aria-label={t`Storage`}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className={styles.strip} aria-label={t`Storage`} tabIndex={0}>
       {quotas.map((quota) => (
         <QuotaItem key={`${quota.kind}:${quota.id}`} quota={quota} />
       ))}

@@ -73,7 +73,7 @@ function SlotTable({ node }: { node: NodeDetail }) {
       <Title order={2} size="h4" mb="xs">
         <Trans>Slots</Trans>
       </Title>
-      <Table.ScrollContainer minWidth={460} scrollAreaProps={{ tabIndex: 0 }}>
+      <Table.ScrollContainer minWidth={460} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table aria-label={t`Slots`} fz="sm" verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
@@ -113,7 +113,7 @@ function Devices({ node }: { node: NodeDetail }) {
       <Title order={2} size="h4" mb="xs">
         <Trans>Accelerators</Trans>
       </Title>
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ tabIndex: 0 }}>
+      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
         <Table aria-label={t`Accelerators`} fz="sm" verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>

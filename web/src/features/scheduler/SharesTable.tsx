@@ -19,7 +19,7 @@ export function SharesTable({ group, lines }: Props) {
   const percent = (part: number) => formatPercent(part, i18n.locale);
   const level = new Intl.NumberFormat(i18n.locale, { maximumSignificantDigits: 3 });
   return (
-    <Table.ScrollContainer minWidth={760} type="native">
+    <Table.ScrollContainer minWidth={760} type="native" scrollAreaProps={{ tabIndex: 0 }}>
       <Table fz="sm" verticalSpacing={6} aria-label={t`Shares`}>
         <Table.Thead>
           <Table.Tr>

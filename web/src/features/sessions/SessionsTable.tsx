@@ -14,7 +14,7 @@ type Row =
 export function SessionsTable({ sessions, owner = true }: { sessions: readonly Row[]; owner?: boolean }) {
   const { t } = useLingui();
   return (
-    <Table.ScrollContainer minWidth={owner ? 440 : 360} scrollAreaProps={{ tabIndex: 0 }}>
+    <Table.ScrollContainer minWidth={owner ? 440 : 360} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <Table aria-label={t`Sessions`} fz="sm" verticalSpacing={6}>
         <Table.Thead>
           <Table.Tr>

@@ -31,7 +31,7 @@ export function TimeChart({ title, times, lines, range, format, group, onZoom, .
   const at = hovered === null ? undefined : times[hovered];
   const { scale = "decimal", height = 150 } = drawing;
   return (
-    <section aria-label={title}>
+    <figure aria-label={title} className={styles.chart}>
       <Title order={3} size="h6">
         {title}
         {at !== undefined && <span className={styles.faint}> · {moment(at)}</span>}
@@ -54,7 +54,7 @@ export function TimeChart({ title, times, lines, range, format, group, onZoom, .
         />
       </Suspense>
       <ChartTable title={title} times={times} lines={lines} range={range} format={format} />
-    </section>
+    </figure>
   );
 }
 

@@ -27,7 +27,8 @@ export function Cards<T>(props: Props<T>) {
   const rows = props.presorted ? props.rows : sorted(props.rows, props.columns, props.sorting, i18n.locale);
   const { entries } = withHeadings(rows, props.headingOf, i18n.locale);
   return (
-    <div className={styles.scroll}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className={styles.scroll} aria-label={props.label} tabIndex={0}>
       {entries.map((entry) =>
         "row" in entry ? (
           <article
@@ -43,7 +44,7 @@ export function Cards<T>(props: Props<T>) {
           </Text>
         ),
       )}
-    </div>
+    </section>
   );
 }
 
