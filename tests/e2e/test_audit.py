@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from own_openid_provider import CLIENT, SECRET, OpenIdProvider, open_id_provider
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from e2e.conftest import Opener
 from e2e.desk import Desk
@@ -81,7 +81,7 @@ def test_actions_are_grouped_by_name_and_periods_are_a_choice(desk: Desk, roles:
     expect(until).to_have_value("2020-01-31")
 
     # The calendar starts at the typed date.
-    until.click()
+    page.get_by_role("button", name="Calendar: Until").click()
     later = page.get_by_role("button", name="Next month")
     expect(later).to_have_count(1)
     later.click()
@@ -91,6 +91,41 @@ def test_actions_are_grouped_by_name_and_periods_are_a_choice(desk: Desk, roles:
     expect(page.get_by_role("row").filter(has_text=roles.user).first).to_be_visible()
     until.fill("")
     expect(page).not_to_have_url(re.compile("to="))
+
+
+def test_dates_are_chosen_by_the_keyboard_alone(desk: Desk) -> None:
+    page = desk.page
+
+    def day(number: int) -> Locator:
+        return page.get_by_role("button", name=f"{number} February 2020", exact=True)
+
+    desk.go("/audit?span=custom")
+    until = page.get_by_label("Until", exact=True)
+    calendar = page.get_by_role("button", name="Calendar: Until")
+    until.fill("2020-02-28")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Clear: Until")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(calendar).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(day(28)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(day(29)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(day(22)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(until).to_have_value("2020-02-22")
+    expect(page).to_have_url(re.compile("to=2020"))
+    expect(calendar).to_be_focused()
+    expect(day(22)).to_have_count(0)
+
+    until.press("Alt+ArrowDown")
+    expect(day(22)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(day(21)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(until).to_be_focused()
+    expect(until).to_have_value("2020-02-22")
 
 
 def test_trail_grows_while_it_is_looked_at(desk: Desk, roles: Roles) -> None:

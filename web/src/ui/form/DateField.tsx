@@ -1,10 +1,10 @@
-import "@mantine/dates/styles.css";
-import "dayjs/locale/ja";
-import "dayjs/locale/ko";
 import { useLingui } from "@lingui/react/macro";
-import { DateInput, DatesProvider } from "@mantine/dates";
-import styles from "./DateField.module.css";
-import { parseDate } from "./parse-date";
+import { ActionIcon, Group, Popover, TextInput, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconCalendar, IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import { DateCalendar } from "./DateCalendar";
+import { isWithin, parseDate } from "./parse-date";
 
 interface Props {
   label: string;
@@ -16,40 +16,77 @@ interface Props {
   max?: string;
 }
 
-/** Languages that write the year first. */
-const MONTHS: Readonly<Record<string, string>> = { ko: "YYYY년 MMMM", ja: "YYYY年MMMM" };
-
-/** A date, typed or chosen from a calendar. */
-export function DateField({ label, value, onChange, min, max }: Props) {
-  const { t, i18n } = useLingui();
-  const locale = i18n.locale;
+/** A date, typed or chosen from a calendar, which a button or Alt+Down opens. */
+export function DateField({ label, value, onChange, min = "", max = "" }: Props) {
+  const { t } = useLingui();
+  const [opened, { open, close, toggle }] = useDisclosure(false);
+  /** What is being typed; null if nothing is. */
+  const [typed, setTyped] = useState<string | null>(null);
+  const type = (text: string) => {
+    setTyped(text);
+    const date = parseDate(text);
+    if (text.trim() === "") onChange("");
+    else if (date !== null && isWithin(date, min, max)) onChange(date);
+  };
+  const clearLabel = t`Clear: ${label}`;
+  const calendarLabel = t`Calendar: ${label}`;
   return (
-    <DatesProvider settings={{ locale, firstDayOfWeek: locale === "en" ? 1 : 0 }}>
-      <DateInput
-        size="xs"
-        w={150}
-        aria-label={label}
-        placeholder={t`YYYY-MM-DD`}
-        valueFormat="YYYY-MM-DD"
-        dateParser={parseDate}
-        hideOutsideDates
-        clearable
-        clearButtonProps={{ "aria-label": t`Clear: ${label}` }}
-        classNames={{ day: styles.day }}
-        monthLabelFormat={MONTHS[locale]}
-        ariaLabels={{
-          previousMonth: t`Previous month`,
-          nextMonth: t`Next month`,
-          previousYear: t`Previous year`,
-          nextYear: t`Next year`,
-          previousDecade: t`Previous decade`,
-          nextDecade: t`Next decade`,
-        }}
-        minDate={min || undefined}
-        maxDate={max || undefined}
-        value={value || null}
-        onChange={(date) => onChange(date ?? "")}
-      />
-    </DatesProvider>
+    <TextInput
+      size="xs"
+      w={160}
+      aria-label={label}
+      placeholder={t`YYYY-MM-DD`}
+      autoComplete="off"
+      value={typed ?? value}
+      onChange={(event) => type(event.currentTarget.value)}
+      onBlur={() => setTyped(null)}
+      onKeyDown={(event) => {
+        if (event.key !== "ArrowDown" || !event.altKey) return;
+        event.preventDefault();
+        open();
+      }}
+      rightSectionWidth={value ? 56 : 30}
+      rightSection={
+        <Group gap={2} wrap="nowrap">
+          {value && (
+            <Tooltip label={clearLabel}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label={clearLabel}
+                onClick={() => onChange("")}
+              >
+                <IconX size={14} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          <Popover
+            opened={opened}
+            onChange={(open) => !open && close()}
+            trapFocus
+            returnFocus
+            position="bottom-end"
+          >
+            <Popover.Target>
+              <ActionIcon variant="subtle" color="gray" size="sm" aria-label={calendarLabel} onClick={toggle}>
+                <IconCalendar size={14} aria-hidden />
+              </ActionIcon>
+            </Popover.Target>
+            <Popover.Dropdown>
+              <DateCalendar
+                value={value}
+                min={min}
+                max={max}
+                onChange={(date) => {
+                  onChange(date);
+                  close();
+                }}
+              />
+            </Popover.Dropdown>
+          </Popover>
+        </Group>
+      }
+    />
   );
 }
