@@ -163,6 +163,39 @@ def test_files_are_dropped_renamed_moved_edited_and_saved(desk: Desk, tree: Path
     expect(page.get_by_text("This directory is empty")).to_be_visible()
 
 
+def test_unsaved_names_of_files_are_asked_about(desk: Desk, tree: Path) -> None:
+    page = desk.page
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    _make(desk, "journey-names")
+    _drop(page, page.get_by_role("region", name="Files"), tree)
+    page.get_by_role("button", name="New directory").click()
+    dialog = page.get_by_role("dialog", name="New directory")
+    dialog.get_by_role("textbox", name="Name").fill("results")
+    page.keyboard.press("Escape")
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(dialog.get_by_role("textbox", name="Name")).to_have_value("results")
+    dialog.get_by_role("button", name="Create").click()
+    expect(_file(page, "results")).to_be_visible()
+    expect(dialog).to_have_count(0)
+    expect(asked).to_have_count(0)
+
+    _file(page, "results").focus()
+    page.keyboard.press("F2")
+    name = page.get_by_role("textbox", name="New name of results")
+    name.fill("figures")
+    for leave in (
+        lambda: _open(page, "tree"),
+        lambda: page.get_by_role("link", name="Dashboard").click(),
+    ):
+        leave()
+        asked.get_by_role("button", name="Keep editing").click()
+        expect(name).to_have_value("figures")
+    name.press("Escape")
+    expect(name).to_have_count(0)
+    _open(page, "tree")
+    expect(_file(page, "README.md")).to_be_visible()
+
+
 def test_upload_shows_its_progress_in_the_folder_and_is_cancelled(desk: Desk, tmp_path: Path) -> None:
     page = desk.page
     (tmp_path / "large.bin").write_bytes(os.urandom(8 << 20))

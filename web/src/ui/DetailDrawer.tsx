@@ -1,7 +1,8 @@
 import { useLingui } from "@lingui/react/macro";
 import { CloseButton, Drawer, Portal, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { Fragment, type ReactNode, useEffect, useId, useRef } from "react";
+import { Fragment, type ReactNode, type Ref, useCallback, useEffect, useId, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import styles from "./DetailDrawer.module.css";
 import { DOCK } from "./dock";
 import { useGuardedClose } from "./form/FormDrawer";
@@ -46,36 +47,67 @@ export function DetailDrawer({ opened, onClose, size = "xl", title, fill = false
     onClose();
   };
   const { watch, close } = useGuardedClose(leave, { switches: true });
-  const body = (
-    <UnsavedInput value={watch}>
-      <Content {...content} />
-    </UnsavedInput>
-  );
-  if (docked) {
-    return opened ? (
-      <Portal target={`#${DOCK}`}>
-        <Panel title={title} fill={fill} onClose={close}>
-          {body}
-        </Panel>
-      </Portal>
-    ) : null;
-  }
+  const { place, shown, host } = useMovable(opened);
   return (
-    <Drawer
-      opened={opened}
-      onClose={close}
-      size={size}
-      title={title}
-      closeButtonProps={{ "aria-label": t`Close` }}
-      classNames={{
-        title: styles.title,
-        content: fill ? styles.column : undefined,
-        body: fill ? styles.fill : undefined,
-      }}
-    >
-      {body}
-    </Drawer>
+    <>
+      {shown &&
+        createPortal(
+          <UnsavedInput value={watch}>
+            <Content {...content} />
+          </UnsavedInput>,
+          host,
+        )}
+      {docked ? (
+        opened && (
+          <Portal target={`#${DOCK}`}>
+            <Panel ref={place} title={title} fill={fill} onClose={close} />
+          </Portal>
+        )
+      ) : (
+        <Drawer
+          opened={opened}
+          onClose={close}
+          size={size}
+          title={title}
+          closeButtonProps={{ "aria-label": t`Close` }}
+          classNames={{
+            title: styles.title,
+            content: fill ? styles.column : undefined,
+            body: fill ? styles.fill : undefined,
+          }}
+          // The content is not a child of the drawer, which would not let it scroll.
+          removeScrollProps={{ noIsolation: true }}
+        >
+          <div ref={place} className={styles.place} />
+        </Drawer>
+      )}
+    </>
   );
+}
+
+/**
+ * An element that moves between places with its state: its children stay mounted when a window gets wider or narrower.
+ *
+ * Returns: the element, the ref of its place, and whether it is shown, also during the closing animation.
+ */
+function useMovable(opened: boolean) {
+  const [host] = useState(() => {
+    const element = document.createElement("div");
+    element.className = styles.place ?? "";
+    return element;
+  });
+  const [shown, setShown] = useState(false);
+  const latest = useRef(opened);
+  latest.current = opened;
+  const place = useCallback(
+    (parent: HTMLElement | null) => {
+      parent?.append(host);
+      // While it is open, another place follows.
+      setShown(parent !== null || latest.current);
+    },
+    [host],
+  );
+  return { host, place, shown };
 }
 
 /** Focuses the row of the shown item. */
@@ -94,14 +126,15 @@ function Content({ id, state, actions, query, children }: ContentProps) {
 }
 
 interface PanelProps {
+  /** The place of the content. */
+  ref: Ref<HTMLDivElement>;
   title: string;
   fill: boolean;
   onClose: () => void;
-  children: ReactNode;
 }
 
 /** A non-modal dialog beside the list. */
-function Panel({ title, fill, onClose, children }: PanelProps) {
+function Panel({ ref, title, fill, onClose }: PanelProps) {
   const { t } = useLingui();
   const panel = useRef<HTMLDivElement>(null);
   const titleId = useId();
@@ -119,7 +152,7 @@ function Panel({ title, fill, onClose, children }: PanelProps) {
         </h2>
         <CloseButton aria-label={t`Close`} onClick={onClose} />
       </div>
-      <div className={fill ? `${styles.body} ${styles.fill}` : styles.body}>{children}</div>
+      <div ref={ref} className={fill ? `${styles.body} ${styles.fill}` : styles.body} />
     </div>
   );
 }

@@ -1,8 +1,10 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Modal, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { commandLine } from "@/ui/command";
 import { Form } from "@/ui/form/Form";
+import { FormModal } from "@/ui/form/FormDrawer";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { join } from "./paths";
 import type { FileActs } from "./use-file-acts";
 import { useNameFault } from "./use-name-fault";
@@ -19,14 +21,14 @@ interface Props {
 export function DirectoryDialog({ opened, onClose, ...rest }: Props) {
   const { t } = useLingui();
   return (
-    <Modal
+    <FormModal
       opened={opened}
       onClose={onClose}
       title={t`New directory`}
       closeButtonProps={{ "aria-label": t`Close` }}
     >
       <DirectoryForm {...rest} onClose={onClose} />
-    </Modal>
+    </FormModal>
   );
 }
 
@@ -36,6 +38,7 @@ function DirectoryForm({ path, acts, onClose }: Omit<Props, "opened">) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const fault = useNameFault();
+  useUnsavedInput(() => name !== "" && !busy);
   // A nested path is allowed: a/b/c.
   const wrong =
     name === ""

@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { FileEntry } from "@/api/types";
+import { useUnsavedGuard } from "@/ui/form/use-unsaved-guard";
 import { extensionOf, nameFault } from "./paths";
 import type { FileActs } from "./use-file-acts";
 import { useNameFault } from "./use-name-fault";
@@ -21,6 +22,7 @@ export function RenameCell({
   const [name, setName] = useState(entry.name);
   const [busy, setBusy] = useState(false);
   const fault = useNameFault()(name);
+  useUnsavedGuard({ unsaved: () => name !== entry.name && !busy, onBack: true, onSwitch: true });
   useEffect(() => {
     const extension = entry.kind === "file" ? extensionOf(entry.name) : "";
     input.current?.focus();

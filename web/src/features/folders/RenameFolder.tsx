@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { Folder } from "@/api/types";
 import { useUpdateFolder } from "@/queries/folders";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { isFolderName } from "./command";
 
 /** Stable between renders, so that the input is focused only once. */
@@ -16,6 +17,7 @@ export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: str
   const problemText = useProblemText();
   const update = useUpdateFolder();
   const [name, setName] = useState<string | null>(null);
+  useUnsavedInput(() => name !== null && name !== folder.name && !update.isPending);
   const label = refusal ? t`Rename. ${refusal}` : t`Rename`;
   if (name === null) {
     return (
@@ -54,6 +56,8 @@ export function RenameFolder({ folder, refusal }: { folder: Folder; refusal: str
           size="xs"
           aria-label={t`New name`}
           data-autofocus
+          // In a modal drawer, Escape leaves only this field.
+          data-mantine-stop-propagation
           ref={giveFocus}
           value={name}
           error={fault ?? (update.error ? problemText(update.error).detail : null)}

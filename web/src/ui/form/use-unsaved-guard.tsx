@@ -1,12 +1,13 @@
 import { Trans, useLingui } from "@lingui/react/macro";
 import { useBlocker } from "@tanstack/react-router";
+import { showsAnother, staysOpen } from "@/routing/items";
 import { askToConfirm } from "./ConfirmDialog";
 
 interface Guard {
   unsaved: () => boolean;
   /** Also ask before the browser's back button closes a drawer of the same page. */
   onBack?: boolean;
-  /** Also ask before a drawer of the same page shows another item or tab. */
+  /** Also ask before the same page shows another item or tab in its drawer, or another directory. */
   onSwitch?: boolean;
   /** Do not ask before the page is reloaded, because the form is restored then. */
   restored?: boolean;
@@ -36,18 +37,18 @@ export function useUnsavedGuard({ unsaved, onBack, onSwitch, restored }: Guard):
     shouldBlockFn: async ({ current, next, action }) =>
       (current.pathname !== next.pathname ||
         (!!onBack && action !== "PUSH" && action !== "REPLACE") ||
-        (!!onSwitch && isSwitched(current.search, next.search))) &&
+        (!!onSwitch && isSwitched({ ...current.search }, { ...next.search }))) &&
       !(await mayDiscard()),
   });
   return mayDiscard;
 }
 
-/** The search parameters that hold the item of the open drawer. */
-const ITEMS = ["open", "session", "user"] as const;
+type Search = Readonly<Record<string, unknown>>;
 
-function isSwitched(current: object, next: object): boolean {
-  const [before, after]: Record<string, unknown>[] = [{ ...current }, { ...next }];
-  return ITEMS.some(
-    (item) => before?.[item] && after?.[item] && (before[item] !== after[item] || before.tab !== after.tab),
+function isSwitched(before: Search, after: Search): boolean {
+  return (
+    showsAnother(before, after) ||
+    before.path !== after.path ||
+    (before.tab !== after.tab && staysOpen(before, after))
   );
 }

@@ -5,11 +5,13 @@ import type { SessionDetail } from "@/api/types";
 import { isName } from "@/features/sessions/launcher/request";
 import { useRenameSession } from "@/queries/sessions";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 
 export function RenameForm({ session, onDone }: { session: SessionDetail; onDone: () => void }) {
   const { t } = useLingui();
   const [name, setName] = useState(session.name);
   const rename = useRenameSession();
+  useUnsavedInput(() => name !== session.name && !rename.isPending && !rename.isSuccess);
   const wrong = isName(name) ? null : t`4 to 64 letters, digits or _; between them also . and -`;
   const text = useProblemText()(rename.error);
   const problem = rename.error ? [text.detail, text.hint].filter(Boolean).join(" ") : null;
@@ -29,6 +31,8 @@ export function RenameForm({ session, onDone }: { session: SessionDetail; onDone
           value={name}
           error={wrong ?? problem}
           autoFocus
+          // In a modal drawer, Escape leaves only this field.
+          data-mantine-stop-propagation
           spellCheck={false}
           onChange={(event) => setName(event.currentTarget.value)}
           onKeyDown={(event) => {

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import type { Session } from "@/api/types";
 import { usePrioritiseSession } from "@/queries/sessions";
 import { useProblemText } from "@/sentences/use-problem-text";
+import { useUnsavedInput } from "@/ui/form/unsaved-input";
 
 interface Props {
   session: Pick<Session, "id" | "name" | "priority">;
@@ -18,6 +19,9 @@ export function PriorityForm({ session, onDone }: Props) {
   const { t } = useLingui();
   const [priority, setPriority] = useState<number | string>(session.priority);
   const change = usePrioritiseSession();
+  useUnsavedInput(
+    () => String(priority) !== String(session.priority) && !change.isPending && !change.isSuccess,
+  );
   const text = useProblemText()(change.error);
   const outside = priority === "" || Number(priority) < 0 || Number(priority) > 100;
   const send = (event: FormEvent) => {
