@@ -107,6 +107,72 @@ def test_unsaved_input_is_asked_about_before_another_item_or_tab(desk: Desk, rol
         desk.carrel.carrel("group", "rm", "--yes", "spare")
 
 
+def test_unsaved_names_are_asked_about_and_survive_a_change_of_the_width(
+    desk: Desk, running_session: str
+) -> None:
+    page = desk.page
+    asked = page.get_by_role("dialog", name="Discard unsaved changes?")
+    desk.go(f"/sessions?q={running_session}")
+    drawer = desk.detail(running_session)
+    drawer.get_by_role("button", name="Rename").click()
+    name = drawer.get_by_role("textbox", name="New name")
+    drawer.get_by_role("button", name="Close").click()
+    expect(name).to_have_count(0)
+
+    drawer = desk.detail(running_session)
+    drawer.get_by_role("button", name="Rename").click()
+    name.fill("another_name")
+    drawer.get_by_role("button", name="Close").click()
+    asked.get_by_role("button", name="Keep editing").click()
+    drawer.get_by_role("tab", name="Logs").click()
+    asked.get_by_role("button", name="Keep editing").click()
+    page.get_by_role("link", name="Dashboard").click()
+    asked.get_by_role("button", name="Keep editing").click()
+    expect(name).to_have_value("another_name")
+
+    # The same details, in a modal drawer and beside the list again.
+    page.set_viewport_size(NARROW)
+    expect(drawer).to_have_attribute("aria-modal", "true")
+    expect(name).to_have_value("another_name")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(drawer).not_to_have_attribute("aria-modal", "true")
+    expect(name).to_have_value("another_name")
+
+    # Escape leaves the field alone, in both.
+    name.press("Escape")
+    expect(name).to_have_count(0)
+    page.set_viewport_size(NARROW)
+    drawer.get_by_role("button", name="Rename").click()
+    name.fill("another_name")
+    name.press("Escape")
+    expect(name).to_have_count(0)
+    expect(drawer).to_be_visible()
+    expect(asked).to_have_count(0)
+
+
+def test_back_closes_the_details_however_many_were_shown(users: Desk) -> None:
+    page = users.page
+    rows = page.get_by_role("table", name="Users").locator("tbody tr[data-index]")
+    rows.nth(0).focus()
+    page.keyboard.press("Enter")
+    for step in (1, 2, 3):
+        page.keyboard.press("j")
+        expect(rows.nth(step)).to_have_attribute("data-opened", "true")
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"/users\?sort=email&order=asc$"))
+
+
+def test_long_details_scroll_in_a_modal_drawer(open_desk: Opener, running_session: str) -> None:
+    desk = open_desk(viewport={"width": 800, "height": 500})
+    desk.go(f"/sessions?q={running_session}")
+    drawer = desk.detail(running_session)
+    expect(drawer.get_by_role("tabpanel")).to_be_visible()
+    desk.page.mouse.move(600, 400)
+    desk.page.mouse.wheel(0, 100)
+    desk.page.wait_for_function("drawer => drawer.scrollTop > 0", arg=drawer.element_handle())
+
+
 def test_narrow_windows_have_a_modal_drawer(open_desk: Opener, roles: Roles) -> None:
     desk = open_desk(viewport=NARROW)
     desk.go(f"/users?q={roles.user}")
@@ -140,6 +206,28 @@ def test_tabs_list_the_sessions_of_each_object(desk: Desk, running_session: str)
         expect(desk.row(running_session)).to_be_visible()
         page.go_back()
         expect(drawer.get_by_role("tab", name="Sessions")).to_have_attribute("aria-selected", "true")
+
+
+def test_tabs_list_the_folders_of_a_domain(desk: Desk, roles: Roles) -> None:
+    page = desk.page
+    for words in (
+        ("project", "create", "optics", "--domain", roles.domain),
+        ("vfolder", "create", "strings", "--project", "optics"),
+        ("vfolder", "create", "local"),
+    ):
+        made = desk.carrel.carrel(*words)
+        assert made.returncode == 0, made.stderr
+    desk.go(f"/domains?q={roles.domain}")
+    drawer = _open(desk, roles.domain)
+    drawer.get_by_role("tab", name="Folders").click()
+    expect(drawer.get_by_role("link", name="strings")).to_be_visible()
+    expect(drawer.get_by_role("link", name="local", exact=True)).to_have_count(0)
+    drawer.get_by_role("link", name="All folders").click()
+    expect(page).to_have_url(re.compile(f"/storage/folders\\?domain={roles.domain}"))
+    expect(desk.row("strings")).to_be_visible()
+    expect(desk.row("local")).to_have_count(0)
+    page.get_by_role("button", name="Any domain").click()
+    expect(desk.row("local")).to_be_visible()
 
 
 def test_tabs_list_the_folders_of_a_project(desk: Desk, roles: Roles) -> None:

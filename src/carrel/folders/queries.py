@@ -21,7 +21,8 @@ from carrel.site import service as site
 from carrel.tables.folder_states import FolderState
 from carrel.tables.folders import FolderMount, FolderShare, FolderTask, Permission, TaskKind, VFolder
 from carrel.tables.storage_hosts import StorageHost
-from carrel.tables.tenancy import Project, User
+from carrel.tables.tenancy import Domain, Project, User
+from carrel.tenancy.queries import is_domain
 
 _SORT = Sort(
     {
@@ -102,6 +103,8 @@ def _of(actor: Actor, query: VFolderQuery) -> ColumnElement[bool]:
 def _filters(actor: Actor, query: VFolderQuery) -> Iterable[ColumnElement[bool]]:
     # not narrowed: ids to compare with those of folders, which `page` filters
     yield _IN_TRASH if query.state == "trash" else ~_IN_TRASH
+    if query.domain is not None:
+        yield VFolder.domain_id.in_(select(Domain.id).where(is_domain(query.domain)))
     if query.project is not None:
         named = select(Project.id).where(or_(Project.id == query.project, Project.name == query.project))
         yield VFolder.project_id.in_(named)

@@ -145,6 +145,7 @@ class VFolderQuery(PageQuery):
 
     of: Literal["me", "mine", "project", "shared", "all"] = "me"
     state: Literal["active", "trash"] = "active"
+    domain: Ref | None = None
     project: Ref | None = None
     owner: Ref | None = None
     host: Ref | None = None

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from databases import sql
 from folder_kit import ended, files_of, folder, in_state, mounted, shared, trail, unmounted
-from installation import Api
+from installation import Api, Caller
 from people import eventually
 from people_kit import domain_admin, project_admin, status_and_code
 
@@ -193,6 +193,23 @@ async def test_lists_show_what_was_asked_for(living: Api):
     # The superadmin is a member of the first project.
     assert [row["name"] for row in (await admin.get("/vfolders")).json()["items"]] == ["ours"]
     assert status_and_code(await admin.get("/vfolders/alpha")) == (409, "vfolder.ambiguous")
+
+
+async def test_domain_filter_narrows_to_a_domain_but_never_widens(living: Api):
+    admin, head = await living.as_("superadmin"), await domain_admin(living)
+    for name in ("user", "foreigner"):
+        await folder(await living.as_(name), f"of-{name}")
+    await folder(await project_admin(living), "ours", project=living.people.project)
+
+    async def names(caller: Caller, domain: str) -> list[str]:
+        answer = await caller.get("/vfolders", params={"of": "all", "domain": domain})
+        assert answer.status_code == 200, answer.text
+        return [row["name"] for row in answer.json()["items"]]
+
+    assert await names(admin, "abroad") == ["of-foreigner"]
+    assert await names(admin, "default") == ["of-user", "ours"]
+    assert await names(head, "default") == ["of-user", "ours"]
+    assert await names(head, "abroad") == []
 
 
 async def test_a_mounted_folder_stays(living: Api):

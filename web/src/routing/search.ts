@@ -284,8 +284,9 @@ export const USAGE_MODES = ["general", "model", "data"] as const;
 export interface FoldersSearch extends ListSearch {
   /** Absent: the user's own. */
   list?: FolderListName;
-  /** Names of the storage host and project filters. */
+  /** Names of the storage host, domain and project filters. */
   host?: string;
+  domain?: string;
   project?: string;
   mode?: (typeof USAGE_MODES)[number];
   auto?: "yes" | "no";
@@ -305,6 +306,7 @@ export function foldersSearch(raw: Record<string, unknown>): FoldersSearch {
     ...listSearch(raw),
     list: oneOf(FOLDER_LISTS, raw.list),
     host: text(raw.host),
+    domain: text(raw.domain),
     project: text(raw.project),
     mode: oneOf(USAGE_MODES, raw.mode),
     auto: oneOf(["yes", "no"], raw.auto),

@@ -13561,6 +13561,10 @@ export type VfoldersListData = {
          */
         state?: 'active' | 'trash';
         /**
+         * Domain
+         */
+        domain?: string | null;
+        /**
          * Project
          */
         project?: string | null;

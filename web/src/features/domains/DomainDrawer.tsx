@@ -4,6 +4,7 @@ import { IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Domain } from "@/api/types";
+import { FoldersTab } from "@/features/folders/FoldersTab";
 import { CeilingsText } from "@/features/projects/CeilingsText";
 import { Loads } from "@/features/resources/Loads";
 import { SessionsTab } from "@/features/sessions/SessionsTab";
@@ -102,6 +103,7 @@ export function DomainDrawer({ opened, id, tab, acts, onTab, onEdit, onClose }: 
               ),
             },
             { name: "sessions", label: t`Sessions`, content: <SessionsTab of={{ domain: domain.name }} /> },
+            { name: "folders", label: t`Folders`, content: <FoldersTab of={{ domain: domain.name }} /> },
           ]}
         />
       )}

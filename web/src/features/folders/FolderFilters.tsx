@@ -2,7 +2,9 @@ import { useLingui } from "@lingui/react/macro";
 import { SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Ref } from "react";
+import { mayBeyondOwn } from "@/me/may";
 import { useMe } from "@/me/use-me";
+import { domainsChoiceQuery } from "@/queries/domains";
 import type { FolderFilter } from "@/queries/folders";
 import { hostsChoiceQuery } from "@/queries/hosts";
 import { type FoldersSearch, USAGE_MODES } from "@/routing/search";
@@ -21,6 +23,8 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
   const { t, i18n } = useLingui();
   const me = useMe();
   const hosts = useQuery(hostsChoiceQuery).data ?? [];
+  const reads = of === "all" && mayBeyondOwn(me, "domain.read");
+  const domains = useQuery({ ...domainsChoiceQuery, enabled: reads }).data ?? [];
   const usage = [
     ...USAGE_MODES.map((value) => ({ value: value as string, label: i18n._(USAGE_MODE_NAMES[value]) })),
     { value: "auto", label: t`Mounted automatically` },
@@ -68,6 +72,20 @@ export function FolderFilters({ ref, search, of, onChange }: Props) {
           data={hosts.map(({ name }) => name)}
           value={search.host ?? null}
           onChange={(host) => onChange({ host: host ?? undefined })}
+        />
+      )}
+      {of === "all" && (domains.length > 1 || search.domain) && (
+        <Select
+          size="xs"
+          w={140}
+          aria-label={t`Domain`}
+          placeholder={t`Domain`}
+          clearable
+          searchable
+          clearButtonProps={{ "aria-label": t`Any domain` }}
+          data={[...new Set([...domains.map(({ name }) => name), ...(search.domain ? [search.domain] : [])])]}
+          value={search.domain ?? null}
+          onChange={(domain) => onChange({ domain: domain ?? undefined })}
         />
       )}
       {of !== "mine" && me.projects.length > 1 && (

@@ -11,11 +11,11 @@ import { MoreButton } from "@/ui/MoreButton";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 
 interface Props {
-  /** Whose folders: a user by e-mail, or a project by name. */
-  of: { owner: string } | { project: string };
+  /** Whose folders: a user by e-mail, or a project or domain by name. */
+  of: { owner: string } | { project: string } | { domain: string };
 }
 
-/** The folders of a user or project, for its detail drawer. */
+/** The folders of a user, project or domain, for its detail drawer. */
 export function FoldersTab({ of }: Props) {
   const { t } = useLingui();
   const list = useInfiniteQuery(foldersListQuery({ of: "all", sort: "name", ...of }));

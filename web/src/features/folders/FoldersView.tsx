@@ -48,6 +48,7 @@ const NO_FILTER = {
   host: undefined,
   mode: undefined,
   auto: undefined,
+  domain: undefined,
   project: undefined,
   owner: undefined,
 };
@@ -69,6 +70,7 @@ export function FoldersView({ title, search, of, change, space, empty }: Props) 
     state: trash ? "trash" : "active",
     q: useDeferredValue(search.q),
     host: search.host,
+    domain: search.domain,
     project: search.project,
     owner: search.owner,
     usage_mode: search.mode,

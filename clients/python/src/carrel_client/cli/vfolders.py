@@ -33,6 +33,7 @@ def ls_arguments(parser: Arguments) -> None:
         help="which folders: usable by you (me), your own, your projects', shared with you, all you may see",
     )
     parser.add_argument("--trash", action="store_true", help="only trashed folders")
+    parser.add_argument("--domain", help="only folders of this domain, by name or id")
     parser.add_argument("--project", help="only folders of this project, by name or id")
     parser.add_argument("--host", help="only folders on this storage host, by name or id")
     parser.add_argument("--usage-mode", choices=MODES, help="only this usage mode")
@@ -58,6 +59,7 @@ def ls(args: argparse.Namespace, context: Context) -> int:
         context.client.vfolders.list,
         of=args.of,
         state="trash" if args.trash else None,
+        domain=args.domain,
         project=args.project,
         host=args.host,
         usage_mode=args.usage_mode,
