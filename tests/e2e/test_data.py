@@ -180,6 +180,7 @@ def test_unsaved_names_of_files_are_asked_about(desk: Desk, tree: Path) -> None:
     expect(asked).to_have_count(0)
 
     _file(page, "results").focus()
+    page.keyboard.press("Home")
     page.keyboard.press("F2")
     name = page.get_by_role("textbox", name="New name of results")
     name.fill("figures")
