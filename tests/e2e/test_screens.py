@@ -18,7 +18,7 @@ from e2e.running import Running, installation
 
 SCREENS = Path(__file__).parent / "screens"
 KEEP = bool(os.environ.get("CARREL_KEEP_SCREENS"))
-MOST = 0.04
+MOST = 0.02
 """The fraction of a picture's cells of 8 by 8 pixels that may differ."""
 
 PATHS = (
