@@ -267,6 +267,11 @@ class Installation:
         slots = {**SMALL, "cpu": cpu, **(more or {})}
         return await self.enqueue(spec(image=image, slots=slots, containers=containers))
 
+    async def batch(self, *command: str, retries: int = 0) -> SessionId:
+        """A new batch session with this command."""
+        self.requests += 1
+        return await self.enqueue(spec(kind="batch", command=command, retries=retries))
+
     async def running(self) -> tuple[SessionId, FakeContainer]:
         """A new session that runs, and its container in the engine."""
         session = await self.create()
@@ -400,6 +405,11 @@ class Installation:
         row = self.look.execute("SELECT state FROM sessions WHERE id = %s", (session,)).fetchone()
         assert row is not None
         return SessionState(row[0])
+
+    def result(self, session: SessionId) -> str | None:
+        row = self.look.execute("SELECT result FROM sessions WHERE id = %s", (session,)).fetchone()
+        assert row is not None
+        return None if row[0] is None else str(row[0])
 
     def node_of(self, session: SessionId) -> str | None:
         row = self.look.execute(

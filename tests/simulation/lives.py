@@ -9,6 +9,7 @@ from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError
 from carrel.tables.nodes import Draining
+from carrel.tables.session_states import Result
 from carrel.tables.session_states import SessionState as S
 
 IMAGE = "debian:12"
@@ -19,13 +20,16 @@ class Life:
     """prepare: what is wrong with the world. live: what happens, giving the session. ends: how it may end.
 
     late: how else it may end when a leader's last call reaches the engine after it was replaced. Nobody can
-    call back a removal (of an attempt that failed) which is already under way.
+    call back a removal (of an attempt that failed) which is already under way. result: of a batch session; runs: how
+    often its command may start.
     """
 
     live: Callable[[Installation], Awaitable[SessionId]]
     ends: frozenset[S]
     prepare: Callable[[FakeWorld], None] = lambda world: None
     late: frozenset[S] = frozenset()
+    result: Result | None = None
+    runs: int = 99
 
 
 async def _run(installation: Installation) -> SessionId:
@@ -144,6 +148,50 @@ async def _gang_starts(installation: Installation) -> SessionId:
     return await installation.create(IMAGE, containers=3)
 
 
+def _batch(*command: str, retries: int = 0) -> Callable[[Installation], Awaitable[SessionId]]:
+    async def live(installation: Installation) -> SessionId:
+        session = await installation.batch(*command, retries=retries)
+        await installation.until(session)
+        return session
+
+    return live
+
+
+async def _cancel_batch(installation: Installation) -> SessionId:
+    session = await installation.batch("sleep", "100000", retries=3)
+    await installation.until(session, S.RUNNING)
+    await installation.remove(session)
+    return session
+
+
+async def _batch_loses_its_engine(installation: Installation) -> SessionId:
+    session = await installation.batch("sleep", "20")
+    await installation.until(session, S.STARTING, S.RUNNING)
+    await installation.outage(2, 3)
+    await installation.until(session)
+    return session
+
+
+async def _drain_under_batch(installation: Installation) -> SessionId:
+    session = await installation.batch("sleep", "20")
+    await installation.until(session, S.STARTING, S.RUNNING)
+    node = installation.node_of(session)
+    if node is not None:
+        await installation.drain(node, Draining.MOVE)
+    await installation.until(session)
+    return session
+
+
+async def _lose_node_under_batch(installation: Installation) -> SessionId:
+    installation.set_group(on_node_loss="reschedule", node_loss_s=5)
+    session = await installation.batch("sleep", "100000")
+    await installation.until(session, S.RUNNING)
+    lost = installation.node_of(session)
+    installation.world.nodes = [node for node in installation.world.nodes if node.name != lost]
+    await installation.rounds(4, 4)
+    return session
+
+
 def _two_nodes(world: FakeWorld) -> None:
     world.nodes = [replace(world.nodes[0], name=name) for name in ("left", "right")]
 
@@ -191,6 +239,16 @@ LIVES = {
     "moved off its node": Life(_move_off_its_node, RUNS, _two_nodes, late=FAILED),
     "three containers, one stops": Life(_gang_stops_and_ends, CALLED_OFF, _two_nodes),
     "three containers, one fails once": Life(_gang_starts, RUNS, _failing("ensure.start", 1), late=FAILED),
+    "batch succeeds": Life(_batch("sleep", "3"), ENDED, result=Result.SUCCESS, runs=1),
+    "batch ends at once": Life(_batch("true"), ENDED, result=Result.SUCCESS, runs=1),
+    "batch fails": Life(_batch("sh", "-c", "sleep 3; exit 3"), ENDED, result=Result.FAILURE, runs=1),
+    "batch fails twice": Life(
+        _batch("sh", "-c", "sleep 3; exit 3", retries=1), ENDED, result=Result.FAILURE, runs=2
+    ),
+    "batch is cancelled": Life(_cancel_batch, CALLED_OFF, result=Result.CANCELLED, runs=1),
+    "batch, engine away": Life(_batch_loses_its_engine, ENDED, result=Result.SUCCESS, runs=1),
+    "batch, node emptied": Life(_drain_under_batch, ENDED, _two_nodes, result=Result.SUCCESS, runs=1),
+    "batch, node lost": Life(_lose_node_under_batch, FAILED, _two_nodes, result=Result.FAILURE, runs=1),
     "node emptied while pulling": Life(
         _leave_its_node_while_pulling, RUNS, _two_nodes_and_a_slow_pull, late=FAILED
     ),

@@ -52,6 +52,8 @@ class Theatre:
                 await installation.wake_sleepers()
                 await installation.settle()
             assert not installation.violations()
+            assert installation.result(session) == self._life.result
+            assert set(world.starts.values()) <= set(range(self._life.runs + 1))
             return installation.state(session)
         finally:
             await installation.close()

@@ -10,7 +10,7 @@ from carrel.nodes.administration import drain_outcome
 from carrel.nodes.schemas import DrainOutcome
 from carrel.sessions import transitions
 from carrel.tables.nodes import Node
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import Result, SessionState
 from carrel.tables.sessions import Container, Session
 
 _RAN = (SessionState.RUNNING, SessionState.STARTING)
@@ -48,6 +48,7 @@ class Drain:
                     SessionState.TERMINATING,
                     sources=_RAN,
                     outcome=_OUTCOME[becomes],
+                    result=Result.FAILURE if becomes is DrainOutcome.MOVES else None,
                     cause="drained",
                     reason=reason,
                     now=self._tools.clock.now(),

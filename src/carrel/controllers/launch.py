@@ -8,15 +8,17 @@ from datetime import timedelta
 from functools import partial
 
 import structlog
+from sqlalchemy import text
 
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
-from carrel.controllers.loop import Tools, end
+from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import LeadershipLost
 from carrel.engines.port import (
+    IDLE,
     ContainerSpec,
     EngineError,
     EngineUnavailable,
@@ -31,7 +33,14 @@ from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
-from carrel.tables.session_states import LAUNCHING, ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import (
+    LAUNCHING,
+    ContainerRole,
+    ContainerState,
+    Result,
+    SessionKind,
+    SessionState,
+)
 from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
@@ -43,6 +52,9 @@ _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
+_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
+"""Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
+_LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
 
 
 @dataclass(frozen=True)
@@ -99,15 +111,17 @@ class Launch:
             places = await nodes.addresses(tx)
             devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
-            left = {node.id for node in await nodes.draining(tx)}
-            left |= {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
+            lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
+            draining = {node.id for node in await nodes.draining(tx)}
         for session in sessions:
             key = session.id
             members = [
                 PlacedContainer(one, places.get(one.node_id or NodeId(""), _NOWHERE), devices.get(one.id, {}))
                 for one in own.get(key, ())
             ]
-            displaced = next((one for one in members if one.row.node_id in left), None)
+            # A command that may have started must not start on another node as well, so its start continues.
+            closed = lost if _may_have_run(session) else lost | draining
+            displaced = next((one for one in members if one.row.node_id in closed), None)
             if displaced and not session.started_at:
                 if self._active.about(key) != _SENT_BACK:
                     await self.abandon(key)
@@ -196,7 +210,11 @@ class Launch:
     async def _send_back(
         self, session: Session, members: Sequence[PlacedContainer], displaced: PlacedContainer
     ) -> None:
-        """Remove it from its nodes and requeue it."""
+        """Remove it from its nodes and requeue it, or end it if its command may have run."""
+        if _may_have_run(session):
+            reason = f"Its node {displaced.node.name} was lost during the start; its command may have run."
+            await self._end(session, cause="node_lost", reason=reason, failed_run=True)
+            return
         reason = f"Its node {displaced.node.name} is lost or drained before the session ran there."
         await self._take_back(
             session, members, cause="node_closed", reason=reason, blamed=displaced.row.node_id
@@ -233,7 +251,7 @@ class Launch:
         reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
         try:
             engine = await tools.engines.of(_engine_of(member))
-            observed = await engine.ensure(spec, changes.put_nowait)
+            observed = await engine.ensure(spec, changes.put_nowait, tools.confirm if spec.once else None)
         except EngineError as error:
             raise FailedStart(member, error) from error
         finally:
@@ -249,6 +267,9 @@ class Launch:
                 cause="started",
                 now=tools.clock.now(),
             )
+            if spec.once:
+                # It may have ended before it was RUNNING here, and the engine does not report that again.
+                await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
 
     async def _report(
         self,
@@ -299,7 +320,7 @@ class Launch:
             attempt=failed + 1,
         )
         last = not error.retriable or failed + 1 >= MAX_ATTEMPTS
-        if last:
+        if last or await self._has_run(session, members):
             await self._end(session, cause=error.code, reason=error.message)
             return
         pause = timedelta(seconds=2**failed)
@@ -307,19 +328,33 @@ class Launch:
             session, members, cause=_RETRY, reason=error.message, pause=pause, blamed=start.member.row.node_id
         )
 
+    async def _has_run(self, session: Session, members: Sequence[PlacedContainer]) -> bool:
+        """True if a command that must not run twice was started in spite of the error."""
+        if session.kind != SessionKind.BATCH:
+            return False
+        ids = {one.row.id for one in members}
+        for engine in {_engine_of(one) for one in members}:
+            listed = await in_time((await self._tools.engines.of(engine)).list())
+            if any(one.id in ids and one.started_at for one in listed):
+                return True
+        return False
+
     async def _failed(self, session: Session, cause: str) -> int:
         """Number of earlier failed starts with this cause. A drained or lost node does not count."""
         async with self._tools.database.transaction() as tx:
             return await queries.failed_starts(tx, session.id, cause)
 
-    async def _end(self, session: Session, *, cause: str, reason: str) -> None:
+    async def _end(self, session: Session, *, cause: str, reason: str, failed_run: bool = False) -> None:
+        """failed_run: it is repeated if retries are left."""
+        again = failed_run and session.retries_left
         async with self._tools.transaction() as tx:
             await transitions.move(
                 tx,
                 [session.id],
                 SessionState.TERMINATING,
                 sources=sorted(LAUNCHING),
-                outcome=SessionState.ERROR,
+                outcome=SessionState.PENDING if again else SessionState.ERROR,
+                result=Result.FAILURE if failed_run else None,
                 cause=cause,
                 reason=reason,
                 now=self._tools.clock.now(),
@@ -348,6 +383,11 @@ class Launch:
     async def _remove(self, member: PlacedContainer) -> None:
         engine = await self._tools.engines.of(_engine_of(member))
         await in_time(engine.remove(member.row.id, grace_s=0), REMOVAL_S)
+
+
+def _may_have_run(session: Session) -> bool:
+    """True if a command that must not run twice may have been started."""
+    return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED
 
 
 def _engine_of(member: PlacedContainer) -> EngineId:
@@ -384,7 +424,7 @@ def container_spec(
     session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
 ) -> ContainerSpec:
     """The `ContainerSpec` of a session's container."""
-    container = member.row
+    container, requested = member.row, SessionSpec.from_json(session.spec)
     hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(
         id=container.id,
@@ -395,9 +435,11 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
-            **environment.opened(seal, SessionSpec.from_json(session.spec).env),
+            **environment.opened(seal, requested.env),
         },
         hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
+        command=(*_SHELL, *requested.command) if requested.command else IDLE,
+        once=session.kind == SessionKind.BATCH,
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,
         epoch=epoch,

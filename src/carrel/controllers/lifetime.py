@@ -11,7 +11,7 @@ from carrel.core.ids import SessionId
 from carrel.sessions import transitions
 from carrel.sessions.queries import WAITS_SINCE
 from carrel.tables.groups import ResourceGroup
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import Result, SessionState
 from carrel.tables.sessions import Session
 
 TIME_LIMIT = "It reached its time limit of {}."
@@ -28,6 +28,7 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
             SessionState.TERMINATING,
             sources=[SessionState.RUNNING],
             outcome=SessionState.TERMINATED,
+            result=Result.TIMED_OUT,
             cause="time_limit",
             reason=TIME_LIMIT.format(_in_words(limit_s)),
             now=now,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from signal import Signals
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -19,7 +20,14 @@ from carrel.sessions import containers, queries, service, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
-from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.session_states import (
+    LAUNCHING,
+    LIFECYCLE,
+    ContainerState,
+    Result,
+    SessionKind,
+    SessionState,
+)
 from carrel.tables.sessions import Container, Session
 
 log = structlog.get_logger()
@@ -71,6 +79,7 @@ class Findings:
 
     restart: list[Ended] = field(default_factory=list)
     lost: list[Ended] = field(default_factory=list)
+    completed: list[Ended] = field(default_factory=list)
     out_of_memory: list[Session] = field(default_factory=list)
     moved: list[tuple[ContainerId, str]] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
@@ -129,14 +138,19 @@ def _compare_session(
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
     if rules and session.state != SessionState.TERMINATING:
-        findings.node_lost.append((session, NodeLoss.END if NodeLoss.END in rules else NodeLoss.RESCHEDULE))
+        ends = NodeLoss.END in rules or (session.kind == SessionKind.BATCH and not session.retries_left)
+        findings.node_lost.append((session, NodeLoss.END if ends else NodeLoss.RESCHEDULE))
     if rules or session.state != SessionState.RUNNING:
         return
     if absent := [one for one in missing if one not in away]:
         why = f"{_subject(own, absent)} disappeared from the engine."
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
-        _add_exited(findings, session, own, exited, again=engine.restarts.get(session.id, 0) < MAX_RESTARTS)
+        if session.kind == SessionKind.BATCH:
+            _add_completed(findings, session, own, exited)
+        else:
+            again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
+            _add_exited(findings, session, own, exited, again=again)
     else:
         findings.moved.extend(
             (one.id, observed.address)
@@ -166,6 +180,39 @@ def _add_exited(
         changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
         why += f" It has been started again {MAX_RESTARTS} times already."
         findings.lost.append(Ended(session, changes, why))
+
+
+def _add_completed(
+    findings: Findings,
+    session: Session,
+    own: Sequence[Container],
+    exited: Sequence[tuple[Container, Observed]],
+) -> None:
+    """The end of the commands of a batch session, which are never started again in place."""
+    changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
+    failed = next((pair for pair in exited if pair[1].exit_code != 0), None)
+    if failed is None:
+        why = "Its command succeeded."
+    else:
+        container, observed = failed
+        name = "Its command" if len(own) == 1 else f"The command of {container.name}"
+        why = f"{name} {_failure(observed.exit_code)}."
+        if observed.out_of_memory:
+            why += f" {_OOM}"
+        if session.retries_left:
+            why += f" It is repeated; {session.retries_left} {_RETRIES[session.retries_left == 1]} left."
+    findings.completed.append(Ended(session, changes, why))
+
+
+_RETRIES = {True: "retry is", False: "retries are"}
+
+
+def _failure(exit_code: int | None) -> str:
+    """Why it failed, as a shell reports it: 128 plus the number of the signal."""
+    try:
+        return f"was killed by {Signals((exit_code or 0) - 128).name}"
+    except ValueError:
+        return f"failed with exit code {exit_code}"
 
 
 def _subject(own: Sequence[Container], some: Sequence[Container]) -> str:
@@ -274,17 +321,18 @@ class Observe:
                     reason=ended.reason,
                     now=now,
                 )
-            for ended in findings.lost:
-                await containers.change(
-                    tx,
-                    ended.session.id,
-                    ended.containers,
-                    ContainerState.EXITED,
-                    states=[SessionState.RUNNING],
-                    cause="lost",
-                    reason=ended.reason,
-                    now=now,
-                )
+            for cause, ends in (("lost", findings.lost), ("completed", findings.completed)):
+                for ended in ends:
+                    await containers.change(
+                        tx,
+                        ended.session.id,
+                        ended.containers,
+                        ContainerState.EXITED,
+                        states=[SessionState.RUNNING],
+                        cause=cause,
+                        reason=ended.reason,
+                        now=now,
+                    )
             for session, rule in findings.node_lost:
                 await transitions.move(
                     tx,
@@ -292,6 +340,7 @@ class Observe:
                     SessionState.TERMINATING,
                     sources=[SessionState.RUNNING, SessionState.STARTING],
                     outcome=_OUTCOME[rule],
+                    result=Result.FAILURE,
                     cause="node_lost",
                     reason=_LOST_WITH_NODE[rule],
                     now=now,

@@ -7,6 +7,7 @@ without delay.
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 
 from carrel.core.ids import new_id
 from carrel.engines.conformance_kit import (
@@ -32,6 +33,7 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.port import (
     LOCAL_IMAGES,
     ContainerGone,
+    EngineError,
     EngineUnavailable,
     ImageUnusable,
     ObservedState,
@@ -88,6 +90,27 @@ class EngineConformance:
         await exited(harness, desired.id)
         again = await harness.engine.ensure(desired, ProgressLog())
         assert again.state is ObservedState.RUNNING
+
+    async def test_ensure_never_starts_again_what_runs_once(self, harness: EngineHarness) -> None:
+        desired = replace(spec(harness, "sh", "-c", "echo ran; sleep 0.2; exit 3"), once=True)
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        again = await harness.another().ensure(desired, ProgressLog())
+        assert (again.state, again.exit_code) == (ObservedState.EXITED, 3)
+        assert await whole_log(harness.engine, desired.id) == b"ran\n"
+
+    async def test_ensure_without_permission_starts_nothing(self, harness: EngineHarness) -> None:
+        desired = replace(spec(harness, "echo", "ran"), once=True)
+
+        async def refuse() -> None:
+            raise EngineError("Another leader was elected.", retriable=False)
+
+        await refused(EngineError, harness.engine.ensure(desired, ProgressLog(), refuse))
+        created = await look(harness.engine, desired.id)
+        assert created is None or created.started_at is None
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        assert await whole_log(harness.engine, desired.id) == b"ran\n"
 
     async def test_ensure_given_up_half_way_can_be_repeated(self, harness: EngineHarness) -> None:
         desired = spec(harness)

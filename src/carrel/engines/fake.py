@@ -19,6 +19,7 @@ from carrel.engines.port import (
     ImageUnusable,
     NodeInfo,
     Observed,
+    Permit,
     Progress,
     ProgressSink,
     TerminalSize,
@@ -45,7 +46,9 @@ class FakeEngine(FakeAdjusting):
     async def nodes(self) -> Sequence[NodeInfo]:
         return await self.step("nodes", lambda: tuple(self.world.nodes))
 
-    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
+    async def ensure(
+        self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
+    ) -> Observed:
         world = self.world
         world.before("ensure")
         await self.world.turn()
@@ -64,7 +67,10 @@ class FakeEngine(FakeAdjusting):
             await self.step("ensure.create", lambda: self._create(spec))
         # 3. Main process.
         progress(Progress("start"))
-        if not self.find(spec.id).running:
+        known = self.find(spec.id)
+        if not known.running and not (spec.once and known.starts):
+            if permit:
+                await permit()
             await self.step("ensure.start", lambda: self._start(spec.id))
         world.after("ensure")
         return self._observed(self.find(spec.id))

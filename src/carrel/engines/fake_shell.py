@@ -2,7 +2,7 @@
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
 clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
-`&&`, `||`, `>&2`, `$NAME`, `sh -c`, and `sh` alone as a line-by-line shell.
+`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `exec "$@"`, and `sh` alone as a line-by-line shell.
 """
 
 import re
@@ -75,6 +75,8 @@ def run(command: Sequence[str], around: ProcessEnvironment) -> Process:
     """The process of `command`; a missing command ends with 127 and a message on stderr."""
     name, *arguments = command
     if name in _SHELLS:
+        if arguments[:2] == ["-c", 'exec "$@"']:
+            return (yield from run(arguments[3:], around))
         if arguments[:1] == ["-c"] and len(arguments) > 1:
             return (yield from _script(arguments[1], around))
         return (yield from _lines(around))

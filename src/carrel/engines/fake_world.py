@@ -8,6 +8,7 @@ time drives them in any event loop.
 import asyncio
 import heapq
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -138,6 +139,8 @@ class FakeWorld:
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock: Clock = clock or SystemClock()
         self.containers: dict[str, FakeContainer] = {}
+        self.starts: Counter[str] = Counter()
+        """How often each main process was started, by id; deleted containers included."""
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
@@ -264,6 +267,7 @@ class FakeWorld:
         container.exit_code, container.out_of_memory = None, False
         container.started_at = self.clock.now()
         container.starts += 1
+        self.starts[container.spec.id] += 1
         container.paused, container.held = False, []
         if container.spec.command != IDLE:
             spec = container.spec

@@ -7,6 +7,7 @@ at the edges, for every implementation (conformance.py tests it):
     method   already there / again            already gone             engine away or restarted
     nodes    same answer                      -                        Unavailable
     ensure   starts it if stopped, else no-op makes it                 Unavailable; call again
+             (no-op for `once` if it has run)
              an image that is missing is pulled, unless its name begins with LOCAL_IMAGES
     remove   no-op while it is being removed  success                  Unavailable; call again
     list     truth at some moment in the call absent from the answer   Unavailable, never a short list
@@ -26,7 +27,7 @@ listed again.
 The port must not contain concepts of one engine, such as pods, bridges or overlays.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -175,6 +176,8 @@ class ContainerSpec:
     hostname: str = "session"
     command: tuple[str, ...] = IDLE
     """Main process, replacing the image's."""
+    once: bool = False
+    """The main process must not run twice: `ensure` does not start a container that has been started before."""
     ports: tuple[int, ...] = ()
     """Ports that the gateway may connect to; an engine that needs a tunnel opens it for these."""
     mounts: tuple[Mount, ...] = ()
@@ -215,6 +218,10 @@ class Progress:
 
 ProgressSink = Callable[[Progress], None]
 """Called often and from the event loop; must not block."""
+
+
+Permit = Callable[[], Awaitable[None]]
+"""Awaited right before a main process is started; its exception prevents the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +276,13 @@ class Engine(Protocol):
         """The machines of this engine with capacity and capabilities."""
         ...
 
-    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
-        """Pull the image if missing, create and start the container; return once it is RUNNING.
+    async def ensure(
+        self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
+    ) -> Observed:
+        """Pull the image if missing, create and start the container; return once it is RUNNING, or EXITED if it runs
+        `once` and has ended.
 
+        permit: awaited after the container exists and before it is started, so that a replaced leader starts nothing.
         Raises: ImageUnusable, MountUnusable, EngineUnavailable, EngineError. `remove` or the next `ensure` of the
         same id cleans up after a failed call.
         """

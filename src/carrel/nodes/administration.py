@@ -17,7 +17,7 @@ from carrel.nodes.groups import service as groups
 from carrel.nodes.schemas import DrainedSession, DrainOutcome, DrainRequest, DrainView, Forgotten, NodeUpdate
 from carrel.permissions.decide import Actor, Target, require
 from carrel.tables.nodes import Draining, Node
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import User
 from carrel.tenancy.schemas import UserRef
@@ -42,6 +42,9 @@ def drain_outcome(session: Session, how: Draining) -> DrainOutcome:
     """What a drain of this kind does to a session on the node."""
     if session.state == SessionState.TERMINATING:
         return DrainOutcome.IS_ENDING
+    if how == Draining.MOVE and session.kind == SessionKind.BATCH and not session.retries_left:
+        # Its command must not run twice.
+        how = Draining.WAIT
     # A session being restarted after an engine restart has files to lose, like a running one.
     return _OF_RUNNING[how] if session.started_at else DrainOutcome.REQUEUES
 

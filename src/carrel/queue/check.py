@@ -53,7 +53,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     """
     project = await sessions.project_of(tx, actor, spec.project)
     require(actor, "session.create", Target(actor.user_id, project, actor.domain_id))
-    usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project)
+    usable = await admission.usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group = admission.chosen(usable, spec.group)
     image = await images.find(tx, spec.image) if spec.image else None
     admitted = await _admitted(tx, actor, project, image, spec)

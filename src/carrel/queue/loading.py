@@ -31,7 +31,7 @@ from carrel.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
-from carrel.sessions import admission, mounting
+from carrel.sessions import mounting
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
 from carrel.tables.sessions import Container, Session
@@ -104,7 +104,7 @@ _WAITING = text(f"""
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
-        g.active AND NOT (:kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
+        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
     WHERE s.state = 'PENDING'
 """)  # noqa: S608 - no input in it
@@ -130,7 +130,7 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, lack storage they need, or have
     lost access to the group.
     """
-    rows = (await tx.execute(_WAITING, {"now": now, "kind": admission.KIND})).all()
+    rows = (await tx.execute(_WAITING, {"now": now})).all()
     kept_back = await mounting.kept_back(tx) if rows else {}
     return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
 

@@ -64,7 +64,7 @@ async def why(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> tuple[S
 async def _offered(tx: AsyncSession, actor: Actor, session: Session) -> list[GroupId]:
     """The groups in which its owner may request it, among those that the actor may see."""
     place = session.domain_id, session.project_id
-    usable = [group.id for group in await admission.usable_groups(tx, session.owner_id, *place)]
+    usable = [group.id for group in await admission.usable_groups(tx, session.owner_id, *place, session.kind)]
     if actor.user_id == session.owner_id or sees_everything(actor):
         return usable
     known = {group.id for group in await groups.usable(tx, actor.user_id, *place)}

@@ -162,7 +162,7 @@ async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
         select(
             ResourceGroup.name,
             func.count(Session.id),
-            func.min(func.greatest(WAITS_SINCE, Session.not_before)),
+            func.min(WAITS_SINCE),
         )
         .outerjoin(
             Session,

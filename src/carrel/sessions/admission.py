@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,10 +23,9 @@ from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.policies import KeypairPolicy
-from carrel.tables.session_states import SessionState
+from carrel.tables.session_states import SessionKind, SessionState
 from carrel.tables.sessions import Container, Session
 
-KIND = "interactive"
 _MANY = 1 << 31
 
 
@@ -50,7 +50,7 @@ async def admit(
     """
     # 1. resolve the group and node, check the limits of a single session
     access_key = access_key_of(actor)
-    usable = await usable_groups(tx, actor.user_id, actor.domain_id, project)
+    usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group = chosen(usable, spec.group)
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
@@ -76,16 +76,21 @@ async def admit(
     return AdmittedSpec(admitted, group, priority, access_key)
 
 
+def not_before(start_at: datetime) -> str:
+    """Why a session with an earliest start is pending."""
+    return f"It starts no earlier than {start_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, as requested."
+
+
 def total_of(spec: SchedulingSpec) -> dict[str, int]:
     """The slots of all its containers together."""
     return {slot: amount * spec.containers for slot, amount in spec.slots.items()}
 
 
 async def usable_groups(
-    tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId
+    tx: AsyncSession, user: UserId, domain: DomainId, project: ProjectId, kind: SessionKind
 ) -> Sequence[ResourceGroup]:
     """The groups in which the user may start a session of this kind in the project, the default one first."""
-    return [group for group in await groups.usable(tx, user, domain, project) if KIND in group.session_kinds]
+    return [group for group in await groups.usable(tx, user, domain, project) if kind in group.session_kinds]
 
 
 def chosen(usable: Sequence[ResourceGroup], ref: str | None) -> ResourceGroup:

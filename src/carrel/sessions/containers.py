@@ -185,7 +185,7 @@ async def change(
     """
     # 1. lock the session
     result = await tx.execute(
-        select(Session.kind, Session.state, Session.outcome, Session.reason)
+        select(Session.kind, Session.state, Session.outcome, Session.reason, Session.retries_left)
         .where(Session.id == session, Session.state.in_(list(states)))
         .with_for_update()
     )
@@ -205,7 +205,7 @@ async def change(
     members = [Member(ContainerRole(row.role), ContainerState(row.state), row.exit_code) for row in rows]
     # 3. derive the session's state
     outcome = SessionState(before.outcome) if before.outcome else None
-    after = derive(before.kind, members, outcome)
+    after = derive(before.kind, members, outcome, retries=before.retries_left)
     if after.state != before.state:
         await transitions.move(
             tx,
@@ -213,6 +213,7 @@ async def change(
             after.state,
             sources=[SessionState(before.state)],
             outcome=after.outcome,
+            result=after.result,
             cause=cause,
             reason=reason or (before.reason if outcome else None),
             now=now,

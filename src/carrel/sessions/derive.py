@@ -6,7 +6,7 @@
     some not yet STARTING                         PREPARING
     some not yet RUNNING                          STARTING
     all RUNNING                                   RUNNING
-    some EXITED or GONE                           TERMINATING, where the rule of its kind ends it
+    some EXITED or GONE                           TERMINATING, if its kind's rule ends it; RUNNING if not
     ending requested, some not GONE               TERMINATING
     ending requested, all GONE                    the requested final state
 
@@ -17,9 +17,10 @@ session back to STARTING.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
 
 _S, _C = SessionState, ContainerState
+_ENDED = frozenset({_C.EXITED, _C.GONE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,41 +34,64 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """outcome: where a session that is TERMINATING ends; None before."""
+    """outcome: where a session that is TERMINATING ends; None before. result: of a batch session whose end is due to
+    its containers.
+    """
 
     state: SessionState
     outcome: SessionState | None = None
+    result: Result | None = None
 
 
-EndRule = Callable[[Collection[Member]], SessionState | None]
-"""The final state after some containers have ended, or None if the session continues without them."""
+EndRule = Callable[[Collection[Member]], tuple[SessionState, Result | None] | None]
+"""Final state and result after some containers have ended, or None if the session continues without them."""
 
 
-def _all_are_needed(members: Collection[Member]) -> SessionState | None:
+def _all_are_needed(members: Collection[Member]) -> tuple[SessionState, Result | None]:
     """The rule for interactive sessions: the first lost container, main or sub, ends the session.
 
     Its containers run until a user terminates it, so an exit is a fault, and the remaining containers would hold
     slots for work that cannot continue.
     """
-    return _S.ERROR
+    return _S.ERROR, None
 
 
-END_RULES: Mapping[str, EndRule] = {"interactive": _all_are_needed}
-"""By session kind. A kind that runs to completion defines here what the exit code of its main container means."""
+def _main_decides(members: Collection[Member]) -> tuple[SessionState, Result] | None:
+    """The rule for batch sessions: the exit code of the main container is the result; a container that fails before
+    is a failure.
+    """
+    ended = [member for member in members if member.state in _ENDED]
+    if any(member.exit_code != 0 for member in ended):
+        return _S.TERMINATED, Result.FAILURE
+    return (_S.TERMINATED, Result.SUCCESS) if any(one.role == ContainerRole.MAIN for one in ended) else None
 
 
-def derive(kind: str, members: Collection[Member], outcome: SessionState | None) -> Derived:
+END_RULES: Mapping[str, EndRule] = {
+    SessionKind.INTERACTIVE: _all_are_needed,
+    SessionKind.BATCH: _main_decides,
+}
+"""By session kind."""
+
+
+def derive(
+    kind: str, members: Collection[Member], outcome: SessionState | None, *, retries: int = 0
+) -> Derived:
     """The state of a session with these containers, and its final state if the containers end it.
 
-    members: at least one. outcome: the final state requested by a user or a limit; None: not requested.
+    members: at least one. outcome: the final state requested by a user or a limit; None: not requested. retries: how
+    often it may still start again after a failure.
     """
     states = {member.state for member in members}
-    ended = states & {_C.EXITED, _C.GONE}
-    if outcome is None and ended:
-        outcome = END_RULES[kind](members)
-        states = states if outcome else states - ended
+    result = None
+    if outcome is None and states & _ENDED:
+        if end := END_RULES[kind](members):
+            outcome, result = end
+            if retries and result == Result.FAILURE:
+                outcome = _S.PENDING
+        else:
+            states -= _ENDED
     if outcome is not None:
-        return Derived(outcome if states == {_C.GONE} else _S.TERMINATING, outcome)
+        return Derived(outcome if states == {_C.GONE} else _S.TERMINATING, outcome, result)
     if _C.PENDING in states:
         return Derived(_S.PENDING)
     if states == {_C.SCHEDULED}:

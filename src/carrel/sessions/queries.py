@@ -36,8 +36,8 @@ _BACK_SINCE = (
     .correlate(Session)
     .scalar_subquery()
 )
-WAITS_SINCE = func.coalesce(_BACK_SINCE, Session.created_at)
-"""A column: when a PENDING session entered the queue."""
+WAITS_SINCE = func.greatest(func.coalesce(_BACK_SINCE, Session.created_at), Session.not_before)
+"""A column: since when a PENDING session could start."""
 
 _SEARCHED = "s.name || ' ' || s.image"
 
@@ -47,7 +47,7 @@ _VISIBLE = """(
 
 # The node is a subquery: as a join, the plan for any number of rows would read every container that there ever was.
 _COLUMNS = """
-    s.id, s.name, s.kind, s.state, s.reason, s.progress, s.image, s.image_name,
+    s.id, s.name, s.kind, s.state, s.result, s.reason, s.progress, s.image, s.image_name,
     json_build_object('id', d.id, 'name', d.name) AS domain,
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from carrel.core.ids import ContainerId, FolderId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
-from carrel.nodes.groups.schemas import GroupRef, SessionKind
+from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
-from carrel.tables.session_states import ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
 
@@ -20,7 +20,11 @@ class SessionCreate(SessionSpec):
 
     group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
     highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
-    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot.
+    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
+    earliest start.
+
+    kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
+    the command is repeated if it fails; by default it never runs twice.
     """
 
 
@@ -61,14 +65,15 @@ class ProgressView(BaseModel):
 
 
 class SessionView(BaseModel):
-    """reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
-    idle, set with the warning; null before.
+    """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
+    next. idle_ends_at: when it will end for being idle, set with the warning; null before.
     """
 
     id: SessionId
     name: str
-    kind: str
+    kind: SessionKind
     state: SessionState
+    result: Result | None
     reason: str | None
     progress: ProgressView | None
     image: str
@@ -107,9 +112,15 @@ class ContainerView(BaseModel):
 
 
 class SessionDetail(SessionView):
-    """env: values are shown to the owner; others see ******** for each. containers: the main one first."""
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first.
+
+    command, retries: of a batch session, as requested.
+    """
 
     description: str
+    command: list[str]
+    retries: int
+    start_at: datetime | None
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -27,7 +27,7 @@ from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
-from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionState
+from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionKind, SessionState
 from carrel.tables.sessions import KeptLog, Session
 from carrel.tenancy import service as tenancy
 
@@ -98,6 +98,7 @@ async def _enqueue(
         read="session.create",
         missing=NotFound("project.not_found", f"You are not a member of a project {spec.project}."),
     )
+    _require_command(spec)
     image = await image_of(tx, actor, spec.image, spec.slots)
     admitted = await admission.admit(tx, actor, project, image, spec)
     mounts = await mounting.plan(tx, actor, spec.mounts)
@@ -113,6 +114,24 @@ async def _enqueue(
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
+
+
+def _require_command(spec: SessionSpec) -> None:
+    """Only a batch session has a command, and it needs one. Raises: Invalid."""
+    if spec.kind == SessionKind.BATCH and not any(spec.command[:1]):
+        raise Invalid(
+            "session.no_command",
+            "A batch session needs a command.",
+            hint='Give the program and its arguments, such as ["python", "train.py"].',
+            field="command",
+        )
+    if spec.kind == SessionKind.INTERACTIVE and (spec.command or spec.retries):
+        raise Invalid(
+            "session.not_batch",
+            "Only a batch session has a command and retries.",
+            hint="Set kind to batch, or leave these out.",
+            field="command" if spec.command else "retries",
+        )
 
 
 def _row(
@@ -133,6 +152,10 @@ def _row(
         group_id=admitted.group.id,
         access_key=admitted.access_key,
         priority=admitted.priority,
+        kind=spec.kind,
+        retries_left=spec.retries,
+        not_before=spec.start_at,
+        reason=admission.not_before(spec.start_at) if spec.start_at else None,
         time_limit_s=spec.time_limit_s,
         wanted_node=NodeId(spec.node) if spec.node else None,
         image=spec.image,

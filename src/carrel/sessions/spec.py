@@ -6,15 +6,25 @@ code or read from the database are not validated.
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
 from carrel.http.rules import EnvName, EnvValue, broken, says
+from carrel.tables.session_states import SessionKind
 from carrel.tenancy.schemas import SLOT
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
@@ -40,6 +50,12 @@ Description = Annotated[
 ]
 Priority = Annotated[int, Field(ge=0, le=100), says("A priority is a whole number from 0 to 100.")]
 TimeLimit = Annotated[int, Field(ge=60, le=10 * 365 * 86400)]
+Retries = Annotated[int, Field(ge=0, le=100), says("The number of retries is a whole number from 0 to 100.")]
+Argument = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=100_000),
+    says("An argument of a command has at most 100,000 characters and no zero byte."),
+]
 _MAX_BIGINT = 2**62
 
 
@@ -124,16 +140,18 @@ class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many; the API creates
-    sessions with one.
+    sessions with one. start_at: earliest start.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
     slots: Annotated[Slots, _ReadAs(SlotRequest)]
+    kind: Literal[SessionKind.INTERACTIVE, SessionKind.BATCH] = SessionKind.INTERACTIVE
     project: Annotated[str, Field(max_length=64)] | None = None
     group: Annotated[str, Field(max_length=64)] | None = None
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None
+    start_at: AwareDatetime | None = None
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
     containers: Annotated[SkipJsonSchema[int], Field(ge=1, le=1)] = 1
@@ -145,23 +163,39 @@ class SessionSpec(SchedulingSpec):
     are applied.
 
     image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
-    encrypted by `environment.closed` inside.
+    encrypted by `environment.closed` inside. command: main process of a batch session. retries: how often the command
+    is repeated if it fails.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
     name: SessionName | None = None
     description: Description = ""
+    command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
+    retries: Retries = 0
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
     )
 
     def to_json(self) -> dict[str, Any]:
         """The stored form, without defaults."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, "", (), {})}
+        given = {name: value for name, value in asdict(self).items() if value != _DEFAULTS.get(name)}
+        if self.start_at:
+            given["start_at"] = self.start_at.isoformat()
+        return given
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """Load a stored spec, also of an earlier version; unknown fields are ignored."""
         known = {one.name for one in fields(cls)}
         given = {name: value for name, value in stored.items() if name in known}
-        return cls(**{**given, "mounts": tuple(MountRequest(**each) for each in stored.get("mounts", ()))})
+        given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
+        given["command"] = tuple(stored.get("command", ()))
+        if "start_at" in stored:
+            given["start_at"] = datetime.fromisoformat(stored["start_at"])
+        return cls(**given)
+
+
+_DEFAULTS: Mapping[str, object] = {
+    one.name: one.default_factory() if one.default_factory is not MISSING else one.default
+    for one in fields(SessionSpec)
+}

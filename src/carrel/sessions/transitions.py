@@ -14,13 +14,14 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import EngineId, NodeId, SessionId
-from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.session_states import LIFECYCLE, Result, SessionState
 
 NO_STORAGE, NO_MOUNT = "storage_unavailable", "mount_unusable"
 """Causes that are not the node's fault: the session may be placed there again."""
 
 _EVENT_DATA = """jsonb_build_object(
-    'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'reason', {s}.reason, 'progress', {s}.progress,
+    'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'result', {s}.result, 'reason', {s}.reason,
+    'progress', {s}.progress,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
     'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
 
@@ -43,6 +44,7 @@ WITH given AS (
     SELECT CAST(:target AS text) AS target, CAST(:reason AS text) AS reason, CAST(:outcome AS text) AS outcome,
         CAST(:blamed AS text) AS blamed, CAST(:now AS timestamptz) AS now, CAST(:final AS bool) AS final,
         CAST(:deadline AS timestamptz) AS deadline, CAST(:not_before AS timestamptz) AS not_before,
+        CAST(:result AS text) AS result,
         CAST(:force AS bool) AS force, CAST(:cause AS text) AS cause, CAST(:actor AS text) AS actor
 ), old AS (
     SELECT id, state FROM sessions WHERE id = ANY(:ids) AND state = ANY(:sources) ORDER BY id FOR UPDATE
@@ -62,6 +64,12 @@ WITH given AS (
             WHEN g.target <> 'TERMINATING' THEN s.outcome
             WHEN g.outcome = 'CANCELLED' AND s.started_at IS NOT NULL THEN 'TERMINATED'
             ELSE g.outcome END,
+        -- A failed run with retries left has a result and the outcome PENDING.
+        result = CASE WHEN g.target = 'PENDING' OR g.outcome = 'PENDING' OR s.kind <> 'batch' THEN NULL
+            WHEN g.final THEN coalesce(s.result, g.result,
+                CASE WHEN g.target = 'ERROR' THEN 'failure' ELSE 'cancelled' END)
+            ELSE coalesce(s.result, g.result) END,
+        retries_left = s.retries_left - CASE WHEN g.outcome = 'PENDING' AND g.result IS NOT NULL THEN 1 ELSE 0 END,
         force = g.target <> 'PENDING' AND (s.force OR g.force),
         attempts = s.attempts + CASE WHEN g.target = 'PENDING' THEN 1 ELSE 0 END,
         restarts = s.restarts + CASE WHEN s.state = 'RUNNING' AND g.target = 'STARTING' THEN 1 ELSE 0 END,
@@ -200,14 +208,15 @@ async def move(
     sources: Iterable[SessionState] | None = None,
     actor: str | None = None,
     outcome: SessionState | None = None,
+    result: Result | None = None,
     force: bool = False,
     not_before: datetime | None = None,
     blamed: NodeId | None = None,
 ) -> list[SessionId]:
     """Move sessions to the target state. Returns those that moved.
 
-    sources: a subset of the source states that the lifecycle allows. blamed: the node that a requeued session avoids;
-    None: all of its nodes.
+    sources: a subset of the source states that the lifecycle allows. result: of a batch session, unless it has one.
+    blamed: the node that a requeued session avoids; None: all of its nodes.
     """
     allowed = LIFECYCLE.sources(target) & frozenset(sources or LIFECYCLE.moves)
     lasts = LIFECYCLE.deadlines.get(target)
@@ -221,6 +230,7 @@ async def move(
             "deadline": now + lasts if lasts else None,
             "blamed": blamed,
             "outcome": str(outcome) if outcome else None,
+            "result": str(result) if result else None,
             "force": force,
             "not_before": not_before,
             "final": target in LIFECYCLE.final,

@@ -23,6 +23,27 @@ class SessionState(StrEnum):
     ERROR = "ERROR"
 
 
+class SessionKind(StrEnum):
+    """interactive: runs until it is terminated. batch: runs a command once. inference: serves a model."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"
+    INFERENCE = "inference"
+
+
+class Result(StrEnum):
+    """Result of a batch session that has ended.
+
+    success, failure: of its command; failure also if it could not run. timed_out: ended at its time limit. cancelled:
+    ended before its command did.
+    """
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+
+
 _S = SessionState
 
 LIFECYCLE = Lifecycle(

@@ -25,10 +25,18 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, SessionId, UserId
 from carrel.db.tables import Table
-from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import (
+    LIFECYCLE,
+    ContainerRole,
+    ContainerState,
+    Result,
+    SessionKind,
+    SessionState,
+)
 
 _ALL = ", ".join(f"'{state}'" for state in SessionState)
 _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
+_RESULTS = ", ".join(f"'{result}'" for result in Result)
 _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
@@ -39,7 +47,8 @@ class Session(Table):
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
     requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
     an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when it
-    ends for being idle, once announced.
+    ends for being idle, once announced. not_before: earliest next start. result: of a batch session, set when its end
+    is known; retries_left: how often its command may still be repeated after a failure.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -52,6 +61,7 @@ class Session(Table):
         CheckConstraint(f"(ended_at IS NOT NULL) = (state IN ({_FINAL}))", name="ended"),
         CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
         CheckConstraint("priority BETWEEN 0 AND 100", name="priority"),
+        CheckConstraint(f"result IN ({_RESULTS})", name="result"),
         Index(
             "uq_sessions_owner_id_name_live",
             "owner_id",
@@ -70,7 +80,7 @@ class Session(Table):
 
     id: Mapped[SessionId] = mapped_column(String, primary_key=True)
     name: Mapped[str] = mapped_column(String(64))
-    kind: Mapped[str] = mapped_column(String(20), default="interactive")
+    kind: Mapped[SessionKind] = mapped_column(String(20), default=SessionKind.INTERACTIVE)
     owner_id: Mapped[UserId] = mapped_column(String, ForeignKey("users.id"))
     project_id: Mapped[ProjectId] = mapped_column(String, ForeignKey("projects.id"), index=True)
     domain_id: Mapped[DomainId] = mapped_column(String, ForeignKey("domains.id"))
@@ -89,6 +99,8 @@ class Session(Table):
     spec: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))
+    result: Mapped[Result | None] = mapped_column(String(20))
+    retries_left: Mapped[int] = mapped_column(SmallInteger, default=0, server_default=text("0"))
     reason: Mapped[str | None]
     progress: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     warnings: Mapped[list[str]] = mapped_column(JSONB, default=list)
@@ -116,7 +128,8 @@ class Container(Table):
     """A container of a session. `derive` computes the session's state from the states of all its containers.
 
     A restarted container keeps its row, on its node or elsewhere. index: 0 is the main one. node_id: current or last
-    node; None while it is pending. address: where it is reachable while RUNNING. exit_code: of its main process, once
+    node; None while it is pending. address: where it is reachable while RUNNING; None if it
+    ended before that was known. exit_code: of its main process, once
     it is EXITED. started_at: creation of its file system. ended_at: when its end was observed.
     """
 

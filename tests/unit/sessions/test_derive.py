@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from carrel.sessions.derive import END_RULES, Member, derive
-from carrel.tables.session_states import LIFECYCLE, ContainerRole
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, Result
 from carrel.tables.session_states import ContainerState as C
 from carrel.tables.session_states import SessionState as S
 
@@ -41,9 +41,20 @@ def test_of_one_container_or_many_the_same_is_said_in_any_order(kind, members, o
     assert derive(kind, members, outcome) == derive(kind, [*members, members[0]], outcome)
 
 
+def completed(kind: str, member: Member) -> bool:
+    """A batch session continues without a sub container that has done its part."""
+    return (
+        kind == "batch"
+        and member.role == ContainerRole.SUB
+        and member.state in ENDED
+        and member.exit_code == 0
+    )
+
+
 @given(kinds, sessions())
 def test_it_runs_when_all_run_and_never_before(kind, members):
-    assert (derive(kind, members, None).state == S.RUNNING) == (states(members) == {C.RUNNING})
+    goes_on = [member for member in members if not completed(kind, member)]
+    assert (derive(kind, members, None).state == S.RUNNING) == (states(goes_on) == {C.RUNNING})
 
 
 @given(kinds, sessions(frozenset(C) - ENDED))
@@ -74,6 +85,19 @@ def test_an_interactive_session_ends_with_the_first_container_that_is_lost_main_
     derived = derive("interactive", members, None)
     assert derived.outcome == S.ERROR
     assert derived.state == (S.ERROR if states(members) == {C.GONE} else S.TERMINATING)
+
+
+@given(sessions(), st.integers(0, 3))
+def test_a_batch_session_ends_with_its_main_container_or_the_first_failure(members, retries):
+    ended = [member for member in members if member.state in ENDED]
+    derived = derive("batch", members, None, retries=retries)
+    if any(member.exit_code != 0 for member in ended):
+        assert derived.result == Result.FAILURE
+        assert derived.outcome == (S.PENDING if retries else S.TERMINATED)
+    elif members[0] in ended:
+        assert (derived.outcome, derived.result) == (S.TERMINATED, Result.SUCCESS)
+    else:
+        assert (derived.outcome, derived.result) == (None, None)
 
 
 @pytest.mark.parametrize(

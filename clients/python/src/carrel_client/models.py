@@ -200,11 +200,13 @@ class CheckRequest(TypedDict):
 
     group: NotRequired[str | None]
     image: NotRequired[str | None]
+    kind: NotRequired[Literal["interactive", "batch"]]
     mounts: NotRequired[list[MountRequest]]
     node: NotRequired[str | None]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     slots: SlotRequest
+    start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
 
 
@@ -635,7 +637,7 @@ class GroupCreate(TypedDict):
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
     scheduler: NotRequired[QueueOrder]
-    session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
+    session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
 
 
@@ -709,7 +711,7 @@ class GroupUpdate(TypedDict):
     placement: NotRequired[Strategy]
     public: NotRequired[bool]
     scheduler: NotRequired[QueueOrder]
-    session_kinds: NotRequired[list[Literal["interactive", "batch", "inference"]]]
+    session_kinds: NotRequired[list[SessionKind]]
     slot_priority: NotRequired[list[str]]
 
 
@@ -1821,6 +1823,9 @@ class ResourcesView(TypedDict):
     used: AllSlotAmounts
 
 
+Result = Literal["success", "failure", "timed_out", "cancelled"]
+
+
 Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
 
 
@@ -1881,25 +1886,36 @@ class SessionCreate(TypedDict):
 
     group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
     highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
-    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot."""
+    run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
+    earliest start.
 
+    kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
+    the command is repeated if it fails; by default it never runs twice."""
+
+    command: NotRequired[list[str]]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
     image: str
+    kind: NotRequired[Literal["interactive", "batch"]]
     mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
+    retries: NotRequired[int]
     slots: SlotRequest
+    start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
 
 
 class SessionDetail(TypedDict):
-    """env: values are shown to the owner; others see ******** for each. containers: the main one first."""
+    """env: values are shown to the owner; others see ******** for each. containers: the main one first.
+
+    command, retries: of a batch session, as requested."""
 
     apps: list[AppRef]
+    command: list[str]
     containers: list[ContainerView]
     created_at: str
     description: str
@@ -1911,7 +1927,7 @@ class SessionDetail(TypedDict):
     idle_ends_at: str | None
     image: str
     image_name: str | None
-    kind: str
+    kind: SessionKind
     mounts: list[MountView]
     name: str
     node: str | None
@@ -1921,11 +1937,17 @@ class SessionDetail(TypedDict):
     project: ProjectRef
     queue_position: int | None
     reason: str | None
+    result: Result | None
+    retries: int
     slots: dict[str, int]
+    start_at: str | None
     started_at: str | None
     state: SessionState
     time_limit_s: int | None
     warnings: list[str]
+
+
+SessionKind = Literal["interactive", "batch", "inference"]
 
 
 class SessionList(TypedDict):
@@ -1955,8 +1977,8 @@ SessionState = Literal[
 
 
 class SessionView(TypedDict):
-    """reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
-    idle, set with the warning; null before."""
+    """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
+    next. idle_ends_at: when it will end for being idle, set with the warning; null before."""
 
     created_at: str
     domain: DomainRef
@@ -1966,7 +1988,7 @@ class SessionView(TypedDict):
     idle_ends_at: str | None
     image: str
     image_name: str | None
-    kind: str
+    kind: SessionKind
     name: str
     node: str | None
     owner: OwnerRef
@@ -1975,6 +1997,7 @@ class SessionView(TypedDict):
     project: ProjectRef
     queue_position: int | None
     reason: str | None
+    result: Result | None
     slots: dict[str, int]
     started_at: str | None
     state: SessionState

@@ -514,7 +514,7 @@ class Groups(Group):
         placement: models.Strategy = UNSET,
         public: bool = UNSET,
         scheduler: models.QueueOrder = UNSET,
-        session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
+        session_kinds: Sequence[models.SessionKind] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:
         """Create a resource group. Names are unique, case-insensitive."""
@@ -614,7 +614,7 @@ class Groups(Group):
         placement: models.Strategy = UNSET,
         public: bool = UNSET,
         scheduler: models.QueueOrder = UNSET,
-        session_kinds: Sequence[Literal["interactive", "batch", "inference"]] = UNSET,
+        session_kinds: Sequence[models.SessionKind] = UNSET,
         slot_priority: Sequence[str] = UNSET,
     ) -> models.GroupView:
         """Update a resource group. Takes effect at the next scheduling decision."""
@@ -1253,10 +1253,12 @@ class Sessions(Group):
         slots: models.SlotRequest,
         group: str | None = UNSET,
         image: str | None = UNSET,
+        kind: Literal["interactive", "batch"] = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
         node: str | None = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
+        start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
     ) -> models.CheckView:
         """The result of creating such a session and your remaining capacity, without creating it."""
@@ -1266,11 +1268,13 @@ class Sessions(Group):
             body=_given(
                 group=group,
                 image=image,
+                kind=kind,
                 mounts=mounts,
                 node=node,
                 priority=priority,
                 project=project,
                 slots=slots,
+                start_at=start_at,
                 time_limit_s=time_limit_s,
             ),
         )
@@ -1281,14 +1285,18 @@ class Sessions(Group):
         *,
         image: str,
         slots: models.SlotRequest,
+        command: Sequence[str] = UNSET,
         description: str = UNSET,
         env: dict[str, str] = UNSET,
         group: str | None = UNSET,
+        kind: Literal["interactive", "batch"] = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
         name: str | None = UNSET,
         node: str | None = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
+        retries: int = UNSET,
+        start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
         replaces: str | None = None,
         idempotency_key: str | None = None,
@@ -1299,16 +1307,20 @@ class Sessions(Group):
             "/api/v1/sessions",
             query={"replaces": replaces},
             body=_given(
+                command=command,
                 description=description,
                 env=env,
                 group=group,
                 image=image,
+                kind=kind,
                 mounts=mounts,
                 name=name,
                 node=node,
                 priority=priority,
                 project=project,
+                retries=retries,
                 slots=slots,
+                start_at=start_at,
                 time_limit_s=time_limit_s,
             ),
             key=_key(idempotency_key),
@@ -1350,7 +1362,7 @@ class Sessions(Group):
         project: str | None = None,
         group: str | None = None,
         node: str | None = None,
-        kind: Literal["interactive", "batch", "inference"] | None = None,
+        kind: models.SessionKind | None = None,
     ) -> models.SessionList:
         """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
         answer: models.SessionList = self._transport.call(

@@ -34,6 +34,7 @@ from carrel.engines.port import (
     ExecStream,
     NodeInfo,
     Observed,
+    Permit,
     Progress,
     ProgressSink,
     TerminalSize,
@@ -110,14 +111,16 @@ class DockerEngine(Adjusting):
         )
         return (node_with(self._accelerators, node),)
 
-    async def ensure(self, spec: ContainerSpec, progress: ProgressSink) -> Observed:
+    async def ensure(
+        self, spec: ContainerSpec, progress: ProgressSink, permit: Permit | None = None
+    ) -> Observed:
         with sentences():
             await self.claim.require()
             name = self._names.container(spec.id)
             self._events.listen()
             # 1. Create it; pull the image only if the daemon reports it missing.
             there = await self._create(spec, progress)
-            if there is not None and there["State"]["Running"]:
+            if there is not None and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
                 return self._observed(there)
             # 2. Conditions for its first process.
             if there is None or not answers.has_run(there):
@@ -125,6 +128,8 @@ class DockerEngine(Adjusting):
             await self._firewall.apply(spec.image)
             # 3. Start it and check the result.
             progress(Progress("start"))
+            if permit:
+                await permit()
             await self._start(spec)
             inspected = await self._inspect(name)
             if not spec.mounts:

@@ -1,7 +1,7 @@
 """API types of resource groups."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -11,12 +11,12 @@ from carrel.http.query import QueryBool
 from carrel.http.rules import says
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
+from carrel.tables.session_states import SessionKind
 from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, SlotName, UserRef
 
 _YEAR_S = 365 * 24 * 3600
 _MOST_NAMED = 500
 
-SessionKind = Literal["interactive", "batch", "inference"]
 SessionKinds = Annotated[
     list[SessionKind],
     Field(min_length=1, max_length=3),
@@ -52,7 +52,7 @@ class GroupCreate(BaseModel):
     description: Description = ""
     active: bool = True
     public: bool = True
-    session_kinds: SessionKinds = ["interactive", "batch", "inference"]
+    session_kinds: SessionKinds = list(SessionKind)
     scheduler: QueueOrder = QueueOrder.FIFO
     placement: Strategy = Strategy.DISPERSED
     slot_priority: SlotNames = []

@@ -501,6 +501,10 @@ export type CheckRequest = {
      */
     image?: string | null;
     /**
+     * Kind
+     */
+    kind?: 'interactive' | 'batch';
+    /**
      * Mounts
      */
     mounts?: Array<MountRequest>;
@@ -517,6 +521,10 @@ export type CheckRequest = {
      */
     project?: string | null;
     slots: SlotRequest;
+    /**
+     * Start At
+     */
+    start_at?: string | null;
     /**
      * Time Limit S
      */
@@ -1634,7 +1642,7 @@ export type GroupCreate = {
     /**
      * Session Kinds
      */
-    session_kinds?: Array<'interactive' | 'batch' | 'inference'>;
+    session_kinds?: Array<SessionKind>;
     /**
      * Slot Priority
      */
@@ -1824,7 +1832,7 @@ export type GroupUpdate = {
     /**
      * Session Kinds
      */
-    session_kinds?: Array<'interactive' | 'batch' | 'inference'>;
+    session_kinds?: Array<SessionKind>;
     /**
      * Slot Priority
      */
@@ -4741,6 +4749,16 @@ export type ResourcesView = {
 };
 
 /**
+ * Result
+ *
+ * Result of a batch session that has ended.
+ *
+ * success, failure: of its command; failure also if it could not run. timed_out: ended at its time limit. cancelled:
+ * ended before its command did.
+ */
+export type Result = 'success' | 'failure' | 'timed_out' | 'cancelled';
+
+/**
  * Role
  */
 export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
@@ -4888,9 +4906,17 @@ export type ServerView = {
  *
  * group: id or name of a resource group; default: "default", or the first one you may use. priority: 0 to 100,
  * highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
- * run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot.
+ * run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
+ * earliest start.
+ *
+ * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
+ * the command is repeated if it fails; by default it never runs twice.
  */
 export type SessionCreate = {
+    /**
+     * Command
+     */
+    command?: Array<string>;
     /**
      * Description
      */
@@ -4909,6 +4935,10 @@ export type SessionCreate = {
      * Image
      */
     image: string;
+    /**
+     * Kind
+     */
+    kind?: 'interactive' | 'batch';
     /**
      * Mounts
      */
@@ -4929,7 +4959,15 @@ export type SessionCreate = {
      * Project
      */
     project?: string | null;
+    /**
+     * Retries
+     */
+    retries?: number;
     slots: SlotRequest;
+    /**
+     * Start At
+     */
+    start_at?: string | null;
     /**
      * Time Limit S
      */
@@ -4940,12 +4978,18 @@ export type SessionCreate = {
  * SessionDetail
  *
  * env: values are shown to the owner; others see ******** for each. containers: the main one first.
+ *
+ * command, retries: of a batch session, as requested.
  */
 export type SessionDetail = {
     /**
      * Apps
      */
     apps: Array<AppRef>;
+    /**
+     * Command
+     */
+    command: Array<string>;
     /**
      * Containers
      */
@@ -4986,10 +5030,7 @@ export type SessionDetail = {
      * Image Name
      */
     image_name: string | null;
-    /**
-     * Kind
-     */
-    kind: string;
+    kind: SessionKind;
     /**
      * Mounts
      */
@@ -5017,12 +5058,21 @@ export type SessionDetail = {
      * Reason
      */
     reason: string | null;
+    result: Result | null;
+    /**
+     * Retries
+     */
+    retries: number;
     /**
      * Slots
      */
     slots: {
         [key: string]: number;
     };
+    /**
+     * Start At
+     */
+    start_at: string | null;
     /**
      * Started At
      */
@@ -5037,6 +5087,13 @@ export type SessionDetail = {
      */
     warnings: Array<string>;
 };
+
+/**
+ * SessionKind
+ *
+ * interactive: runs until it is terminated. batch: runs a command once. inference: serves a model.
+ */
+export type SessionKind = 'interactive' | 'batch' | 'inference';
 
 /**
  * SessionList
@@ -5080,8 +5137,8 @@ export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 
 /**
  * SessionView
  *
- * reason: why it is pending, failed or ended. queue_position: 1 is next. idle_ends_at: when it will end for being
- * idle, set with the warning; null before.
+ * reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
+ * next. idle_ends_at: when it will end for being idle, set with the warning; null before.
  */
 export type SessionView = {
     /**
@@ -5110,10 +5167,7 @@ export type SessionView = {
      * Image Name
      */
     image_name: string | null;
-    /**
-     * Kind
-     */
-    kind: string;
+    kind: SessionKind;
     /**
      * Name
      */
@@ -5137,6 +5191,7 @@ export type SessionView = {
      * Reason
      */
     reason: string | null;
+    result: Result | null;
     /**
      * Slots
      */
@@ -11761,7 +11816,7 @@ export type SessionsListData = {
         /**
          * Kind
          */
-        kind?: 'interactive' | 'batch' | 'inference' | null;
+        kind?: SessionKind | null;
     };
     url: '/api/v1/sessions';
 };
