@@ -200,11 +200,8 @@ def _add_completed(
         if observed.out_of_memory:
             why += f" {_OOM}"
         if session.retries_left:
-            why += f" It is repeated; {session.retries_left} {_RETRIES[session.retries_left == 1]} left."
+            why += f" Retrying; attempts left: {session.retries_left}."
     findings.completed.append(Ended(session, changes, why))
-
-
-_RETRIES = {True: "retry is", False: "retries are"}
 
 
 def _failure(exit_code: int | None) -> str:

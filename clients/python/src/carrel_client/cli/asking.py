@@ -37,7 +37,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     require_terminal()
-    return _answer(f"{printable(question)} [y/N] ").lower() in ("y", "yes")
+    return answered(f"{printable(question)} [y/N] ").lower() in ("y", "yes")
 
 
 def retyped(expected: str, *, yes: bool) -> bool:
@@ -48,7 +48,7 @@ def retyped(expected: str, *, yes: bool) -> bool:
     if yes:
         return True
     require_terminal()
-    return _answer(f"This cannot be undone. Type {printable(expected)} to continue: ") == expected
+    return answered(f"This cannot be undone. Type {printable(expected)} to continue: ") == expected
 
 
 def removal_confirmed(args: argparse.Namespace, kind: str, refs: Sequence[str]) -> bool:
@@ -71,7 +71,8 @@ def _these(kind: str, refs: Sequence[str]) -> str:
     return f"{kind} {refs[0]}" if len(refs) == 1 else counted(len(refs), kind)
 
 
-def _answer(question: str) -> str:
+def answered(question: str) -> str:
+    """The line that the user types."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip()

@@ -50,6 +50,7 @@ COMMANDS = {
         Command("login", "account:login", "Sign in and store a keypair on this machine"),
         Command("logout", "account:logout", "Delete the keypair of this machine"),
         Command("whoami", "account:whoami", "Show the current user and server"),
+        Command("run", "run:run", "Run a command as a batch session, with its log and exit code"),
         Command("session create", "session_life:create", "Start a session"),
         Command("session ls", "session_views:ls", "List sessions"),
         Command("session show", "session_views:show", "Show one session"),

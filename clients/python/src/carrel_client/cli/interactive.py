@@ -35,6 +35,7 @@ def execute_arguments(parser: Arguments) -> None:
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="environment variable, K=V")
     container_argument(parser)
     parser.followed_by_command()
+    parser.without_output()
     parser.explain(
         "Run a command in a session. Its output and errors go to standard output and error, and its exit code\n"
         "is returned. Standard input is forwarded only with -i, so that a command in a shell loop does not\n"

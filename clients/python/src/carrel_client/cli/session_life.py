@@ -57,7 +57,7 @@ def create(args: argparse.Namespace, context: Context) -> int:
     """Start a session."""
     session = context.client.sessions.create(**session_request(args), replaces=args.replace)
     if args.wait:
-        session = _wait(context, session, SETTLED, args.timeout)
+        session = wait_for(context, session, SETTLED, args.timeout)
     if args.quiet and not context.structured:
         sys.stdout.write(f"{session['id']}\n")
     else:
@@ -150,7 +150,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
                 continue
             session = context.client.sessions.remove(ref, force=args.force)
             if args.wait:
-                session = _wait(context, session, ENDED, args.timeout)
+                session = wait_for(context, session, ENDED, args.timeout)
             context.answer(
                 session, partial(print_line, f"{session['name']} ({session['id']}) is {session['state']}")
             )
@@ -160,7 +160,7 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     return worst
 
 
-def _wait(
+def wait_for(
     context: Context, session: models.SessionDetail, until: Container[str], timeout_s: float | None
 ) -> models.SessionDetail:
     """Wait for one of these states, with progress on stderr. Returns the session."""

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
+from carrel_client.cli.times import utc_time
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
@@ -47,6 +48,12 @@ def scheduling_arguments(parser: Arguments) -> None:
         type=reading(parse_duration),
         help="end it after this run time: 90m, 12h, 3d",
     )
+    parser.add_argument(
+        "--start-at",
+        metavar="TIME",
+        type=reading(utc_time),
+        help="start no earlier: 2026-12-24T22:00 by this machine's clock, with Z or +09:00 elsewhere",
+    )
     parser.add_argument("--node", metavar="NODE", help="run only on this node; for administrators")
 
 
@@ -82,6 +89,17 @@ def session_arguments(parser: Arguments) -> None:
     scheduling_arguments(parser)
 
 
+def batch_arguments(parser: Arguments) -> None:
+    """Add the arguments of batch sessions."""
+    parser.add_argument(
+        "--retries",
+        metavar="N",
+        type=reading(whole_number),
+        default=0,
+        help="repeat the command up to N times if it fails (default 0: it never runs twice)",
+    )
+
+
 def check_request(args: argparse.Namespace) -> models.CheckRequest:
     """The request fields of `scheduling_arguments`."""
     return {
@@ -90,6 +108,7 @@ def check_request(args: argparse.Namespace) -> models.CheckRequest:
         "group": args.group,
         "priority": args.priority,
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
+        "start_at": args.start_at,
         "node": args.node,
     }
 
@@ -101,6 +120,8 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         "image": args.image,
         "name": args.name,
         "description": args.description,
+        "command": [],
+        "retries": 0,
         "env": dict(args.env),
         "mounts": args.mounts,
     }

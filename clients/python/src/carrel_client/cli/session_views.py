@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -182,6 +183,13 @@ def logs(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def result_text(session: models.SessionDetail) -> str:
+    """The result of a batch session, with the exit code of its command: "failure (exit code 3)"."""
+    code = session["containers"][0]["exit_code"]
+    exited = f" (exit code {code})" if code is not None else ""
+    return (session["result"] or "").replace("_", " ") + exited if session["result"] else ""
+
+
 def print_session(session: models.SessionDetail) -> None:
     """Print the details of a session."""
     print_facts(
@@ -189,7 +197,11 @@ def print_session(session: models.SessionDetail) -> None:
             ("id", session["id"]),
             ("name", session["name"]),
             ("description", session["description"]),
+            ("kind", session["kind"]),
+            ("command", shlex.join(session["command"])),
+            ("retries", str(session["retries"] or "")),
             ("state", session["state"]),
+            ("result", result_text(session)),
             ("reason", session["reason"] or ""),
             ("progress", progress_text(session)),
             ("image", session["image_name"] or session["image"]),
@@ -201,6 +213,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("owner", session["owner"]["email"]),
             ("node", session["node"] or ""),
             ("created", local_time(session["created_at"])),
+            ("starts after", local_time(session["start_at"])),
             ("started", local_time(session["started_at"])),
             ("ended", local_time(session["ended_at"])),
             ("ends idle", local_time(session["idle_ends_at"])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 
 def local_time(at: str | None, otherwise: str = "") -> str:
@@ -17,3 +17,11 @@ def age(now: datetime, since: str) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
+
+
+def utc_time(text: str) -> str:
+    """An ISO 8601 time in UTC; without an offset it is by this machine's clock. Raises: ValueError."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a time such as 2026-12-24T22:00 or 2026-12-24T22:00:00Z") from None

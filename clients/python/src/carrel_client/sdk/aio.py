@@ -85,6 +85,16 @@ class AsyncSession:
         return self._sync.reason
 
     @property
+    def result(self) -> models.Result | None:
+        """Result of a batch session that has ended: success, failure, timed_out or cancelled."""
+        return self._sync.result
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of its main process, once it is known. Lists do not contain it: `refresh()` fetches it."""
+        return self._sync.exit_code
+
+    @property
     def image(self) -> str:
         """The image it runs."""
         return self._sync.image
@@ -219,6 +229,9 @@ class AsyncSessions:
         description: str = "",
         env: Mapping[str, str] | None = None,
         mounts: Sequence[str | models.MountRequest] = (),
+        command: Sequence[str] = (),
+        retries: int = 0,
+        start_at: datetime | None = None,
         project: str | None = None,
         group: str | None = None,
         priority: int | None = None,
@@ -231,6 +244,8 @@ class AsyncSessions:
 
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
+        times if it fails. start_at: earliest start; a time without a zone is local.
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -246,6 +261,9 @@ class AsyncSessions:
                     description=description,
                     env=env,
                     mounts=mounts,
+                    command=command,
+                    retries=retries,
+                    start_at=start_at,
                     project=project,
                     group=group,
                     priority=priority,

@@ -124,6 +124,17 @@ class Session:
         return self._raw["reason"]
 
     @property
+    def result(self) -> models.Result | None:
+        """Result of a batch session that has ended: success, failure, timed_out or cancelled."""
+        return self._raw["result"]
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of its main process, once it is known. Lists do not contain it: `refresh()` fetches it."""
+        containers: Any = self._raw.get("containers")
+        return containers[0]["exit_code"] if containers else None
+
+    @property
     def image(self) -> str:
         """The image it runs."""
         return self._raw["image"]
@@ -263,6 +274,9 @@ class Sessions:
         description: str = "",
         env: Mapping[str, str] | None = None,
         mounts: Sequence[str | models.MountRequest] = (),
+        command: Sequence[str] = (),
+        retries: int = 0,
+        start_at: datetime | None = None,
         project: str | None = None,
         group: str | None = None,
         priority: int | None = None,
@@ -275,6 +289,8 @@ class Sessions:
 
         cpu: cores (1.5, "500m"). mem: bytes or a size ("512m", "4g"). accelerators: {"cuda.device": 1} or
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
+        command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
+        times if it fails. start_at: earliest start; a time without a zone is local.
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -284,6 +300,10 @@ class Sessions:
             "mounts": [{"folder": each} if isinstance(each, str) else each for each in mounts] or None,
             "name": name,
             "description": description or None,
+            "kind": "batch" if command else None,
+            "command": list(command) or None,
+            "retries": retries or None,
+            "start_at": start_at.astimezone().isoformat() if start_at else None,
             "project": project,
             "group": group,
             "priority": priority,
