@@ -99,7 +99,16 @@ test("what starts now is shown as available", () => {
 describe("a suggested change of a pending session", () => {
   const session = {
     ...aSession("a", { slots: { cpu: 1000, mem: 1 }, group: { id: "g", name: "gpu" } }),
-    ...{ description: "night run", env: { LR: "1" }, apps: [], mounts: [], containers: [] },
+    ...{
+      description: "night run",
+      env: { LR: "1" },
+      apps: [],
+      mounts: [],
+      containers: [],
+      command: [],
+      retries: 0,
+      start_at: null,
+    },
   };
   const change = { cost: 0.5, text: "", slots: {}, group: null, sessions: [], command: "" };
 

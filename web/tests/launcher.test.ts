@@ -139,6 +139,9 @@ describe("the form", () => {
       apps: [],
       mounts: [],
       containers: [],
+      command: [],
+      retries: 0,
+      start_at: null,
     });
     expect(toRequest(form)).toEqual({
       image: "starter",
@@ -180,6 +183,9 @@ describe("the form", () => {
       env: {},
       apps: [],
       containers: [],
+      command: [],
+      retries: 0,
+      start_at: null,
       mounts: [mount, { ...mount, folder_id: null }, { ...mount, automatic: true }],
     };
     expect(requestLike(session).mounts).toEqual([{ folder: "f1", path: "/data", read_only: true }]);

@@ -8,6 +8,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     name: `name-${id}`,
     kind: "interactive",
     state: "RUNNING" as SessionState,
+    result: null,
     reason: null,
     progress: null,
     image: "carrel/starter:1",

@@ -176,6 +176,9 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "group": "gpu",
         "priority": 20,
         "time_limit_s": 5400,
+        "start_at": None,
+        "command": [],
+        "retries": 0,
         "node": None,
         "mounts": [
             {"folder": "data"},

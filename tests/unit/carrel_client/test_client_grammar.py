@@ -201,6 +201,7 @@ KEEPING = {
     "quota",
     "rename",
     "resources",
+    "run",
     "restore",
     "set",
     "share",
@@ -235,8 +236,9 @@ def test_all_commands_have_the_same_output_formats(words: str) -> None:
     assert parser.takes_output is (words not in AS_IT_IS)
     if parser.takes_output:
         given = [*positionals(parser), *(word for option in required(parser) for word in option)]
+        command = ["--", "true"] if parser.takes_command else []
         for output in ("table", "json", "yaml", "jsonpath={.items[*].name}"):
-            assert parser.read([*given, "-o", output]).output == output
+            assert parser.read([*given, "-o", output, *command]).output == output
 
 
 def required(parser: Arguments) -> Iterator[list[str]]:

@@ -78,6 +78,7 @@ export type {
   QuotaView as Quota,
   RecoveryLink,
   ResourcesView as Resources,
+  Result,
   ScopeRoom,
   SessionCreate,
   SessionDetail,

@@ -134,7 +134,8 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
   return {
     id,
     name: request.name ?? "…",
-    kind: "interactive",
+    kind: request.kind ?? "interactive",
+    result: null,
     state: "PENDING",
     reason: null,
     progress: null,

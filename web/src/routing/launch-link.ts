@@ -3,6 +3,10 @@ export interface LaunchLink {
   image?: string;
   name?: string;
   description?: string;
+  kind?: "interactive" | "batch";
+  script?: string;
+  start_at?: string;
+  retries?: number;
   project?: string;
   group?: string;
   node?: string;
@@ -20,7 +24,7 @@ interface LinkedMount {
   readOnly?: boolean;
 }
 
-const TEXTS = ["image", "name", "description", "project", "group", "node"] as const;
+const TEXTS = ["image", "name", "description", "script", "start_at", "project", "group", "node"] as const;
 const NUMBERS = ["priority", "time_limit_s"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -36,6 +40,8 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
     const value = raw[field];
     if (typeof value === "string") link[field] = value;
   }
+  if (isAmount(raw.retries)) link.retries = raw.retries;
+  if (raw.kind === "interactive" || raw.kind === "batch") link.kind = raw.kind;
   for (const field of NUMBERS) {
     const value = raw[field];
     if (value === null || isAmount(value)) link[field] = value;

@@ -14,6 +14,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   removed: msg`container removed`,
   retry: msg`retry`,
   lost: msg`container lost`,
+  completed: msg`command ended`,
   deadline: msg`timed out`,
   out_of_memory: msg`out of memory`,
   attachment_unsupported: msg`the engine cannot attach the accelerators`,

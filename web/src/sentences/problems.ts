@@ -162,6 +162,11 @@ export const PROBLEMS: Record<string, Sentences> = {
   "server.disk_full": { detail: msg`The server's disk is full.`, hint: ASK },
   "session.ambiguous": { detail: msg`Several sessions match.`, hint: msg`Use more characters of the id.` },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
+  "session.no_command": {
+    detail: msg`A batch session needs a command.`,
+    hint: msg`Enter the command to run.`,
+  },
+  "session.not_batch": { detail: msg`Only a batch session has a command and retries.` },
   "session.name_taken": {
     detail: msg`You already have a session with that name.`,
     hint: msg`Choose another name.`,

@@ -97,6 +97,33 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     ([folder = "", directory = ""]) =>
       msg`The folder ${folder} has no directory ${directory} that can be mounted.`,
   ],
+  [
+    /^It starts no earlier than (.+), as requested\.$/,
+    ([time = ""]) => msg`It starts no earlier than ${time}, as requested.`,
+  ],
+  [/^Its command succeeded\.$/, () => msg`Its command succeeded.`],
+  [
+    /^Its command failed with exit code (\d+)\.$/,
+    ([code = ""]) => msg`Its command failed with exit code ${code}.`,
+  ],
+  [
+    /^The command of (\S+) failed with exit code (\d+)\.$/,
+    ([name = "", code = ""]) => msg`The command of ${name} failed with exit code ${code}.`,
+  ],
+  [/^Its command was killed by (\w+)\.$/, ([signal = ""]) => msg`Its command was killed by ${signal}.`],
+  [
+    /^The command of (\S+) was killed by (\w+)\.$/,
+    ([name = "", signal = ""]) => msg`The command of ${name} was killed by ${signal}.`,
+  ],
+  [/^Retrying; attempts left: (\d+)\.$/, ([left = ""]) => msg`Retrying; attempts left: ${left}.`],
+  [
+    /^A process was killed because the session reached its memory limit\.$/,
+    () => msg`A process was killed because the session reached its memory limit.`,
+  ],
+  [
+    /^Its node (\S+) was lost during the start; its command may have run\.$/,
+    ([node = ""]) => msg`Its node ${node} was lost during the start; its command may have run.`,
+  ],
   [/^Its node is lost\.$/, () => msg`Its node is lost.`],
   [
     /^Its node is lost: it is requeued/,
@@ -146,6 +173,11 @@ export function reasonIn(say: Say, sentence: string): string | null {
   for (const [known, message] of REASONS) {
     const found = known.exec(sentence);
     if (found) return say(message(found.slice(1), say));
+  }
+  const [first, ...more] = sentence.split(/(?<=\.) (?=[A-Z])/);
+  if (first && more.length > 0) {
+    const known = [first, ...more].map((one) => reasonIn(say, one));
+    return known.every((one) => one !== null) ? known.join(" ") : null;
   }
   const parts = sentence
     .replace(/\.$/, "")

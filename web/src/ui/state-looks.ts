@@ -2,6 +2,7 @@ import {
   IconAlertTriangle,
   IconArchive,
   IconBan,
+  IconCheck,
   IconCircleCheck,
   IconClock,
   IconClockOff,
@@ -24,6 +25,7 @@ type Tone = "good" | "busy" | "bad" | "quiet";
 /** The colour and icon of every state on the page; the words are those of each object. */
 export const STATE_LOOKS = {
   ok: { tone: "good", icon: IconCircleCheck },
+  succeeded: { tone: "good", icon: IconCheck },
   waiting: { tone: "busy", icon: IconHourglass },
   scheduled: { tone: "busy", icon: IconClock },
   preparing: { tone: "busy", icon: IconDownload },

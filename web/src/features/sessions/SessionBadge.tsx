@@ -1,12 +1,19 @@
 import { useLingui } from "@lingui/react/macro";
-import type { SessionState } from "@/api/types";
+import { hasEnded } from "@/api/session-states";
+import type { Result, SessionState } from "@/api/types";
 import { StateBadge } from "@/ui/StateBadge";
-import { SESSION_STATE_WORDS } from "./state-names";
+import { RESULT_WORDS, SESSION_STATE_WORDS } from "./state-names";
 
-/** The state of a session as a badge. */
-export function SessionBadge({ state }: { state: SessionState }) {
+interface Props {
+  state: SessionState;
+  /** Of a batch session. */
+  result?: Result | null;
+}
+
+/** The state of a session as a badge, or the result of a batch session that has ended. */
+export function SessionBadge({ state, result }: Props) {
   const { i18n } = useLingui();
-  const { label, look } = SESSION_STATE_WORDS[state];
+  const { label, look } = result && hasEnded(state) ? RESULT_WORDS[result] : SESSION_STATE_WORDS[state];
   return (
     <StateBadge look={look} state={state}>
       {i18n._(label)}

@@ -24,7 +24,7 @@ export function SessionCard({ session, actions, onOpen }: Props) {
         <div style={{ minWidth: 0, flex: 1 }}>
           <NameCell session={session} onOpen={() => onOpen(session)} />
         </div>
-        <SessionBadge state={session.state} />
+        <SessionBadge state={session.state} result={session.result} />
         {session.state !== "RUNNING" && <RowTools session={session} actions={actions} />}
       </Group>
       <Text size="xs" c="dimmed" mt={4} truncate>

@@ -10,6 +10,7 @@ import type { CsvFields } from "@/ui/table/csv";
 import { Age, Duration } from "./Age";
 import { NameCell } from "./NameCell";
 import { SessionBadge } from "./SessionBadge";
+import { SessionKindName } from "./SessionKindName";
 import { SlotsText } from "./SlotsText";
 import { UsageSparkline } from "./UsageSparkline";
 import { WhyCell } from "./WhyCell";
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<Session>[] = [
     width: "8rem",
     sortable: true,
     value: (session) => session.state,
-    cell: (session) => <SessionBadge state={session.state} />,
+    cell: (session) => <SessionBadge state={session.state} result={session.result} />,
   },
   {
     key: "name",
@@ -116,6 +117,13 @@ const COLUMNS: readonly Column<Session>[] = [
     cell: (session) => <WhyCell session={session} />,
   },
   {
+    key: "kind",
+    title: msg`Type`,
+    width: "6rem",
+    value: (session) => session.kind,
+    cell: (session) => <SessionKindName kind={session.kind} />,
+  },
+  {
     key: "group",
     title: msg`Resource group`,
     width: "8rem",
@@ -176,6 +184,8 @@ export const SESSION_FIELDS: CsvFields<Session> = [
   ["id", (session) => session.id],
   ["name", (session) => session.name],
   ["state", (session) => session.state],
+  ["kind", (session) => session.kind],
+  ["result", (session) => session.result],
   ["reason", (session) => session.reason],
   ["image", (session) => session.image],
   ["cpu_millis", (session) => session.slots.cpu],

@@ -1,6 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { SessionState } from "@/api/types";
+import type { Result, SessionState } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
 /** The name and look of each state; the type makes a new server state a compile error. */
@@ -14,4 +14,12 @@ export const SESSION_STATE_WORDS: Record<SessionState, { label: MessageDescripto
   TERMINATED: { label: msg`Terminated`, look: "ended" },
   CANCELLED: { label: msg`Cancelled`, look: "cancelled" },
   ERROR: { label: msg`Error`, look: "failed" },
+};
+
+/** The name and look of each result of a batch session. */
+export const RESULT_WORDS: Record<Result, { label: MessageDescriptor; look: StateLook }> = {
+  success: { label: msg`Succeeded`, look: "succeeded" },
+  failure: { label: msg`Failed`, look: "failed" },
+  timed_out: { label: msg`Timed out`, look: "expired" },
+  cancelled: { label: msg`Cancelled`, look: "cancelled" },
 };

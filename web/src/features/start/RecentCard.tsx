@@ -59,7 +59,7 @@ export function RecentCard({ label, sessions, loading, problem, onRetry, actions
                 {session.image_name ?? session.image} · <Age since={session.created_at} />
               </Text>
             </Link>
-            <SessionBadge state={session.state} />
+            <SessionBadge state={session.state} result={session.result} />
             <RowTools session={session} actions={actions} />
           </div>
         ))}

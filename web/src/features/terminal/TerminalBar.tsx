@@ -72,7 +72,7 @@ export function TerminalBar({ session, tabs, wide, full, ...on }: Props) {
       </Tooltip>
       <h1 className={styles.name}>{session.name}</h1>
       <span className={styles.state}>
-        <SessionBadge state={session.state} />
+        <SessionBadge state={session.state} result={session.result} />
       </span>
       <TabList tabs={tabs} onSelect={on.onSelect} />
       {tool(t`New shell`, <IconPlus {...PICTURE} />, on.onNew)}

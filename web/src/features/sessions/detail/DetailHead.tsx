@@ -20,7 +20,7 @@ export function SessionState({ session }: { session: SessionDetail }) {
   return (
     <>
       <Group gap="xs">
-        <SessionBadge state={session.state} />
+        <SessionBadge state={session.state} result={session.result} />
         {ended && session.state !== "ERROR" && session.reason && (
           <Text size="sm" c="dimmed">
             {sessionText.reason(session.reason)}

@@ -11,6 +11,7 @@ import { AccountName } from "@/ui/AccountName";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
+import { BatchFacts } from "./BatchFacts";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
 
@@ -40,6 +41,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
             <dd>{session.description}</dd>
           </>
         )}
+        {session.kind === "batch" && <BatchFacts session={session} />}
         <dt>
           <Trans>Image</Trans>
         </dt>
@@ -111,6 +113,14 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           <Trans>Created</Trans>
         </dt>
         <dd>{at(session.created_at)}</dd>
+        {session.start_at && (
+          <>
+            <dt>
+              <Trans>Starts after</Trans>
+            </dt>
+            <dd>{at(session.start_at)}</dd>
+          </>
+        )}
         <dt>
           <Trans>Started</Trans>
         </dt>

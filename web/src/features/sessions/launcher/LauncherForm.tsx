@@ -10,6 +10,7 @@ import type { LaunchLink } from "@/routing/launch-link";
 import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { BatchFields, KindChoice } from "./BatchFields";
 import { createCommand } from "./command";
 import { EnvironmentRows } from "./EnvironmentRows";
 import { GroupChoice } from "./GroupChoice";
@@ -91,6 +92,7 @@ export function LauncherForm(props: Props) {
         )
       }
     >
+      <KindChoice values={form.values} onChange={form.setValues} />
       {!only && (
         <Select
           label={t`Project`}
@@ -121,6 +123,9 @@ export function LauncherForm(props: Props) {
         data-autofocus={typesAtOnce || undefined}
         {...form.getInputProps("name")}
       />
+      {values.kind === "batch" && (
+        <BatchFields values={form.values} errors={form.errors} onChange={form.setValues} />
+      )}
       {!check && !error && <Skeleton height={150} aria-busy />}
       {check && (
         <>

@@ -35,7 +35,7 @@ export function StartedNotice({ id, actions, onDone }: Props) {
   return (
     <Stack gap={6}>
       <div>
-        <SessionBadge state={session.state} />
+        <SessionBadge state={session.state} result={session.result} />
       </div>
       <Group gap="xs">
         {jupyter && (

@@ -25,6 +25,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   env: (env: Record<string, string>) =>
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
+  kind: () => [],
 };
 
 /** The CLI command for the same session. folderName: the name of the folder with this id. */
@@ -32,13 +33,14 @@ export function createCommand(
   request: Omit<SessionCreate, "slots"> & { slots: Slots },
   folderName: (id: string) => string = (id) => id,
 ): string {
-  const { image, slots, mounts = [], ...others } = request;
-  const words = ["carrel", "session", "create"];
+  const { image, slots, mounts = [], command = [], ...others } = request;
+  const words = request.kind === "batch" ? ["carrel", "run", "--detach"] : ["carrel", "session", "create"];
   for (const [field, value] of Object.entries({ image, slots, ...others })) {
     if (value == null || value === "") continue;
     const spell = SPELLINGS[field as keyof SessionCreate];
     words.push(...(spell ? spell(value as never) : [`--${field.replaceAll("_", "-")}`, String(value)]));
   }
   for (const mount of mounts) words.push("--mount", mountWord(mount, folderName(mount.folder)));
+  if (command.length > 0) words.push("--", ...command);
   return words.map(shellQuote).join(" ");
 }

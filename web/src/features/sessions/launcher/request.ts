@@ -7,6 +7,7 @@ import type {
   SlotRequest,
   Slots,
 } from "@/api/types";
+import { commandLine } from "@/ui/command";
 import { freshMount, type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
@@ -23,6 +24,7 @@ export const BLANK = {
   group: "",
   priority: null,
   time_limit_s: null,
+  start_at: "",
   node: "",
   project: "",
 } as const satisfies Partial<SessionCreate>;
@@ -31,8 +33,17 @@ type PlainFields = {
   [Field in keyof typeof BLANK]: NonNullable<SessionCreate[Field]> | (typeof BLANK)[Field];
 };
 
-/** Form values of the launcher. project, group, node: names. */
+/** The kinds of sessions that the launcher starts. */
+export type LaunchKind = NonNullable<SessionCreate["kind"]>;
+
+/**
+ * Form values of the launcher. project, group, node: names. start_at: in local time, as its input takes it. script:
+ * what a batch session runs, as lines of a shell.
+ */
 export type LaunchForm = PlainFields & {
+  kind: LaunchKind;
+  script: string;
+  retries: number;
   image: string;
   slots: Record<string, number>;
   env: EnvironmentRow[];
@@ -44,6 +55,9 @@ const GIB = 2 ** 30;
 /** The initial form values; with a folder to mount, if given. */
 export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): LaunchForm => ({
   ...BLANK,
+  kind: "interactive",
+  script: "",
+  retries: 0,
   image,
   slots: { cpu: 1000, mem: GIB },
   env: [],
@@ -88,6 +102,7 @@ function given(values: PlainFields): Partial<PlainFields> {
 export function isComplete(form: LaunchForm): boolean {
   return (
     form.image.trim() !== "" &&
+    (form.kind !== "batch" || form.script.trim() !== "") &&
     (form.name === "" || isName(form.name)) &&
     form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
     form.env.every((_, at) => variableFault(form.env, at) === null)
@@ -104,16 +119,31 @@ export function toRequest(form: LaunchForm): SessionCreate {
     // Missing values are refused by the server, which names the field.
     slots: Object.fromEntries(Object.entries(form.slots).filter(([, amount]) => amount > 0)) as SlotRequest,
     ...given(form),
+    ...(form.start_at ? { start_at: new Date(form.start_at).toISOString() } : {}),
+    ...(form.kind === "batch" ? { kind: form.kind, command: toCommand(form.script) } : {}),
+    ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
   };
+}
+
+const SHELL = ["/bin/sh", "-c"];
+
+/** The command that runs lines of a shell. */
+const toCommand = (script: string): string[] => (script.trim() ? [...SHELL, script.trim()] : []);
+
+/** Lines of a shell that do the same as a command. */
+export function toScript(command: string[]): string {
+  const [shell, option, script, ...rest] = command;
+  const isScript = (shell === "sh" || shell === SHELL[0]) && option === SHELL[1] && rest.length === 0;
+  return isScript ? (script ?? "") : commandLine(...command);
 }
 
 /** The request for an estimate: only the fields that the scheduler uses. */
 export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, description, env, ...spec } = toRequest({ ...form, mounts });
+  const { image, name, description, env, command, retries, ...spec } = toRequest({ ...form, mounts });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -126,11 +156,14 @@ export function requestLike(session: SessionDetail): SessionCreate {
     ...given({
       ...session,
       name: "",
+      start_at: "",
       node: "",
       project: session.project.name,
       group: group.id === DEFAULT_GROUP ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
     }),
+    ...(session.kind === "batch" ? { kind: session.kind, command: session.command } : {}),
+    ...(session.retries ? { retries: session.retries } : {}),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
   };
@@ -138,10 +171,13 @@ export function requestLike(session: SessionDetail): SessionCreate {
 
 /** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const { image, slots, env = {}, mounts, ...plain } = requestLike(session);
+  const { image, slots, env = {}, mounts, kind, command, retries, ...plain } = requestLike(session);
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),
+    kind: kind ?? "interactive",
+    script: toScript(command ?? []),
+    retries: retries ?? 0,
     slots: { ...slots } as Record<string, number>,
     env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
     mounts: chosenMounts(session),

@@ -29,6 +29,9 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
         image: (value) => (value.trim() === "" ? t`Choose an image, or enter an image reference.` : null),
         name: (value) =>
           value === "" || isName(value) ? null : t`4 to 64 letters, digits or _; between them also . and -`,
+        script: (value, { kind }) =>
+          kind === "batch" && value.trim() === "" ? t`Enter the command to run.` : null,
+        retries: (value) => (value >= 0 && value <= 100 ? null : t`0 to 100`),
         priority: (value) => (value === null || (value >= 0 && value <= 100) ? null : t`0 to 100`),
         time_limit_s: (seconds) =>
           seconds === null || seconds >= LEAST_TIME_S ? null : t`Enter at least 1 minute.`,
