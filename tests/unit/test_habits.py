@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,36 @@ def test_nothing_waits_for_time_to_pass():
     }
     assert {one for one in sleeping if not one.startswith(tuple(SLEEPING))} == set()
     assert {one for one in SLEEPING if not any(file.startswith(one) for file in sleeping)} == set()
+
+
+CLIENT = SOURCE.parents[1] / "clients" / "python" / "src" / "carrel_client"
+
+
+@pytest.mark.parametrize("package", [SOURCE, CLIENT], ids=lambda package: package.name)
+def test_no_modules_import_each_other_in_a_circle(package: Path):
+    """Imports inside of functions and for types count too."""
+    modules = {_module(package, file): file for file in package.rglob("*.py")}
+    imports = {name: set(_imported(file, modules.keys())) for name, file in modules.items()}
+    # It gives the names of the SDK to programs, when they ask for them.
+    imports["carrel_client"] = set()
+    TopologicalSorter(imports).prepare()
+
+
+def _module(package: Path, file: Path) -> str:
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported(file: Path, modules: Iterable[str]) -> Iterable[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names if name.name in modules)
+            case ast.ImportFrom(module=str(module), names=names):
+                of_package = {name for one in names if (name := f"{module}.{one.name}") in modules}
+                yield from of_package
+                if module in modules and len(of_package) < len(names):
+                    yield module
 
 
 def test_no_module_has_a_name_that_says_nothing():

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
-from carrel.server.command import EXIT_DOWN, read_run, read_version
+from carrel.server.console import EXIT_DOWN, say
 from carrel.server.remembered import effective_settings
-from carrel.server.up import answers, running_pid, say
+from carrel.server.run_file import read_run, read_version
+from carrel.server.up import answers, running_pid
 
 if TYPE_CHECKING:
     from carrel.server.engines import InstalledEngine

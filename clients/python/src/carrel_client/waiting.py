@@ -13,7 +13,7 @@ from carrel_client.transport import Transport
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client import models
-    from carrel_client.client import Sessions
+    from carrel_client.operations import Sessions
 
 # The server speaks every 15 s at the least.
 _SILENCE_S = 40.0

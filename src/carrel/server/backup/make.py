@@ -26,8 +26,8 @@ from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible, size
+from carrel.server.console import say
 from carrel.server.remembered import effective_settings
-from carrel.server.up import say
 from carrel.storage.port import FolderLocation
 
 DATABASE = "database.dump"

@@ -13,6 +13,7 @@ from carrel_client.cli.output import Column, print_line, print_table, report, sa
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import each
 from carrel_client.cli.times import local_time
+from carrel_client.cli.vfolder_life import rename
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
 
@@ -85,8 +86,6 @@ def mv(args: argparse.Namespace, context: Context) -> int:
         if len(args.sources) > 1:
             raise CarrelError("usage", "Only one folder can be renamed.", status=422)
         args.folder, args.name = args.sources[0], args.to
-        from carrel_client.cli.vfolders import rename
-
         return rename(args, context)
     folder, places = of_one_folder([*args.sources, args.to])
     *sources, to = places

@@ -9,13 +9,10 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from carrel_client.errors import CarrelError
-from carrel_client.sdk.sessions import Until, require_running
-
-if TYPE_CHECKING:
-    from carrel_client.sdk.aio import AsyncSession
+from carrel_client.sdk.sessions import Session, Until, require_running
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -87,16 +84,16 @@ async def iterate(start: Callable[[], Iterator[T]], wrap: Callable[[T], R]) -> A
         credit.release()
 
 
-async def wait(session: AsyncSession, until: Until, timeout_s: float | None) -> AsyncSession:
+async def wait(session: Session, until: Until, timeout_s: float | None) -> None:
     """As `Session.wait`, by asking again with growing pauses: nothing is left behind when it is cancelled."""
     pause_s = _FIRST_PAUSE_S
     try:
         async with asyncio.timeout(timeout_s):
-            await session.refresh()
+            await call(session.refresh)
             while not (session.ended or (until == "running" and session.running)):
                 await asyncio.sleep(pause_s)
                 pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
-                await session.refresh()
+                await call(session.refresh)
     except TimeoutError:
         raise CarrelError(
             "client.wait_timeout",
@@ -104,5 +101,4 @@ async def wait(session: AsyncSession, until: Until, timeout_s: float | None) -> 
             status=504,
         ) from None
     if until == "running":
-        require_running(session._sync)
-    return session
+        require_running(session)
