@@ -130,14 +130,14 @@ def _count(connection: HTTPConnection, identity: Identity) -> None:
     actor = identity.actor
     key = f"login:{actor.login_id.hex()}" if actor.login_id else actor.credential
     limits = services_of(connection, Services).limits
-    connection.scope.setdefault("state", {})["standing"] = limits.count(key, identity.rate_limit)
+    connection.scope.setdefault("state", {})["rate_limit"] = limits.count(key, identity.rate_limit)
 
 
 async def by_address(connection: HTTPConnection) -> None:
     """Count a request without an identity, for public routes. Raises: TooManyRequests."""
     limits = services_of(connection, Services).limits
     key = f"address:{client_address(connection)}"
-    connection.scope.setdefault("state", {})["standing"] = limits.count(key, ANONYMOUS_LIMIT)
+    connection.scope.setdefault("state", {})["rate_limit"] = limits.count(key, ANONYMOUS_LIMIT)
 
 
 def client_address(connection: HTTPConnection) -> str:

@@ -37,7 +37,7 @@ from carrel.folders.files import upload_routes as uploads
 from carrel.folders.files.arriving import Arrivals
 from carrel.folders.files.changes import FileChanges
 from carrel.folders.files.notes import FileNotes
-from carrel.folders.files.transfers import Transfers
+from carrel.folders.files.transfers import TransferLimits
 from carrel.folders.hosts import routes as storage_hosts
 from carrel.folders.hosts.storages import Storages
 from carrel.folders.webdav import mount as webdav
@@ -225,8 +225,8 @@ def _services(
         file_changes=FileChanges(database, clock),
         file_notes=FileNotes(database),
         arrivals=Arrivals(),
-        downloads=Transfers(),
-        uploads=Transfers(),
+        downloads=TransferLimits(),
+        uploads=TransferLimits(),
         engines=engines,
         container_engines=container_engines,
         activity=Activity(database, clock),

@@ -41,7 +41,7 @@ _Selector = selectors.PollSelector if sys.platform == "linux" else selectors.Sel
 _LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class Broken(ConnectionError):
+class ChannelBroken(ConnectionError):
     """The connection was lost without a close frame."""
 
 
@@ -55,7 +55,7 @@ class Step(NamedTuple):
 class Channel:
     """An open WebSocket. `send` only queues; `step` moves bytes both ways.
 
-    Raises: CarrelError when the server refuses; from `step` also Broken when the network fails or falls silent.
+    Raises: CarrelError when the server refuses; from `step` also ChannelBroken when the network fails or falls silent.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Channel:
             if mine & selectors.EVENT_READ or self._undecoded():
                 self._read()
             elif self._silent_s > _SILENCE_S and self._unheard < _UNHEARD_LIMIT:
-                self._failure = Broken("nothing was heard any more")
+                self._failure = ChannelBroken("nothing was heard any more")
         return set(happened)
 
     def _undecoded(self) -> bool:
@@ -203,7 +203,7 @@ class Channel:
         except OSError as broken:
             # What the server said before it went is still to be read, and says more than this.
             self._out.clear()
-            self._failure = self._failure or Broken(str(broken))
+            self._failure = self._failure or ChannelBroken(str(broken))
             self._read()
 
     def _read(self) -> None:
@@ -222,12 +222,12 @@ class Channel:
                         self._take(event)
                 self._queue()
                 if not block:
-                    self._failure = self._failure or Broken("the connection was closed")
+                    self._failure = self._failure or ChannelBroken("the connection was closed")
                     return
         except _LATER:
             return
         except OSError as broken:
-            self._failure = self._failure or Broken(str(broken))
+            self._failure = self._failure or ChannelBroken(str(broken))
 
     def _take(self, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE:
@@ -249,7 +249,7 @@ class Channel:
         elif code in _REFUSALS:
             self._failure = from_problem(code - 4000, _problem(reason))
         elif code in _PASSING:
-            self._failure = Broken(reason or "the server goes away")
+            self._failure = ChannelBroken(reason or "the server goes away")
         else:
             self._failure = CarrelError(
                 "client.closed", f"The server ended the connection: {reason or code}.", status=502

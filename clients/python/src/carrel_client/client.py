@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from carrel_client import models
-    from carrel_client.execution import Completed, Execution, Terminal
+    from carrel_client.execution import Completed, Execution, RemoteTerminal
     from carrel_client.transfers import Transfers
 
 _API = "/api/v1"
@@ -206,11 +206,11 @@ class Sessions(operations.Sessions):
         rows: int = 24,
         terminal_id: str | None = None,
         container: str | None = None,
-    ) -> Terminal:
+    ) -> RemoteTerminal:
         """A shell in a terminal; with an id, reattach to that terminal."""
-        from carrel_client.execution import Terminal
+        from carrel_client.execution import RemoteTerminal
 
-        return Terminal(
+        return RemoteTerminal(
             self._transport, ref, cols=cols, rows=rows, terminal_id=terminal_id, container=container
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from carrel_client import operations
 from carrel_client.errors import not_carrel
 from carrel_client.transport import Opened, segment
-from carrel_client.wire import Part
+from carrel_client.wire import FilePart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Uploads(operations.Uploads):
         upload: str,
         *,
         offset: int,
-        body: bytes | Part,
+        body: bytes | FilePart,
         checksum: str | None = None,
         length: int | None = None,
     ) -> int:

@@ -10,7 +10,7 @@ from io import FileIO
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import EXECUTABLE, fetch, part_of
 from carrel_client.files import Files
-from carrel_client.sending import Place, Source, changed, landed, local_error, naming, send
+from carrel_client.sending import Source, UploadTarget, changed, landed, local_error, naming, send
 from carrel_client.tar_headers import BLOCK, header, padded
 from carrel_client.workers import Meter, Patience, WorkerPool, holds_for_all
 
@@ -64,7 +64,7 @@ class Bundle:
             self._pool.give(names[0], partial(self._several, self._pool, held))
 
 
-def send_packed(place: Place, meter: Meter, pool: WorkerPool, sources: Sequence[Source]) -> None:
+def send_packed(place: UploadTarget, meter: Meter, pool: WorkerPool, sources: Sequence[Source]) -> None:
     """Bring small files into the folder, all with the same clash. Raises: Stopped; CarrelError that holds for all."""
     packed, body = _tar(pool, sources)
     patience = Patience(meter)

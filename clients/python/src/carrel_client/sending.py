@@ -9,7 +9,7 @@ from io import BufferedReader
 
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files, Uploads
-from carrel_client.wire import Part
+from carrel_client.wire import FilePart
 from carrel_client.workers import PASSING, Meter, Patience, Stopped, WorkerPool
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ _OFFSET = "upload.offset"
 """More or less has arrived than we believed; any other conflict is about the file, and is for good."""
 
 
-class Place:
+class UploadTarget:
     """A folder that files go into, and the uploads into it that an earlier run did not finish.
 
     checked: send a checksum with every piece. parts: how many pieces of a large file travel at a time.
@@ -82,7 +82,7 @@ class Source:
         return same and abs(_seconds(there) - self.modified_s) < _SAME_TIME_S
 
 
-def send(place: Place, source: Source, meter: Meter) -> None:
+def send(place: UploadTarget, source: Source, meter: Meter) -> None:
     """Upload the file. Raises: CarrelError, Stopped."""
     try:
         with open(source.local, "rb") as file:
@@ -97,7 +97,7 @@ def send(place: Place, source: Source, meter: Meter) -> None:
 
 
 class _Sending:
-    def __init__(self, place: Place, source: Source, meter: Meter) -> None:
+    def __init__(self, place: UploadTarget, source: Source, meter: Meter) -> None:
         self._place = place
         self._source = source
         self._meter = meter
@@ -207,7 +207,7 @@ class _Sending:
         place, patience, ended = self._place, Patience(self._meter), False
         while not ended:
             piece = min(_CHECKED_PIECE if place.checked else _PIECE, length - arrived)
-            body = Part(file, begin + arrived, piece, self._meter.add)
+            body = FilePart(file, begin + arrived, piece, self._meter.add)
             checksum = _checksum(file, begin + arrived, piece) if place.checked else None
             before = arrived
             try:
@@ -218,11 +218,13 @@ class _Sending:
                 patience.renew()
             except CarrelError as error:
                 ended = error.status in _GONE and landed(place, self._source)
-                arrived = length if ended else standing(place, upload, error, patience, arrived)
+                arrived = length if ended else received_bytes(place, upload, error, patience, arrived)
             self._meter.add(arrived - before - body.sent)
 
 
-def standing(place: Place, upload: str, error: CarrelError, patience: Patience, believed: int) -> int:
+def received_bytes(
+    place: UploadTarget, upload: str, error: CarrelError, patience: Patience, believed: int
+) -> int:
     """How much of an upload the server has after this error, or what we believe where it does not say.
 
     Raises: CarrelError when that was for good.
@@ -280,7 +282,7 @@ def changed(source: Source) -> CarrelError:
     )
 
 
-def landed(place: Place, source: Source) -> bool:
+def landed(place: UploadTarget, source: Source) -> bool:
     """Whether the file is there, though nothing was heard of it."""
     try:
         there = place.files.show(place.folder, path=source.path)

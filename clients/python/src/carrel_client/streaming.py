@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from carrel_client.errors import CarrelError
-from carrel_client.sending import Place, standing
+from carrel_client.sending import UploadTarget, received_bytes
 from carrel_client.workers import Meter, Patience
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ _PIECE = 8 << 20
 """So much is kept until the server has it: what comes through a pipe comes once."""
 
 
-def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
+def send_stream(place: UploadTarget, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
     """Bring what can be read into a file of the folder. Raises: CarrelError, Stopped."""
     upload = _begun(place, {"path": path, "clash": clash}, meter)
     try:
@@ -32,7 +32,7 @@ def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, 
     meter.finished()
 
 
-def _brought(place: Place, upload: str, source: BinaryIO, meter: Meter) -> int:
+def _brought(place: UploadTarget, upload: str, source: BinaryIO, meter: Meter) -> int:
     """Have the server have all that can be read; how much it is."""
     offset, piece = 0, source.read(_PIECE)
     while True:
@@ -44,7 +44,7 @@ def _brought(place: Place, upload: str, source: BinaryIO, meter: Meter) -> int:
         piece = following
 
 
-def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
+def _begun(place: UploadTarget, metadata: dict[str, str], meter: Meter) -> str:
     patience = Patience(meter)
     while True:
         try:
@@ -53,7 +53,7 @@ def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
             patience.after(error)
 
 
-def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *, last: bool) -> None:
+def _push(place: UploadTarget, upload: str, offset: int, piece: bytes, meter: Meter, *, last: bool) -> None:
     """Have the server have a piece, wherever a line breaks. last: with it, the upload is complete."""
     end = offset + len(piece)
     at, patience, ended = offset, Patience(meter), False
@@ -66,7 +66,7 @@ def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *,
             ended = at == end
             patience.renew()
         except CarrelError as error:
-            at = standing(place, upload, error, patience, at)
+            at = received_bytes(place, upload, error, patience, at)
             if not offset <= at <= end:
                 raise
         meter.add(at - before)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from carrel_client.down import Down
 from carrel_client.files import Files, Uploads
 from carrel_client.outcome import Bringing, Transfer
-from carrel_client.sending import Place
+from carrel_client.sending import UploadTarget
 from carrel_client.streaming import send_stream
 from carrel_client.up import Up
 from carrel_client.workers import Meter
@@ -57,7 +57,7 @@ class Transfers:
         Raises: CarrelError for what concerns all of it; what concerns one file is in the answer.
         """
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
+        place = UploadTarget(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=follow)
         with Bringing(workers, done) as pool:
             for source in sources:
@@ -78,7 +78,7 @@ class Transfers:
     ) -> Transfer:
         """Bring one file into a folder under another name. As `upload` else."""
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
+        place = UploadTarget(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=True)
         with Bringing(1, done) as pool:
             walk.bring_as(pool, source, path)
@@ -99,7 +99,7 @@ class Transfers:
         clash: without "skip"; nobody is asked. As `upload` else.
         """
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=False, parts=1)
+        place = UploadTarget(self._files, self._uploads, folder, checked=False, parts=1)
         on_clash: models.Clash = clash if clash == "replace" or clash == "rename" else "refuse"
         with Bringing(1, done) as pool:
             pool.give(path, lambda: send_stream(place, source, path, on_clash, done.meter))

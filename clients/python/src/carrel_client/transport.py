@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from carrel_client import __version__
 from carrel_client.errors import CarrelError, from_problem, not_carrel, too_slow, unreachable
-from carrel_client.wire import Connection, Part, Response, Stale, Target, basic
+from carrel_client.wire import Connection, FilePart, Response, ServerAddress, Stale, basic
 
 TYPE_CHECKING = False  # spelled this way because importing `typing` takes 3 ms of a 50 ms budget
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Transport:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         try:
-            self.target = Target(url)
+            self.target = ServerAddress(url)
         except ValueError as wrong:
             raise CarrelError("client.bad_url", f"{wrong}.", status=422) from None
         self.timeout_s = timeout_s
@@ -117,7 +117,7 @@ class Transport:
         *,
         query: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
-        body: bytes | Part | None = None,
+        body: bytes | FilePart | None = None,
         timeout_s: float | None = None,
     ) -> tuple[dict[str, str], bytes]:
         """Headers and body of the answer to a request whose body is no JSON. Not repeated after a broken connection:
@@ -191,7 +191,7 @@ class Transport:
         method: str,
         path: str,
         headers: dict[str, str],
-        body: bytes | Part | None,
+        body: bytes | FilePart | None,
         timeout_s: float,
         *,
         pauses: Sequence[float] | None = None,

@@ -12,7 +12,7 @@ from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.outcome import Transfer, taken
 from carrel_client.packing import SMALL, Bundle, send_packed
-from carrel_client.sending import Place, Source, local_error, naming, send
+from carrel_client.sending import Source, UploadTarget, local_error, naming, send
 from carrel_client.workers import WorkerPool
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class _Branch:
 class Up:
     """Finds what is to be sent, and has it sent. follow: symbolic links too."""
 
-    def __init__(self, place: Place, clash: Clash, done: Transfer, *, follow: bool) -> None:
+    def __init__(self, place: UploadTarget, clash: Clash, done: Transfer, *, follow: bool) -> None:
         self._place = place
         self._clash = clash
         self._done = done

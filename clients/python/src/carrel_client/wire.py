@@ -29,7 +29,7 @@ class Stale(WireError):
     """A kept connection turned out to be closed before any of the answer came."""
 
 
-class Part:
+class FilePart:
     """A stretch of an open file as the body of a request: it goes from the disk to the socket and nowhere else.
 
     on_sent: called with every block that left, and of all of them as a negative number when they have to leave again.
@@ -57,7 +57,7 @@ class Part:
             self._on_sent(count)
 
 
-class Target:
+class ServerAddress:
     """Where a server is: scheme, host, port and the path in front of everything.
 
     Raises: ValueError for what is no http or https URL.
@@ -86,14 +86,14 @@ def address(text: str) -> str:
         host = text.split("/")[0].split(":")[0]
         text = f"{'http' if host in ('localhost', '127.0.0.1') else 'https'}://{text}"
     try:
-        return Target(text).url
+        return ServerAddress(text).url
     except ValueError as wrong:
         raise CarrelError(
             "client.bad_url", f"{wrong}.", status=422, hint="Such as https://carrel.example.org"
         ) from None
 
 
-def dial(target: Target, *, timeout_s: float) -> socket.socket:
+def dial(target: ServerAddress, *, timeout_s: float) -> socket.socket:
     """A connected socket, through TLS and the environment's proxy where they apply.
 
     Raises: OSError, of which ssl.SSLError is one.
@@ -117,7 +117,7 @@ def dial(target: Target, *, timeout_s: float) -> socket.socket:
 class Connection:
     """One connection that answers one request at a time."""
 
-    def __init__(self, target: Target, *, connect_timeout_s: float) -> None:
+    def __init__(self, target: ServerAddress, *, connect_timeout_s: float) -> None:
         self.target = target
         self._sock = dial(target, timeout_s=connect_timeout_s)
         self._reader: BufferedReader = self._sock.makefile("rb")
@@ -128,7 +128,7 @@ class Connection:
         method: str,
         path: str,
         headers: dict[str, str],
-        body: bytes | Part | None,
+        body: bytes | FilePart | None,
         *,
         timeout_s: float | None,
     ) -> Response:
@@ -140,7 +140,7 @@ class Connection:
         lines = [f"{method} {self.target.prefix}{path} HTTP/1.1", f"Host: {self.target.authority}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         if body is not None:
-            lines.append(f"Content-Length: {body.length if isinstance(body, Part) else len(body)}")
+            lines.append(f"Content-Length: {body.length if isinstance(body, FilePart) else len(body)}")
         head = "\r\n".join(lines)
         if head.count("\r\n") != len(lines) - 1:
             raise ValueError("a header with a line break in it")
@@ -150,7 +150,7 @@ class Connection:
             self._sock.sendall(
                 head.encode("latin-1") + b"\r\n\r\n" + (body if isinstance(body, bytes) else b"")
             )
-            if isinstance(body, Part):
+            if isinstance(body, FilePart):
                 complete = self._send(body)
             first = self._reader.readline(_LINE_LIMIT)
         except ConnectionError as broken:
@@ -161,7 +161,7 @@ class Connection:
         answer.keeps = answer.keeps and complete
         return answer
 
-    def _send(self, body: Part) -> bool:
+    def _send(self, body: FilePart) -> bool:
         """Whether all of it was taken: who refuses a body may say so and hang up without reading it."""
         try:
             body.send(self._sock)
@@ -287,7 +287,7 @@ def _encrypt(sock: socket.socket, host: str) -> socket.socket:
     return ssl.create_default_context().wrap_socket(sock, server_hostname=host)
 
 
-def _proxy(target: Target) -> _ProxyTarget | None:
+def _proxy(target: ServerAddress) -> _ProxyAddress | None:
     """The proxy that the environment names for this target, by the usual variables."""
     kind = "https_proxy" if target.secure else "http_proxy"
     names = (kind, kind.upper(), "all_proxy", "ALL_PROXY")
@@ -296,10 +296,10 @@ def _proxy(target: Target) -> _ProxyTarget | None:
         return None
     from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
-    return None if proxy_bypass_environment(f"{target.host}:{target.port}") else _ProxyTarget(url)
+    return None if proxy_bypass_environment(f"{target.host}:{target.port}") else _ProxyAddress(url)
 
 
-class _ProxyTarget(Target):
+class _ProxyAddress(ServerAddress):
     """A proxy; the URL may carry a name and a password."""
 
     def __init__(self, url: str) -> None:
@@ -313,7 +313,7 @@ class _ProxyTarget(Target):
         self.port = parts.port or 3128
 
 
-def _tunnel(sock: socket.socket, target: Target, proxy: _ProxyTarget) -> None:
+def _tunnel(sock: socket.socket, target: ServerAddress, proxy: _ProxyAddress) -> None:
     """Ask the proxy for a tunnel; afterwards the socket speaks to the target itself."""
     end = f"[{target.host}]:{target.port}" if ":" in target.host else f"{target.host}:{target.port}"
     request = f"CONNECT {end} HTTP/1.1\r\nHost: {end}\r\n"

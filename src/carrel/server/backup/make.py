@@ -153,11 +153,11 @@ def _has_folders(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
     return bool(row and row[0])
 
 
-def _folders(installation: BackupSource) -> list[folders.Folder]:
+def _folders(installation: BackupSource) -> list[folders.FolderSource]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         rows = connection.execute(_FOLDERS).fetchall() if _has_folders(connection) else []
     return [
-        folders.Folder(
+        folders.FolderSource(
             _host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4])))
         )
         for row in rows

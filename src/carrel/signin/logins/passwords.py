@@ -11,7 +11,7 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Invalid
 from carrel.core.ids import UserId
 from carrel.db.database import Database
-from carrel.identity.passwords import Broken, PasswordRules, broken_rules, hash_password, password_matches
+from carrel.identity.passwords import BrokenRule, PasswordRules, broken_rules, hash_password, password_matches
 from carrel.permissions.decide import Actor
 from carrel.signin.logins import attempts, links, service
 from carrel.signin.logins.service import Client
@@ -125,10 +125,10 @@ async def _require_new(
     for hashed in former:
         if await password_matches(hashed, password):
             sentence = "You have used this password before."
-            raise _refused([Broken("password.former", sentence)], field)
+            raise _refused([BrokenRule("password.former", sentence)], field)
 
 
-def _refused(broken: Sequence[Broken], field: str) -> Invalid:
+def _refused(broken: Sequence[BrokenRule], field: str) -> Invalid:
     return Invalid(
         broken[0].code,
         " ".join(rule.sentence for rule in broken),
