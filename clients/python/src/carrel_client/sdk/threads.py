@@ -1,6 +1,6 @@
-"""Runs the synchronous SDK beside an event loop, each call in a thread of its own.
+"""Runs the synchronous SDK beside an event loop, each call in its own thread.
 
-Threads are daemons, so that a cancelled call to a silent server does not keep the program from ending.
+Threads are daemons, so that a cancelled call to an unresponsive server does not prevent the program from ending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
 
 
 async def call(function: Callable[[], T]) -> T:
-    """The result of the function. Cancelled, the thread goes on and its result is dropped."""
+    """The function's result. If cancelled, the thread continues and its result is dropped."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -85,7 +85,7 @@ async def iterate(start: Callable[[], Iterator[T]], wrap: Callable[[T], R]) -> A
 
 
 async def wait(session: Session, until: Until, timeout_s: float | None) -> None:
-    """As `Session.wait`, by asking again with growing pauses: nothing is left behind when it is cancelled."""
+    """As `Session.wait`, by polling with growing pauses, so that nothing remains if it is cancelled."""
     pause_s = _FIRST_PAUSE_S
     try:
         async with asyncio.timeout(timeout_s):
