@@ -107,6 +107,27 @@ def test_no_module_has_a_name_that_says_nothing():
     assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
 
 
+# Modules with the same name for the same part of several nouns.
+SAME_EVERYWHERE = set(
+    "administration conformance conformance_kit fake make metrics port queries routes schemas service".split()
+)
+SAME_EVERYWHERE |= set("rules services settings spec".split())
+# A table, a controller, a backup or a back end of what the other module is about.
+SAME_THING = set(
+    "authorization claim database engine engines events folders history idle images interrupted".split()
+)
+SAME_THING |= set("leftovers logs packs passwords streams uploads".split())
+
+
+def test_no_module_name_has_two_meanings():
+    modules: dict[str, list[str]] = {}
+    for file in FILES:
+        if file.stem != "__init__" and "versions" not in file.parts:
+            modules.setdefault(file.stem, []).append(relative(file))
+    shared = {name: places for name, places in modules.items() if len(places) > 1}
+    assert {name: shared[name] for name in shared.keys() - SAME_EVERYWHERE - SAME_THING} == {}
+
+
 def test_no_module_or_class_has_a_private_name():
     modules = {relative(file) for file in FILES if file.stem in PRIVATE_WORDS}
     assert (

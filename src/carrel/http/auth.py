@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from carrel.core.errors import Forbidden, Unauthorized, Unavailable
-from carrel.http.limits import ANONYMOUS_LIMIT
+from carrel.http.rate_limits import ANONYMOUS_LIMIT
 from carrel.http.services import Identity, Services, services_of
 from carrel.http.shell import LATE_HEADERS
 from carrel.permissions.actions import ACTIONS

@@ -28,9 +28,9 @@ def main(arguments: Sequence[str]) -> int:
         if options.command == "serve":
             return _serve(options)
         if options.command == "backup":
-            from carrel.server.backup import make
+            from carrel.server.backup import create
 
-            return make.backup(options)
+            return create.backup(options)
         if options.command == "restore":
             from carrel.server.backup import restore
 

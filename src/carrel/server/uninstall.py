@@ -17,7 +17,7 @@ from carrel.engines.optional import ImageBuilding
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
 from carrel.server import engines, leftovers, path_link, status
 from carrel.server.backup import database
-from carrel.server.backup.make import BackupSource, find
+from carrel.server.backup.create import BackupSource, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
 from carrel.server.console import say

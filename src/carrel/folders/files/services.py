@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from carrel.folders.files.arriving import Arrivals
-from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.change_events import FileChanges
 from carrel.folders.files.notes import FileNotes
 from carrel.folders.files.transfers import TransferLimits
 from carrel.folders.hosts.services import StorageServices

@@ -17,7 +17,7 @@ from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.folders.hosts.roots import FOLDERS
 from carrel.server.backup import database, folders, host_settings, manifest
-from carrel.server.backup.make import DATABASE, SMALL_FILES
+from carrel.server.backup.create import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible
