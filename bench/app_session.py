@@ -28,7 +28,7 @@ _SESSION = """
 
 
 @dataclass(frozen=True)
-class App:
+class OpenedApp:
     """port: the app's own. host, cookie: headers that the gateway requires."""
 
     port: int
@@ -37,7 +37,7 @@ class App:
 
 
 @asynccontextmanager
-async def app(own: ControlPlane) -> AsyncIterator[App]:
+async def app(own: ControlPlane) -> AsyncIterator[OpenedApp]:
     """An app that the gateway of this control plane proxies."""
     async with helper("bench.app_upstream") as port:
         session = SessionId(new_id())
@@ -54,4 +54,6 @@ async def app(own: ControlPlane) -> AsyncIterator[App]:
             grant = await apps.redeem(tx, ticket=ticket.token, session=session, app="web", now=now)
         assert grant is not None
         gateway_port = own.settings.effective_gateway_port
-        yield App(port, f"web-{session}.localhost:{gateway_port}", f"carrel_app_web-{session}={grant.token}")
+        yield OpenedApp(
+            port, f"web-{session}.localhost:{gateway_port}", f"carrel_app_web-{session}={grant.token}"
+        )

@@ -4,7 +4,7 @@ import time
 
 from websockets.asyncio.client import connect
 
-from bench.app_session import App, app
+from bench.app_session import OpenedApp, app
 from bench.control_plane import ControlPlane, control_plane
 from bench.helper_process import helper
 from bench.load import load, median, request
@@ -24,11 +24,11 @@ async def measure() -> list[Line]:
         return [*lines, await _websocket(own, upstream)]
 
 
-def _asking(path: str, upstream: App) -> bytes:
+def _asking(path: str, upstream: OpenedApp) -> bytes:
     return request(f"http://{upstream.host}{path}", Cookie=upstream.cookie)
 
 
-async def _small(ports: dict[str, int], upstream: App) -> Line:
+async def _small(ports: dict[str, int], upstream: OpenedApp) -> Line:
     rates: dict[str, list[float]] = {name: [] for name in ports}
     for turn in range(_ROUNDS + 1):
         for name, port in ports.items():
@@ -47,7 +47,7 @@ async def _small(ports: dict[str, int], upstream: App) -> Line:
     )
 
 
-async def _big(ports: dict[str, int], upstream: App) -> Line:
+async def _big(ports: dict[str, int], upstream: OpenedApp) -> Line:
     rates: dict[str, list[float]] = {name: [] for name in ports}
     for _ in range(_BIG_ROUNDS):
         for name, port in ports.items():
@@ -66,7 +66,7 @@ async def _big(ports: dict[str, int], upstream: App) -> Line:
     )
 
 
-async def _websocket(own: ControlPlane, upstream: App) -> Line:
+async def _websocket(own: ControlPlane, upstream: OpenedApp) -> Line:
     took: dict[str, list[float]] = {"gateway": [], "direct": []}
     origin = f"http://{upstream.host}"
     async with (

@@ -125,7 +125,7 @@ def method(owner: str, node: ast.FunctionDef) -> str:
             f"        return threads.iterate(lambda: {call}, {wrap})\n"
         )
     if node.name == "wait":
-        body = "        return await threads.wait(self, until, timeout_s)\n"
+        body = "        await threads.wait(self._sync, until, timeout_s)\n        return self\n"
     elif gives == owner:
         body = f"        await threads.call(lambda: {call})\n        return self\n"
     elif gives in OBJECTS:

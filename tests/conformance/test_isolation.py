@@ -325,6 +325,17 @@ async def test_what_only_root_may_do_is_refused(desk: Callable[..., Awaitable[De
     assert "REFUSED" not in await session.sh("touch /home/work/mine || echo REFUSED")
 
 
+async def test_the_kernel_ends_sessions_before_the_processes_of_the_host(
+    desk: Callable[..., Awaitable[Desk]],
+) -> None:
+    """A process can lower its score to the smallest one that the engine could set, but not below the host's."""
+    session = await desk()
+    assert (await session.sh("cat /proc/self/oom_score_adj")).strip() == "500"
+    for score in (-1, -500, -1000):
+        assert "REFUSED" in await session.sh(f"(echo {score} > /proc/self/oom_score_adj) || echo REFUSED")
+    assert "REFUSED" not in await session.sh("(echo 600 > /proc/self/oom_score_adj) || echo REFUSED")
+
+
 async def test_the_main_process_reaps_orphans_and_cannot_be_killed_from_inside(
     desk: Callable[..., Awaitable[Desk]],
 ) -> None:

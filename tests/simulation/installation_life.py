@@ -336,7 +336,7 @@ class Installation:
             if self.state(session) in {*states, *LIFECYCLE.final}:
                 return
             await self.round()
-        raise AssertionError(f"never {states}: {self.standing()}")
+        raise AssertionError(f"never {states}: {self.states()}")
 
     async def settle(self, *, queue: bool = False) -> None:
         """Go on until nothing changes any more. queue: sessions that do not fit may still wait."""
@@ -345,13 +345,13 @@ class Installation:
         pause_s, before, same, enough = 1.0, None, 0, 3 if queue else 1
         for _ in range(_ROUNDS):
             await self.round(pause_s)
-            standing = self.standing()
-            same = same + 1 if standing == before else 0
-            if same >= enough and not any(row[1] in unsettled for row in standing[0]):
+            states = self.states()
+            same = same + 1 if states == before else 0
+            if same >= enough and not any(row[1] in unsettled for row in states[0]):
                 return
-            before = standing
+            before = states
             pause_s = min(pause_s * 1.3, 600)
-        raise AssertionError(f"never comes to rest: {self.standing()}")
+        raise AssertionError(f"never comes to rest: {self.states()}")
 
     async def wake_sleepers(self) -> None:
         """Stalled control planes go on where they stopped, unaware that somebody else leads now."""
@@ -442,7 +442,7 @@ class Installation:
     def violations(self) -> list[str]:
         return invariants.at_rest(self.look, self.seen(), self.clock.now())
 
-    def standing(self) -> tuple[list[Any], list[Any]]:
+    def states(self) -> tuple[list[Any], list[Any]]:
         """Sessions and containers, to compare one moment with another."""
         rows = self.look.execute(
             "SELECT id, state, outcome, attempts, restarts, reason, warnings FROM sessions ORDER BY id"

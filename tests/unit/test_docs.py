@@ -45,7 +45,7 @@ def codes_in_source() -> Iterator[str]:
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            if (name in error_classes() or name in ("OutageCause", "NoRequest", "Broken")) and node.args:
+            if (name in error_classes() or name in ("OutageCause", "NoRequest", "BrokenRule")) and node.args:
                 yield from _constant(node.args[0])
             if name == "_later":
                 yield from _constant(node.args[1])

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -72,13 +73,67 @@ def test_nothing_waits_for_time_to_pass():
     assert {one for one in SLEEPING if not any(file.startswith(one) for file in sleeping)} == set()
 
 
+CLIENT = SOURCE.parents[1] / "clients" / "python" / "src" / "carrel_client"
+
+
+@pytest.mark.parametrize("package", [SOURCE, CLIENT], ids=lambda package: package.name)
+def test_no_modules_import_each_other_in_a_circle(package: Path):
+    """Imports inside of functions and for types count too."""
+    modules = {_module(package, file): file for file in package.rglob("*.py")}
+    imports = {name: set(_imported(file, modules.keys())) for name, file in modules.items()}
+    # It gives the names of the SDK to programs, when they ask for them.
+    imports["carrel_client"] = set()
+    TopologicalSorter(imports).prepare()
+
+
+def _module(package: Path, file: Path) -> str:
+    parts = file.relative_to(package.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _imported(file: Path, modules: Iterable[str]) -> Iterable[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from (name.name for name in names if name.name in modules)
+            case ast.ImportFrom(module=str(module), names=names):
+                of_package = {name for one in names if (name := f"{module}.{one.name}") in modules}
+                yield from of_package
+                if module in modules and len(of_package) < len(names):
+                    yield module
+
+
 def test_no_module_has_a_name_that_says_nothing():
     assert [relative(file) for file in FILES if file.stem in FORBIDDEN_NAMES] == []
 
 
+# Modules with the same name for the same part of several nouns.
+SAME_EVERYWHERE = set(
+    "administration conformance conformance_kit fake make metrics port queries routes schemas service".split()
+)
+SAME_EVERYWHERE |= set("rules services settings spec".split())
+# A table, a controller, a backup or a back end of what the other module is about.
+SAME_THING = set(
+    "authorization claim database engine engines events folders history idle images interrupted".split()
+)
+SAME_THING |= set("leftovers logs packs passwords streams uploads".split())
+
+
+def test_no_module_name_has_two_meanings():
+    modules: dict[str, list[str]] = {}
+    for file in FILES:
+        if file.stem != "__init__" and "versions" not in file.parts:
+            modules.setdefault(file.stem, []).append(relative(file))
+    shared = {name: places for name, places in modules.items() if len(places) > 1}
+    assert {name: shared[name] for name in shared.keys() - SAME_EVERYWHERE - SAME_THING} == {}
+
+
 def test_no_module_or_class_has_a_private_name():
     modules = {relative(file) for file in FILES if file.stem in PRIVATE_WORDS}
-    assert modules | {name for name in _classes() if name.lower().rstrip("s") in PRIVATE_WORDS} == set()
+    assert (
+        modules | {name for name in _classes() if name.strip("_").lower().rstrip("s") in PRIVATE_WORDS}
+        == set()
+    )
 
 
 def _identifiers(tree: ast.Module) -> Iterable[str]:
@@ -153,17 +208,24 @@ def test_no_text_has_a_banned_phrase(phrase: str):
     assert [str(file.relative_to(root)) for file in texts if pattern.search(file.read_text())] == []
 
 
+# What the SDK calls as its users do: the objects of the server, and the groups of operations that are generated.
+_OF_THE_SDK = {"CarrelError", "Folder", "Session", "Sessions"}
+_GENERATED = {"models.py", "operations.py"}
+
+
 def test_no_class_name_has_two_meanings():
-    assert {name: modules for name, modules in _classes().items() if len(modules) > 1} == {}
+    shared = {name: modules for name, modules in _classes().items() if len(modules) > 1}
+    assert {name: modules for name, modules in shared.items() if name not in _OF_THE_SDK} == {}
 
 
 def _classes() -> dict[str, list[str]]:
-    """Public classes, and the modules that define them; migrations stay as they were written."""
+    """Classes of the server and the client, and their modules; migrations stay as they were written."""
     classes: dict[str, list[str]] = {}
-    for file in (file for file in FILES if "versions" not in file.parts):
+    written = [file for file in CLIENT.rglob("*.py") if file.name not in _GENERATED]
+    for file in (file for file in [*FILES, *written] if "versions" not in file.parts):
         for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                classes.setdefault(node.name, []).append(relative(file))
+            if isinstance(node, ast.ClassDef):
+                classes.setdefault(node.name, []).append(str(file.relative_to(SOURCE.parents[1])))
     return classes
 
 

@@ -24,8 +24,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from carrel.apps.keepalive import PatientProtocol
 from carrel.engines.docker.api import DockerApi
-from carrel.gateway.connections import GuardedHandler, GuardedServer
 from carrel.gateway.relay import Written
+from carrel.gateway.request_handler import GuardedHandler, GuardedServer
 from carrel.http.fast_path import FastRoute
 from carrel.http.protocol import GuardedProtocol
 from carrel.http.sendfile import ZeroCopyProtocol

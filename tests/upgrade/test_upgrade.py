@@ -8,6 +8,7 @@ lands: docs/howto/upgrade.md.
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -48,6 +49,8 @@ KEYPAIRS: dict[str, tuple[str, str]] = {
     schema: (pair[0], pair[1]) for schema, pair in json.loads((HERE / "keypairs.json").read_text()).items()
 }
 FIRST_WITH_FOLDERS = "0014"
+FIRST_WITH_CONTAINERS = "0026"
+CHANGELOG = (HERE.parents[1] / "CHANGELOG.md").read_text()
 
 
 @pytest.fixture
@@ -61,8 +64,10 @@ def empty(postgres_server: str) -> Iterator[str]:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_there_is_a_database_of_more_than_one_milestone() -> None:
-    assert len(DUMPS) >= 5
+def test_there_is_a_database_of_each_milestone() -> None:
+    last = re.findall(r"^Database schema (?:\d{4} (?:to|and) )?(\d{4})\.$", CHANGELOG, re.MULTILINE)
+    assert len(last) >= 4
+    assert DUMPS.keys() >= {*last, "0024", "0034"}
     assert DUMPS.keys() == KEYPAIRS.keys()
 
 
@@ -173,7 +178,25 @@ _RUNS = """
     )
     INSERT INTO allocations (session_id, node_id, slot, amount, created_at)
     SELECT running.id, node_id, key, value::bigint, now() FROM running, jsonb_each_text(slots)
-    RETURNING session_id
+    RETURNING session_id, session_id
+"""
+_RUNS_IN_A_CONTAINER = """
+    WITH node AS (
+        INSERT INTO nodes (id, name, architecture, engine_id, engine_version, slots, capabilities, state, seen_at)
+        VALUES ('nodenodenode', 'local', 'x86_64', 'local', 'Fake 1', '{"cpu": 8000, "mem": 34359738368}', '["fake"]',
+            'READY', '2001-01-01')
+        RETURNING id
+    ), session AS (
+        UPDATE sessions SET state = 'RUNNING', started_at = now(), deadline = NULL, reason = NULL, apps = %s
+        WHERE name = 'kept' RETURNING id
+    ), running AS (
+        UPDATE containers c SET state = 'RUNNING', node_id = node.id, address = '127.0.0.1', started_at = now()
+        FROM node, session s WHERE c.session_id = s.id RETURNING c.id, c.session_id, c.node_id, c.slots
+    )
+    INSERT INTO allocations (session_id, container_id, node_id, slot, amount, created_at)
+    SELECT running.session_id, running.id, node_id, key, value::bigint, now()
+    FROM running, jsonb_each_text(slots)
+    RETURNING session_id, container_id
 """
 
 
@@ -183,16 +206,17 @@ async def test_what_ran_before_goes_on_running_with_its_terminal_and_its_apps(
 ) -> None:
     engine = FakeEngine()
     async with AsyncExitStack() as stack:
-        # 1. It runs: in a container that the earlier version named after the session.
+        # 1. It runs: before there was a table for containers, in one that was named after the session.
         load(empty, DUMPS[schema], lambda name, count: None)
         app = await stack.enter_async_context(await asyncio.start_server(_greet, "127.0.0.1", 0))
         port = app.sockets[0].getsockname()[1]
         template = {"name": "web", "title": "Web", "protocol": "http", "port": port, "ready": ""}
         with psycopg.connect(empty, autocommit=True) as connection:
-            row = connection.execute(_RUNS, (json.dumps([template]),)).fetchone()
+            runs = _RUNS_IN_A_CONTAINER if schema >= FIRST_WITH_CONTAINERS else _RUNS
+            row = connection.execute(runs, (json.dumps([template]),)).fetchone()
         assert row
-        (session,) = row
-        made = await engine.ensure(ContainerSpec(session, "tiny", {"cpu": 1}, node="local"), lambda _: None)
+        session, container = row
+        made = await engine.ensure(ContainerSpec(container, "tiny", {"cpu": 1}, node="local"), lambda _: None)
         # 2. After the upgrade nobody starts it again, or ends it.
         migrate(empty)
         database = Database(empty)
@@ -205,7 +229,7 @@ async def test_what_ran_before_goes_on_running_with_its_terminal_and_its_apps(
         shown = (await user.get("/sessions/kept")).json()
         assert (shown["state"], shown["node"]) == ("RUNNING", "local")
         assert [(one["id"], one["name"], one["state"]) for one in shown["containers"]] == [
-            (session, "main", "RUNNING")
+            (container, "main", "RUNNING")
         ]
         assert await engine.list() == (made,)
         # 3. Its app, its terminal and its log are where they were.
@@ -249,8 +273,7 @@ async def test_what_was_asked_of_a_session_is_its_spec_and_it_starts_by_it(
     empty: str, tmp_path: Path
 ) -> None:
     engine = FakeEngine()
-    schema = max(DUMPS)
-    load(empty, DUMPS[schema], lambda name, count: None)
+    load(empty, DUMPS["0024"], lambda name, count: None)
     bring_to(empty, _LAST_WITHOUT_SPECS)
     with psycopg.connect(empty, autocommit=True) as connection:
         connection.execute(_ASKS)

@@ -30,6 +30,19 @@ describe("the page's texts", () => {
   );
 });
 
+describe("a Japanese text", () => {
+  const japanese = [...readFileSync("src/i18n/locales/ja.po", "utf8").matchAll(/^(?:msgstr )?"(.*)"$/gm)];
+  const letter = "[ぁ-ゟァ-ヺー-ヿ一-鿿]";
+  const mixed = new RegExp(`[（）：]|${letter}[A-Za-z0-9(]|[A-Za-z0-9)]${letter}`);
+
+  test.each(japanese.map(([, text]) => text ?? "").filter((text) => mixed.test(text)))(
+    "%s has ASCII brackets, and spaces around them and around words in Latin letters",
+    (text) => expect(text).toBe(""),
+  );
+
+  test("is there", () => expect(japanese.length).toBeGreaterThan(1000));
+});
+
 test("times of day and parts are written for the language", () => {
   expect(formatPercent(0.125, "en")).toBe("12.5%");
   expect(formatTime("2026-01-31T14:05:00", "ko")).toContain("2:05");

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import structlog
 from sqlalchemy import select
 
-from carrel.apps.changes import SessionChanges
-from carrel.apps.containers import ContainerEngines
+from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
+from carrel.apps.session_changes import SessionChanges
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import ContainerGone, EngineError

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from carrel.apps.catalogue import SECRET_VARIABLE, AppTemplate
-from carrel.apps.containers import ContainerEngines
+from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
+from carrel.apps.templates import SECRET_VARIABLE, AppTemplate
 from carrel.core.errors import Unavailable
 from carrel.core.hosts import is_this_machine, literal
 from carrel.core.ids import ContainerId, SessionId

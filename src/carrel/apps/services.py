@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from carrel.apps.changes import SessionChanges
-from carrel.apps.containers import ContainerEngines
+from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppsSettings, AppStarter
+from carrel.apps.session_changes import SessionChanges
 from carrel.apps.terminals import Terminals
 from carrel.audit.services import AuditServices
 from carrel.usage.idle.activity import Activity

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from starlette.websockets import WebSocketDisconnect
 
 from carrel.apps import sockets
-from carrel.apps.changes import SessionChanges
 from carrel.apps.denials import not_running, of_engine, stopped_running
 from carrel.apps.routes import ContainerName
 from carrel.apps.schemas import MAX_COLUMNS
 from carrel.apps.services import AccessServices
+from carrel.apps.session_changes import SessionChanges
 from carrel.apps.terminals import Terminals
 from carrel.core.errors import CarrelError, Unavailable
 from carrel.core.ids import ContainerId

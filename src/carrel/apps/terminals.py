@@ -17,7 +17,7 @@ from contextlib import suppress
 import structlog
 
 from carrel.apps.buffer import OutputBuffer
-from carrel.apps.containers import ContainerEngines
+from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.denials import of_engine
 from carrel.core.errors import CarrelError, Conflict, Refused, Unavailable
 from carrel.core.ids import ContainerId, UserId, new_id

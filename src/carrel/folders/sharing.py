@@ -93,13 +93,19 @@ async def change(
     tx: AsyncSession, actor: Actor, ref: str, share: str, permission: Permission
 ) -> ShareChanged:
     """Change the permission of a share. Raises: NotFound, Forbidden."""
-    folder, grant, whom = await _shared(tx, actor, ref, share)
+    folder, grant, recipient = await _shared(tx, actor, ref, share)
     before = grant.permission
     if before != permission:
         grant.permission = permission
         await tx.flush()
         _record(
-            tx, actor, folder, grant, whom, before={"permission": before}, after={"permission": permission}
+            tx,
+            actor,
+            folder,
+            grant,
+            recipient,
+            before={"permission": before},
+            after={"permission": permission},
         )
         await _publish(tx, folder, grant)
     view = next(view for view in await _views(tx, folder) if view.id == grant.id)
@@ -108,12 +114,12 @@ async def change(
 
 async def revoke(tx: AsyncSession, actor: Actor, ref: str, share: str) -> ShareChanged:
     """Revoke a share or an invitation. Raises: NotFound, Forbidden."""
-    folder, grant, whom = await _shared(tx, actor, ref, share)
+    folder, grant, recipient = await _shared(tx, actor, ref, share)
     await _publish(tx, folder, grant)
     await tx.delete(grant)
     await tx.flush()
     before = {"permission": grant.permission, "state": grant.state}
-    _record(tx, actor, folder, grant, whom, before=before, after=None)
+    _record(tx, actor, folder, grant, recipient, before=before, after=None)
     return ShareChanged(share=None, still_mounted=await _beyond(tx, actor, folder))
 
 
@@ -223,8 +229,8 @@ async def _project(tx: AsyncSession, actor: Actor, folder: VFolder, ref: str) ->
     return target
 
 
-async def _require_new(tx: AsyncSession, folder: VFolder, whom: ColumnElement[bool], name: str) -> None:
-    same = select(FolderShare.state).where(FolderShare.folder_id == folder.id, whom)
+async def _require_new(tx: AsyncSession, folder: VFolder, recipient: ColumnElement[bool], name: str) -> None:
+    same = select(FolderShare.state).where(FolderShare.folder_id == folder.id, recipient)
     state = (await tx.execute(same)).scalar()
     if state is not None:
         has = "already has" if state == ShareState.ACCEPTED else "is already invited to"
@@ -260,27 +266,29 @@ async def _views(tx: AsyncSession, folder: VFolder) -> list[ShareView]:
     ]
 
 
-async def _give(tx: AsyncSession, actor: Actor, folder: VFolder, made: FolderShare, whom: str) -> ShareId:
+async def _give(
+    tx: AsyncSession, actor: Actor, folder: VFolder, made: FolderShare, recipient: str
+) -> ShareId:
     tx.add(made)
     await tx.flush()
     after = {"permission": made.permission, "state": made.state}
-    _record(tx, actor, folder, made, whom, before=None, after=after)
+    _record(tx, actor, folder, made, recipient, before=None, after=after)
     if made.user_id is not None:
         await _publish_invitation(tx, "invitation.created", folder, made)
     return made.id
 
 
 def _share(
-    clock: Clock, actor: Actor, folder: VFolder, permission: Permission, whom: User | Project
+    clock: Clock, actor: Actor, folder: VFolder, permission: Permission, recipient: User | Project
 ) -> FolderShare:
     """Add a share: users are invited, projects get access immediately."""
     now = clock.now()
-    person = isinstance(whom, User)
+    person = isinstance(recipient, User)
     return FolderShare(
         id=ShareId(new_id()),
         folder_id=folder.id,
-        user_id=whom.id if isinstance(whom, User) else None,
-        project_id=whom.id if isinstance(whom, Project) else None,
+        user_id=recipient.id if isinstance(recipient, User) else None,
+        project_id=recipient.id if isinstance(recipient, Project) else None,
         permission=permission,
         state=ShareState.INVITED if person else ShareState.ACCEPTED,
         invited_by=actor.user_id,
@@ -312,8 +320,8 @@ async def _shared(tx: AsyncSession, actor: Actor, ref: str, share: str) -> tuple
             f"{folder.name} is not shared with {share}.",
             hint="See `carrel vfolder shares`.",
         )
-    grant, whom = row
-    return folder, grant, whom
+    grant, recipient = row
+    return folder, grant, recipient
 
 
 async def _offered(tx: AsyncSession, actor: Actor, share: str) -> tuple[FolderShare, VFolder]:
@@ -373,9 +381,9 @@ async def _publish_invitation(tx: AsyncSession, kind: str, folder: VFolder, shar
 
 
 def _record(
-    tx: AsyncSession, actor: Actor, folder: VFolder, share: FolderShare, whom: str, **details: object
+    tx: AsyncSession, actor: Actor, folder: VFolder, share: FolderShare, recipient: str, **details: object
 ) -> None:
-    named = {"with": whom, "share": share.id, **details}
+    named = {"with": recipient, "share": share.id, **details}
     audit.record(
         tx, actor, "vfolder.share", folder.id, name=folder.name, target=target(folder), details=named
     )

@@ -13,9 +13,9 @@ from carrel.gateway import headers as crossing
 from carrel.gateway import metrics, pages
 from carrel.gateway.app_routes import AppOrigin, AppOrigins
 from carrel.gateway.authorization import Authorization, Route
-from carrel.gateway.connections import BodyTooSlow
 from carrel.gateway.pages import Denial
 from carrel.gateway.relay import Relay, Written
+from carrel.gateway.request_handler import BodyTooSlow
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.tunnel import Tunnel

@@ -18,8 +18,8 @@ from carrel.db.listener import Listener
 from carrel.gateway import metrics
 from carrel.gateway.app_routes import AppOrigins
 from carrel.gateway.authorization import Authorization
-from carrel.gateway.connections import Admit, GuardedServer
 from carrel.gateway.proxy import Proxy
+from carrel.gateway.request_handler import Admit, GuardedServer
 from carrel.gateway.scrape import Scrape
 from carrel.gateway.settings import GatewaySettings
 from carrel.gateway.upstream import ConnectionPool

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from carrel.core.errors import Forbidden, Unauthorized, Unavailable
-from carrel.http.limits import ANONYMOUS_LIMIT
+from carrel.http.rate_limits import ANONYMOUS_LIMIT
 from carrel.http.services import Identity, Services, services_of
 from carrel.http.shell import LATE_HEADERS
 from carrel.permissions.actions import ACTIONS
@@ -130,14 +130,14 @@ def _count(connection: HTTPConnection, identity: Identity) -> None:
     actor = identity.actor
     key = f"login:{actor.login_id.hex()}" if actor.login_id else actor.credential
     limits = services_of(connection, Services).limits
-    connection.scope.setdefault("state", {})["standing"] = limits.count(key, identity.rate_limit)
+    connection.scope.setdefault("state", {})["rate_limit"] = limits.count(key, identity.rate_limit)
 
 
 async def by_address(connection: HTTPConnection) -> None:
     """Count a request without an identity, for public routes. Raises: TooManyRequests."""
     limits = services_of(connection, Services).limits
     key = f"address:{client_address(connection)}"
-    connection.scope.setdefault("state", {})["standing"] = limits.count(key, ANONYMOUS_LIMIT)
+    connection.scope.setdefault("state", {})["rate_limit"] = limits.count(key, ANONYMOUS_LIMIT)
 
 
 def client_address(connection: HTTPConnection) -> str:

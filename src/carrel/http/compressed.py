@@ -45,10 +45,10 @@ class Compressed:
             await self._app(scope, receive, send)
         else:
             compress = takes(_header(scope["headers"], b"accept-encoding").decode("latin-1"), "gzip")
-            await self._app(scope, receive, _Answer(send, compress=compress).send)
+            await self._app(scope, receive, _Compressor(send, compress=compress).send)
 
 
-class _Answer:
+class _Compressor:
     """start: the start message of a compressible response, held back until its body arrives."""
 
     def __init__(self, send: Send, *, compress: bool) -> None:

@@ -8,18 +8,27 @@ Content-Length.
 import asyncio
 import os
 import socket
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from carrel.http import metrics
 
 if TYPE_CHECKING:
+    from uvicorn.protocols.http.flow_control import FlowControl
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-
-    from carrel.http.sendfile import ZeroCopyProtocol
 
 EXTENSION = "carrel.intake"
 PIECE = 1 << 20
 _WAIT_S = 1.0
+
+
+class BypassedConnection(Protocol):
+    """The connection of an `Intake`, as `sendfile` implements it."""
+
+    transport: asyncio.Transport
+    flow: "FlowControl"
+    intake: "Intake | None"
+
+    def skip_body(self, count: int) -> None: ...
 
 
 class Intake:
@@ -28,7 +37,7 @@ class Intake:
     at_work: set and cleared by the thread that reads.
     """
 
-    def __init__(self, protocol: "ZeroCopyProtocol", cycle: "RequestResponseCycle") -> None:
+    def __init__(self, protocol: "BypassedConnection", cycle: "RequestResponseCycle") -> None:
         self._protocol = protocol
         self._cycle = cycle
         self._taken = 0

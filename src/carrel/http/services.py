@@ -17,7 +17,7 @@ from starlette.types import Scope
 from carrel.core.clock import Clock
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
-from carrel.http.limits import RateLimits
+from carrel.http.rate_limits import RateLimits
 from carrel.permissions.decide import Actor
 
 

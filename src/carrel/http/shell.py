@@ -126,12 +126,12 @@ class _Answer:
             more = await late() if late else ()
             self.begun = True
             headers = [*message["headers"], self._own, *_ALWAYS, *self._state.get(HEADERS, ()), *more]
-            standing = self._state.get("standing")
-            if standing:
+            rate_limit = self._state.get("rate_limit")
+            if rate_limit:
                 headers += (
-                    (b"x-ratelimit-limit", b"%d" % standing.limit),
-                    (b"x-ratelimit-remaining", b"%d" % standing.remaining),
-                    (b"x-ratelimit-reset", b"%d" % standing.reset_s),
+                    (b"x-ratelimit-limit", b"%d" % rate_limit.limit),
+                    (b"x-ratelimit-remaining", b"%d" % rate_limit.remaining),
+                    (b"x-ratelimit-reset", b"%d" % rate_limit.reset_s),
                 )
             if self._encrypted:
                 headers.append(_STAY_ENCRYPTED)

@@ -30,7 +30,7 @@ class PasswordRules:
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenRule:
     """A violated rule. code: stable. sentence: for people."""
 
     code: str
@@ -57,7 +57,9 @@ def needs_rehash(stored: str) -> bool:
     return _hasher.check_needs_rehash(stored)
 
 
-async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequence[str] = ()) -> list[Broken]:
+async def broken_rules(
+    password: str, rules: PasswordRules, *, personal: Sequence[str] = ()
+) -> list[BrokenRule]:
     """All rules that the password violates, in a stable order; empty if it is acceptable.
 
     personal: words that are easy to guess for this user, such as their e-mail and name.
@@ -65,11 +67,13 @@ async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequenc
     broken = []
     if len(password) < rules.min_length:
         broken.append(
-            Broken("password.too_short", f"The password must have at least {rules.min_length} characters.")
+            BrokenRule(
+                "password.too_short", f"The password must have at least {rules.min_length} characters."
+            )
         )
     if _classes(password) < rules.classes:
         broken.append(
-            Broken(
+            BrokenRule(
                 "password.too_plain",
                 f"The password must have at least {rules.classes} of these: lower-case letters, upper-case letters, "
                 "digits, other characters.",
@@ -77,7 +81,7 @@ async def broken_rules(password: str, rules: PasswordRules, *, personal: Sequenc
         )
     if rules.refuse_common and await asyncio.to_thread(_guessable, password, personal):
         broken.append(
-            Broken(
+            BrokenRule(
                 "password.too_common",
                 "The password is easy to guess: it is common, or similar to your name or e-mail.",
             )

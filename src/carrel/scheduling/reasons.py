@@ -84,16 +84,14 @@ def _named(label: str) -> str:
 
 
 def _limit_sentence(limit: ScopeLimit) -> str:
-    whom = _named(limit.label)
+    holder = _named(limit.label)
     if limit.slot == SESSIONS:
-        return f"{whom} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."
+        return f"{holder} may have {_counted(limit.ceiling, 'session')} at once, and has {limit.used}."
     if limit.slot == CONTAINERS:
-        return (
-            f"{whom} may have {_counted(limit.ceiling, 'container')} in a session; this needs {limit.asked}."
-        )
+        return f"{holder} may have {_counted(limit.ceiling, 'container')} in a session; this needs {limit.asked}."
     most, used = format_slot(limit.slot, limit.ceiling), format_slot(limit.slot, limit.used)
     return (
-        f"{whom} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."
+        f"{holder} may use {most} at once and uses {used}; this needs {format_slot(limit.slot, limit.asked)}."
     )
 
 

@@ -1,17 +1,15 @@
 """The operator's commands, parsed by `grammar`; each is imported only when it runs, for a fast start."""
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from carrel.core.errors import CarrelError, Invalid
+from carrel.server.console import complain, say
 from carrel.server.grammar import EXIT_USAGE, parse
 
-EXIT_FAILED, EXIT_DOWN = 1, 5
 _OF_A_CHECKOUT = ("test", "bench")
 
 
@@ -30,9 +28,9 @@ def main(arguments: Sequence[str]) -> int:
         if options.command == "serve":
             return _serve(options)
         if options.command == "backup":
-            from carrel.server.backup import make
+            from carrel.server.backup import create
 
-            return make.backup(options)
+            return create.backup(options)
         if options.command == "restore":
             from carrel.server.backup import restore
 
@@ -65,14 +63,6 @@ def _wrong_setting(error: ValueError) -> CarrelError:
         f"{name}={first['input']}: {first['msg']}.",
         hint="See docs/reference/settings.md, or unset it to use the default.",
     )
-
-
-def complain(error: CarrelError) -> int:
-    """Print the error to standard error; returns the exit code."""
-    sys.stderr.write(f"error: {error.message} ({error.code})\n")
-    if error.hint:
-        sys.stderr.write(f"hint: {error.hint}\n")
-    return EXIT_USAGE if error.code.startswith("setup.") else EXIT_FAILED
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -119,7 +109,6 @@ async def _settle(options: argparse.Namespace) -> None:
     from carrel.db.database import Database
     from carrel.server import adoption
     from carrel.server.settings import Settings
-    from carrel.server.up import say
 
     settings = Settings()
     database = Database(settings.database_url, pool_size=1)
@@ -127,28 +116,3 @@ async def _settle(options: argparse.Namespace) -> None:
         await adoption.settle(settings, database, adoption.mode_of(options), former_data_dir=None, say=say)
     finally:
         await database.close()
-
-
-def read_run(data_dir: Path) -> dict[str, str]:
-    """The environment of the processes started by the last `up`; empty before the first."""
-    try:
-        return dict(json.loads((data_dir / "run.json").read_text())["environment"])
-    except (OSError, ValueError, KeyError):
-        return {}
-
-
-def read_version(data_dir: Path) -> str:
-    """The version that the last `up` started; differs from the current one if the code was replaced since."""
-    return _read(data_dir, "version")
-
-
-def read_claimant(data_dir: Path) -> str:
-    """The identity of the installation at the last `up`; empty before the first."""
-    return _read(data_dir, "claimant")
-
-
-def _read(data_dir: Path, name: str) -> str:
-    try:
-        return str(json.loads((data_dir / "run.json").read_text())[name])
-    except (OSError, ValueError, KeyError):
-        return ""

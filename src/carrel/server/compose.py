@@ -13,9 +13,9 @@ from carrel.accounts.projects import routes as projects
 from carrel.accounts.users import routes as users
 from carrel.apps import routes as access
 from carrel.apps import streams
-from carrel.apps.changes import SessionChanges
-from carrel.apps.containers import ContainerEngines
+from carrel.apps.container_engines import ContainerEngines
 from carrel.apps.opening import AppStarter
+from carrel.apps.session_changes import SessionChanges
 from carrel.apps.terminals import Terminals
 from carrel.audit import routes as audit
 from carrel.audit.middleware import NoteRefusals
@@ -35,9 +35,9 @@ from carrel.folders.files import routes as files
 from carrel.folders.files import transfer_routes as transfers
 from carrel.folders.files import upload_routes as uploads
 from carrel.folders.files.arriving import Arrivals
-from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.change_events import FileChanges
 from carrel.folders.files.notes import FileNotes
-from carrel.folders.files.transfers import Transfers
+from carrel.folders.files.transfers import TransferLimits
 from carrel.folders.hosts import routes as storage_hosts
 from carrel.folders.hosts.storages import Storages
 from carrel.folders.webdav import mount as webdav
@@ -45,8 +45,8 @@ from carrel.http import problems
 from carrel.http.auth import names
 from carrel.http.compressed import Compressed
 from carrel.http.fast_path import FastPath, FastRoute
-from carrel.http.limits import RateLimits
 from carrel.http.metrics import Measured
+from carrel.http.rate_limits import RateLimits
 from carrel.http.services import install
 from carrel.http.shell import Shell
 from carrel.images import routes as images
@@ -225,8 +225,8 @@ def _services(
         file_changes=FileChanges(database, clock),
         file_notes=FileNotes(database),
         arrivals=Arrivals(),
-        downloads=Transfers(),
-        uploads=Transfers(),
+        downloads=TransferLimits(),
+        uploads=TransferLimits(),
         engines=engines,
         container_engines=container_engines,
         activity=Activity(database, clock),

@@ -7,9 +7,9 @@ from carrel.db.database import Database
 from carrel.engines.context import Purging
 from carrel.engines.port import Engine, EngineError
 from carrel.server import engines
-from carrel.server.command import read_run
 from carrel.server.engines import InstalledEngine
 from carrel.server.remembered import effective_settings
+from carrel.server.run_file import read_run
 from carrel.server.settings import Settings
 
 

@@ -3,7 +3,7 @@
 from sqlalchemy import MetaData
 
 import carrel.db.leader
-import carrel.http.limits
+import carrel.http.rate_limits
 import carrel.tables.apps
 import carrel.tables.audit
 import carrel.tables.engines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from carrel.core.errors import Conflict
-from carrel.server.command import read_run
+from carrel.server.run_file import read_run
 from carrel.server.settings import Settings, default_data_dir
 
 _OPTIONS = ("host", "port", "apps_domain", "app_ports", "tls_cert", "tls_key")

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from carrel import version
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
-from carrel.server import parts
+from carrel.server import components
 from carrel.server.services import ApiServices
 
 router = APIRouter(tags=["server"])
@@ -53,7 +53,7 @@ async def health(services: ServicesOf[ApiServices]) -> Health:
 )
 async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> ServerView:
     """The version, and the state of each component."""
-    components = await parts.look(services.settings, services.database, services.engines)
+    shown = await components.look(services.settings, services.database, services.engines)
     own = PartView(
         name="api",
         state="ok",
@@ -65,5 +65,5 @@ async def show(services: ServicesOf[ApiServices], actor: CurrentActor) -> Server
         name="Carrel",
         version=_RUNNING,
         apps_url=services.settings.effective_apps_url,
-        parts=[own, *(PartView(**vars(part)) for part in components)],
+        parts=[own, *(PartView(**vars(part)) for part in shown)],
     )

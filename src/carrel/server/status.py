@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from carrel.core.errors import Unavailable
 from carrel.db.embedded import Embedded
-from carrel.server.command import EXIT_DOWN, read_run, read_version
+from carrel.server.console import EXIT_DOWN, say
 from carrel.server.remembered import effective_settings
-from carrel.server.up import answers, running_pid, say
+from carrel.server.run_file import read_run, read_version
+from carrel.server.up import answers, running_pid
 
 if TYPE_CHECKING:
     from carrel.server.engines import InstalledEngine
@@ -25,7 +26,7 @@ _STOP_S = 30.0
 
 
 @dataclass(frozen=True)
-class Line:
+class StatusLine:
     """state: "ok", "down", "low" (a nearly full disk; a low kernel limit shared by sessions), or "unknown" (an engine
     that is not being observed).
     """
@@ -118,7 +119,7 @@ def status(options: argparse.Namespace) -> int:
     return EXIT_DOWN if any(line.state == "down" for line in lines) else 0
 
 
-def _look(options: argparse.Namespace) -> list[Line]:
+def _look(options: argparse.Namespace) -> list[StatusLine]:
     from carrel.server import disk
     from carrel.server.bootstrap.engine import version
 
@@ -143,40 +144,40 @@ def _look(options: argparse.Namespace) -> list[Line]:
         database,
         _line("engine", engine is not None, engine or "", engine_url),
         *(_engine(one, observed=runs) for one in added),
-        Line("disk", room.state, room.text, str(settings.data_dir)),
+        StatusLine("disk", room.state, room.text, str(settings.data_dir)),
         *_kernel(engine_url),
     ]
 
 
-def _kernel(engine_url: str) -> list[Line]:
+def _kernel(engine_url: str) -> list[StatusLine]:
     """The kernel limits shared by sessions, if they run on this machine."""
     from carrel.server import kernel_limits
 
     if not engine_url.startswith("unix://"):
         return []
     remedy = kernel_limits.remedy(engine_url)
-    return [Line("limits", "low" if remedy else "ok", "", remedy)]
+    return [StatusLine("limits", "low" if remedy else "ok", "", remedy)]
 
 
-def _database(url: str) -> tuple[Line, list[EngineSeen]]:
+def _database(url: str) -> tuple[StatusLine, list[EngineSeen]]:
     """The database, and the added engines, which are known only there."""
     import psycopg
 
     try:
         with psycopg.connect(url, connect_timeout=3, autocommit=True) as connection:
             version = connection.info.parameter_status("server_version") or ""
-            line = Line("database", "ok", f"PostgreSQL {version}", connection.info.host)
+            line = StatusLine("database", "ok", f"PostgreSQL {version}", connection.info.host)
             try:
                 return line, [EngineSeen(*row) for row in connection.execute(_ENGINES)]
             except psycopg.errors.UndefinedTable:
                 return line, []  # the program was replaced, and the schema is older
     except psycopg.Error:
-        return Line("database", "down", "", ""), []
+        return StatusLine("database", "down", "", ""), []
 
 
-def _engine(seen: EngineSeen, *, observed: bool) -> Line:
+def _engine(seen: EngineSeen, *, observed: bool) -> StatusLine:
     state = _OBSERVED.get(seen.state, "unknown") if observed else "unknown"
-    return Line(f"engine {seen.name}", state, seen.kind, seen.address)
+    return StatusLine(f"engine {seen.name}", state, seen.kind, seen.address)
 
 
 _ENGINES = """
@@ -186,5 +187,5 @@ _ENGINES = """
 _OBSERVED = {"READY": "ok", "DOWN": "down"}
 
 
-def _line(part: str, ok: bool, version: str, address: str) -> Line:
-    return Line(part, "ok" if ok else "down", version if ok else "", address)
+def _line(part: str, ok: bool, version: str, address: str) -> StatusLine:
+    return StatusLine(part, "ok" if ok else "down", version if ok else "", address)

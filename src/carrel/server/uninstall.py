@@ -17,13 +17,14 @@ from carrel.engines.optional import ImageBuilding
 from carrel.engines.port import ClaimedElsewhere, Engine, EngineError
 from carrel.server import engines, leftovers, path_link, status
 from carrel.server.backup import database
-from carrel.server.backup.make import BackupSource, find
+from carrel.server.backup.create import BackupSource, find
 from carrel.server.backup.shown import size
 from carrel.server.bootstrap.packages import install_line
-from carrel.server.command import read_run
+from carrel.server.console import say
 from carrel.server.engines import InstalledEngine
 from carrel.server.remembered import effective_settings
-from carrel.server.up import consenting, say
+from carrel.server.run_file import read_run
+from carrel.server.up import consenting
 
 _IMAGES = ("localhost/carrel/", "carrel/starter")
 _OF_CHECKOUT = (".venv", ".tools", "web/node_modules", "src/carrel/web_dist")

@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import errno
 import http.client
-import json
 import os
 import secrets
 import signal
@@ -18,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from carrel import version
 from carrel.core.errors import CarrelError, Conflict, Unavailable
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.db.revision import is_current
 from carrel.server import path_link
 from carrel.server.bootstrap import Consent
+from carrel.server.console import complain, say
 from carrel.server.remembered import effective_settings, require_as_running
+from carrel.server.run_file import read_claimant, read_run, write_run
 from carrel.server.settings import Settings, write_secret
 from carrel.server.waiting import require_not_newer, wait_for_database
 
@@ -84,7 +84,9 @@ def up(options: argparse.Namespace) -> int:
         raise
     path_link.offer(data_dir, consenting(yes=False), say)
     # 4. the processes
-    _write_run(settings, embedded=embedded is not None)
+    from carrel.server.claim import claimant
+
+    write_run(settings, embedded=embedded is not None, claimant=claimant(settings).fingerprint)
     later = ready
     if options.detach:
         return _accompany(
@@ -105,7 +107,6 @@ def _stays(settings: Settings, options: argparse.Namespace) -> bool:
     """
     from carrel.server.adoption import Mode, mode_of
     from carrel.server.claim import claimant
-    from carrel.server.command import read_claimant
 
     return (
         mode_of(options) is Mode.PLAIN and read_claimant(settings.data_dir) == claimant(settings).fingerprint
@@ -114,8 +115,6 @@ def _stays(settings: Settings, options: argparse.Namespace) -> bool:
 
 def _former_data_dir(settings: Settings) -> Path | None:
     """Location of this data directory at its last start; None before the first."""
-    from carrel.server.command import read_run
-
     former = read_run(settings.data_dir).get("CARREL_DATA_DIR")
     return Path(former) if former else None
 
@@ -129,8 +128,6 @@ def _accompany(
     supervisor: int,
 ) -> int:
     """Do the deferred preparation (later), wait until the server responds, print the address; on failure stop it."""
-    from carrel.server.command import complain
-
     try:
         if later:
             founder = asyncio.run(_prepare(settings, options))
@@ -175,11 +172,6 @@ def _make_data_dir(data_dir: Path) -> None:
             f"{data_dir} cannot be used: {error.strerror}.",
             hint="Choose another directory with --data-dir.",
         ) from None
-
-
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def consenting(yes: bool) -> Consent:
@@ -327,25 +319,6 @@ async def _prepare_starter(settings: Settings, database: "Database", consent: Co
             await remove_superseded(engine, current=reference)
     finally:
         await engine.close()
-
-
-def _write_run(settings: Settings, *, embedded: bool) -> None:
-    from carrel.server.claim import claimant
-
-    environment = {
-        f"CARREL_{name.upper()}": str(value) for name, value in settings.model_dump().items() if value != ""
-    }
-    path = settings.data_dir / "run.json"
-    fresh = path.with_suffix(".new")
-    fresh.touch(mode=0o600)
-    run = {
-        "version": version.full(),
-        "embedded": embedded,
-        "claimant": claimant(settings).fingerprint,
-        "environment": environment,
-    }
-    fresh.write_text(json.dumps(run, indent=1))
-    os.rename(fresh, path)
 
 
 def _supervisor_command(data_dir: Path) -> list[str]:

@@ -31,7 +31,7 @@ class Threads:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._fast, self._slow = _Pool(f"storage-{name}"), _Pool(f"storage-{name}-slow")
+        self._fast, self._slow = _ThreadPool(f"storage-{name}"), _ThreadPool(f"storage-{name}-slow")
         metrics.HOSTS.add(self)
 
     async def call(self, work: Callable[..., T], *args: Any, deadline_s: float | None = DEADLINE_S) -> T:
@@ -91,7 +91,7 @@ class Threads:
         self._slow.close()
 
 
-class _Pool:
+class _ThreadPool:
     """Threads started on demand. name: of the threads."""
 
     def __init__(self, name: str) -> None:

@@ -31,13 +31,13 @@ def write_zip(root: Path, paths: Sequence[str], name: str, write: Callable[[byte
 
     Skips symbolic links and special files. Raises: exceptions of write.
     """
-    pieces = _Pieces(write)
+    pieces = _PieceWriter(write)
     with zipfile.ZipFile(pieces, "w", zipfile.ZIP_STORED) as file:  # type: ignore[call-overload]
         _Archive(file).add_all(root, paths, name)
     pieces.flush()
 
 
-class _Pieces:
+class _PieceWriter:
     """The output of zipfile: not seekable, merges small writes."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:

@@ -92,7 +92,7 @@ async def user_by_email(tx: AsyncSession, email: str) -> User | None:
 
 
 @dataclass(frozen=True)
-class Profile:
+class UserWithProjects:
     """A user's own profile. projects: their projects that are not archived, by name."""
 
     user: User
@@ -100,7 +100,7 @@ class Profile:
     projects: list[tuple[Project, Membership]]
 
 
-async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
+async def profile(tx: AsyncSession, user_id: UserId) -> UserWithProjects:
     """The profile of an existing user."""
     user, domain = (
         await tx.execute(
@@ -113,7 +113,7 @@ async def profile(tx: AsyncSession, user_id: UserId) -> Profile:
         .where(Membership.user_id == user_id, Project.archived_at.is_(None))
         .order_by(Project.name)
     )
-    return Profile(user, domain, [(row.Project, row.Membership) for row in projects])
+    return UserWithProjects(user, domain, [(row.Project, row.Membership) for row in projects])
 
 
 async def own_projects(tx: AsyncSession, user_id: UserId) -> list[Project]:

@@ -11,8 +11,8 @@ from people import PASSWORD, eventually
 from carrel.core.errors import Forbidden
 from carrel.http.auth import COOKIE
 from carrel.signin.logins import authenticator, service
-from carrel.signin.logins.devices import browser_of
 from carrel.signin.logins.service import Client
+from carrel.signin.logins.user_agents import browser_of
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 IPHONE = (

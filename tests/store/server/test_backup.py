@@ -315,7 +315,7 @@ def test_folders_on_btrfs_are_read_from_a_snapshot(
             (files / "one").write_text("later")
             seen.append(list(backend.snapshots(place)))
 
-        folder = folders.Folder(host, place)
+        folder = folders.FolderSource(host, place)
         (tmp_path / "backup").mkdir()
         archived = folders.archive(
             folder, tmp_path / "backup", snapshot="backup-1", settings={}, progress=change

@@ -10,7 +10,7 @@ from people import People
 from carrel.core.errors import NotFound
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox
-from carrel.signin.logins import attempts, factors, links
+from carrel.signin.logins import attempts, factors, one_time_links
 from carrel.site.schemas import SiteSettings
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -46,10 +46,10 @@ async def test_the_secret_of_a_device_opens_for_its_owner_alone(database: Databa
 
 async def test_a_link_is_good_for_one_of_many(database: Database, people: People):
     async with database.transaction() as tx:
-        link = await links.issue(
+        link = await one_time_links.issue(
             tx,
             people.user.user_id,
-            links.PASSWORD,
+            one_time_links.PASSWORD,
             NOW,
             lifetime=timedelta(minutes=1),
             public_url="http://x/",
@@ -60,7 +60,9 @@ async def test_a_link_is_good_for_one_of_many(database: Database, people: People
     async def spend() -> bool:
         try:
             async with database.transaction() as tx:
-                return await links.spend(tx, token, links.PASSWORD, NOW) == people.user.user_id
+                return (
+                    await one_time_links.spend(tx, token, one_time_links.PASSWORD, NOW) == people.user.user_id
+                )
         except NotFound:
             return False
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 import pytest
 from carrel_client import CarrelError
-from carrel_client.channel import Broken
+from carrel_client.channel import ChannelBroken
 from carrel_client.client import ApiClient
-from carrel_client.execution import STDERR, STDOUT, Terminal
+from carrel_client.execution import STDERR, STDOUT, RemoteTerminal
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -109,7 +109,7 @@ def test_nobody_listening_is_unreachable() -> None:
     assert raised.value.code == "client.unreachable"
 
 
-def _until(terminal: Terminal, expected: bytes) -> bytes:
+def _until(terminal: RemoteTerminal, expected: bytes) -> bytes:
     seen = b""
     while expected not in seen:
         outputs, _ = terminal.step(timeout_s=5)
@@ -138,7 +138,7 @@ def test_a_terminal_joins_again_where_its_output_stopped() -> None:
         terminal = client.sessions.terminal("s", cols=80, rows=24)
         _until(terminal, b"12345")
         terminal.send(b"x")
-        with pytest.raises(Broken):
+        with pytest.raises(ChannelBroken):
             _until(terminal, b"never")
         terminal.rejoin()
         _until(terminal, b"67890")
@@ -169,7 +169,7 @@ def test_a_terminal_that_is_gone_says_that_its_shell_is_fresh() -> None:
 
 
 @pytest.fixture
-def silent_terminal() -> Iterator[Terminal]:
+def silent_terminal() -> Iterator[RemoteTerminal]:
     """A terminal whose server falls silent once it is ready; half a minute passes at each look at the clock."""
     over = threading.Event()
 
@@ -189,16 +189,16 @@ def silent_terminal() -> Iterator[Terminal]:
         over.set()
 
 
-def _look(terminal: Terminal, times: int) -> None:
+def _look(terminal: RemoteTerminal, times: int) -> None:
     for _ in range(times):
         terminal.step(timeout_s=0)
 
 
-def test_silence_breaks_a_connection(silent_terminal: Terminal) -> None:
-    with pytest.raises(Broken):
+def test_silence_breaks_a_connection(silent_terminal: RemoteTerminal) -> None:
+    with pytest.raises(ChannelBroken):
         _look(silent_terminal, 6)
 
 
-def test_silence_behind_much_unread_input_is_excused(silent_terminal: Terminal) -> None:
+def test_silence_behind_much_unread_input_is_excused(silent_terminal: RemoteTerminal) -> None:
     silent_terminal.send(bytes(1 << 20))
     _look(silent_terminal, 6)

@@ -17,7 +17,7 @@ from carrel_client.cli.folders import place
 from carrel_client.cli.main import main
 from carrel_client.cli.output import display_width, printable
 from carrel_client.cli.parser import arguments_of
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.session_views import rule_text
 from carrel_client.models import IdleRuleView
 from scripted_server import Api, Request, api_server
@@ -346,7 +346,7 @@ def test_deleting_keypairs_goes_on_after_one_that_fails_and_answers_in_json(
 
 
 def test_progress_elsewhere_than_on_a_terminal_is_a_line_for_each_stage(capsys: Captured) -> None:
-    with Progress() as line:
+    with ProgressLine() as line:
         for stage, text in (
             ("PENDING", "a"),
             ("PREPARING", "b 1%"),

@@ -267,7 +267,7 @@ def test_parts_that_were_put_together_unheard_are_a_file(
     meter, path = workers.Meter(), str(local(tmp_path, 1000))
     with wire_server(script) as wire:
         client = ApiClient(wire.url)
-        into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
+        into = sending.UploadTarget(client.files, client.uploads, "data", checked=False, parts=2)
         sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
     assert first_lines(wire.requests)[-3:] == ["POST uploads", "POST uploads", "GET info"]
     assert (meter.files, meter.bytes) == (1, 1000)
@@ -314,7 +314,7 @@ def test_parts_that_are_stopped_are_not_put_together(tmp_path: Path) -> None:
         return "u1", 0
 
     client.uploads.create = begun  # type: ignore[method-assign]
-    into = sending.Place(client.files, client.uploads, "data", checked=False, parts=2)
+    into = sending.UploadTarget(client.files, client.uploads, "data", checked=False, parts=2)
     path = str(local(tmp_path, 1000))
     with pytest.raises(workers.Stopped):
         sending.send(into, sending.Source(path, "file", os.stat(path)), meter)
@@ -337,7 +337,7 @@ def test_who_refuses_without_reading_is_heard(tmp_path: Path) -> None:
     thread.start()
     client = ApiClient(f"http://127.0.0.1:{listener.getsockname()[1]}")
     with path.open("rb") as file, pytest.raises(CarrelError) as refused:
-        client.uploads.append("data", "u1", offset=0, body=sending.Part(file, 0, 32 << 20))
+        client.uploads.append("data", "u1", offset=0, body=sending.FilePart(file, 0, 32 << 20))
     thread.join()
     listener.close()
     assert refused.value.code == "http.content_too_large"

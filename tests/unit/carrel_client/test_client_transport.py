@@ -6,7 +6,7 @@ import pytest
 from carrel_client import CarrelError
 from carrel_client.client import ApiClient
 from carrel_client.transport import Transport
-from carrel_client.wire import Connection, Target
+from carrel_client.wire import Connection, ServerAddress
 from people import wait_until
 from scripted_server import answer, api_server, wire_server
 
@@ -21,7 +21,7 @@ def _transport(url: str, *, timeout_s: float = 5.0, pauses: list[float] | None =
 
 
 def _get(url: str, path: str = "/") -> bytes:
-    connection = Connection(Target(url), connect_timeout_s=5)
+    connection = Connection(ServerAddress(url), connect_timeout_s=5)
     try:
         return connection.ask("GET", path, {}, None, timeout_s=5).read()
     finally:

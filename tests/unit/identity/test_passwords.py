@@ -3,7 +3,7 @@
 import pytest
 
 from carrel.identity.passwords import PasswordRules, broken_rules
-from carrel.signin.logins.devices import browser_of, system_of
+from carrel.signin.logins.user_agents import browser_of, system_of
 
 RULES = PasswordRules(min_length=10, classes=2, refuse_common=True)
 CHROME = (

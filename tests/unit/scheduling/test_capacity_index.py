@@ -17,7 +17,7 @@ amounts = st.integers(0, 9)
 
 
 @dataclass
-class Standing:
+class ExpectedOrder:
     """Nodes by free capacity, the least first: as the index has them, and as they are."""
 
     capacity: FreeCapacity
@@ -52,21 +52,21 @@ def test_the_first_with_room_is_found_whatever_changed(used, steps, size):
         NodeSnapshot(NodeId(f"n{i:02}"), f"n{i:02}", FULL, {"cpu": c, "mem": m})
         for i, (c, m) in enumerate(used)
     ]
-    standing = Standing(capacity := FreeCapacity(nodes))
+    expected = ExpectedOrder(capacity := FreeCapacity(nodes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(capacity_index, "SIZE", size)
-        by_capacity = CapacityIndex(capacity, FULL, sorted(map(standing.key, range(len(nodes)))))
+        by_capacity = CapacityIndex(capacity, FULL, sorted(map(expected.key, range(len(nodes)))))
         for index, cpu, mem, asked_cpu, asked_mem in steps:
             if index < len(nodes):
                 # More or less than before: what is kept of it is given back, and something else is kept.
                 capacity.keep_nothing()
                 capacity.keep(index, {"cpu": cpu, "mem": mem})
                 for changed in set(capacity.changed[by_capacity.seen :]):
-                    by_capacity.move(changed, standing.key(changed))
+                    by_capacity.move(changed, expected.key(changed))
                 by_capacity.seen = len(capacity.changed)
             request = [("cpu", asked_cpu), ("mem", asked_mem)]
             least = min(asked_cpu, asked_mem) / 9
-            assert by_capacity.find(request, (least,)) == standing.first(request, range(len(nodes)))
+            assert by_capacity.find(request, (least,)) == expected.first(request, range(len(nodes)))
 
 
 def test_who_cannot_have_room_is_not_looked_at():

@@ -52,8 +52,8 @@ def test_everybody_is_asked_once(kind):
 
 @pytest.mark.parametrize("kind", QueueOrder)
 def test_everybody_is_asked_once_when_one_of_the_patient_is_set_aside(kind):
-    line = [waits("aside", 9, aside="It failed to start."), waits("elder", 8), waits("fresh", 1)]
-    assert sorted(order_of(kind, *line)) == ["aside", "elder", "fresh"]
+    line = [waits("aside", 9, aside="It failed to start."), waits("older", 8), waits("fresh", 1)]
+    assert sorted(order_of(kind, *line)) == ["aside", "fresh", "older"]
 
 
 def test_fifo_is_by_arrival():

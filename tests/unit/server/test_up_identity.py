@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.server import claim, up
+from carrel.server import claim, run_file, up
 from carrel.server.settings import Settings
 
 PLAIN = argparse.Namespace(adopt=False, as_copy=False)
@@ -16,7 +16,7 @@ def test_a_data_directory_from_the_same_path_of_another_machine_is_checked_first
 ) -> None:
     settings = Settings(data_dir=tmp_path)
     assert not up._stays(settings, PLAIN)
-    up._write_run(settings, embedded=True)
+    run_file.write_run(settings, embedded=True, claimant=claim.claimant(settings).fingerprint)
     assert up._stays(settings, PLAIN)
     (tmp_path / "machine-id").write_text("another machine\n")
     monkeypatch.setattr(claim, "_MACHINE_ID", tmp_path / "machine-id")
@@ -25,6 +25,6 @@ def test_a_data_directory_from_the_same_path_of_another_machine_is_checked_first
 
 def test_an_installation_that_changes_its_identity_is_checked_first(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
-    up._write_run(settings, embedded=True)
+    run_file.write_run(settings, embedded=True, claimant=claim.claimant(settings).fingerprint)
     assert not up._stays(settings, argparse.Namespace(adopt=True, as_copy=False))
     assert not up._stays(settings, argparse.Namespace(adopt=False, as_copy=True))

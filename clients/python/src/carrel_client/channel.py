@@ -1,8 +1,7 @@
-"""A WebSocket that reads and writes at the same time from one thread.
+"""A WebSocket that reads and writes concurrently in one thread.
 
-Neither direction ever blocks the other. Behind a connection that holds one lock for both, as the threaded client
-of `websockets` 17.4 does, a command that echoes its input stands still once more is under way than the kernel's
-buffers hold. The protocol itself is that library's, without its I/O.
+Neither direction blocks the other. With one lock for both, as in the threaded client of `websockets` 17.4, a command
+that echoes its input stalls once the kernel's buffers are full. The protocol is that library's, without its I/O.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from carrel_client.wire import dial
 
 _PING_EVERY_S = 20.0
 _SILENCE_S = 45.0
-# Behind this much unread input a pong may be late for a good reason: the command does not read.
+# With this much unread input a pong may be late, because the command does not read.
 _UNHEARD_LIMIT = 65536
 _BLOCK = 65536
 _READ_LIMIT = 1 << 20
 _MESSAGE_LIMIT = 16 << 20
-# A refusal closes with 4000 and the status that HTTP has for it.
+# An error closes with 4000 plus its HTTP status.
 _REFUSALS = range(4400, 4600)
-# 1001 and 1012 are a server that goes away, 1006 is no close at all: all worth a new connection.
+# 1001 and 1012: the server stops; 1006: no close frame. A new connection may succeed.
 _PASSING = frozenset({1001, 1005, 1006, 1012, 1013, 1014})
 # epoll refuses regular files, and macOS' poll refuses terminals.
 _Selector = selectors.PollSelector if sys.platform == "linux" else selectors.SelectSelector
 _LATER = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
-class Broken(ConnectionError):
+class ChannelBroken(ConnectionError):
     """The connection was lost without a close frame."""
 
 
@@ -55,7 +54,7 @@ class Step(NamedTuple):
 class Channel:
     """An open WebSocket. `send` only queues; `step` moves bytes both ways.
 
-    Raises: CarrelError when the server refuses; from `step` also Broken when the network fails or falls silent.
+    Raises: CarrelError when the server refuses; from `step` also ChannelBroken when the network fails or falls silent.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class Channel:
         return Step(messages, readable)
 
     def __iter__(self) -> Iterator[str | bytes]:
-        """The messages until the server ends the conversation."""
+        """The messages until the server closes the channel."""
         while not (self.ended and not self._ready):
             yield from self.step().messages
 
@@ -153,7 +152,7 @@ class Channel:
             raise self._failure
 
     def _patience(self, timeout_s: float | None) -> float:
-        """How long to wait at most; asks for a sign of life when it is time to."""
+        """The timeout of the next wait; sends a ping when one is due."""
         now = self._clock()
         if now - self._pinged >= _PING_EVERY_S and self._protocol.state is State.OPEN:
             self._protocol.send_ping(b"")
@@ -163,7 +162,7 @@ class Channel:
         return until_ping_s if timeout_s is None else min(timeout_s, until_ping_s)
 
     def _turn(self, watched: tuple[int, ...], pause_s: float) -> set[int]:
-        """One wait, then everything that can be written and read without waiting."""
+        """Wait once, then write and read everything that does not block."""
         with _Selector() as selector:
             if not self.ended and not self._failure:
                 wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out else 0)
@@ -181,11 +180,11 @@ class Channel:
             if mine & selectors.EVENT_READ or self._undecoded():
                 self._read()
             elif self._silent_s > _SILENCE_S and self._unheard < _UNHEARD_LIMIT:
-                self._failure = Broken("nothing was heard any more")
+                self._failure = ChannelBroken("the server no longer responds")
         return set(happened)
 
     def _undecoded(self) -> bool:
-        """Whether TLS holds bytes that the socket no longer shows as readable."""
+        """True if TLS has buffered bytes, for which the socket is not readable."""
         return isinstance(self._sock, ssl.SSLSocket) and not self.ended and self._sock.pending() > 0
 
     def _queue(self) -> None:
@@ -201,9 +200,9 @@ class Channel:
         except _LATER:
             return
         except OSError as broken:
-            # What the server said before it went is still to be read, and says more than this.
+            # Read first what the server sent before it closed: that explains more.
             self._out.clear()
-            self._failure = self._failure or Broken(str(broken))
+            self._failure = self._failure or ChannelBroken(str(broken))
             self._read()
 
     def _read(self) -> None:
@@ -222,12 +221,12 @@ class Channel:
                         self._take(event)
                 self._queue()
                 if not block:
-                    self._failure = self._failure or Broken("the connection was closed")
+                    self._failure = self._failure or ChannelBroken("the connection was closed")
                     return
         except _LATER:
             return
         except OSError as broken:
-            self._failure = self._failure or Broken(str(broken))
+            self._failure = self._failure or ChannelBroken(str(broken))
 
     def _take(self, frame: Frame) -> None:
         if frame.opcode is Opcode.CLOSE:
@@ -241,7 +240,7 @@ class Channel:
                 self._ready.append(message.decode("utf-8", "replace") if self._parts_are_text else message)
 
     def _end(self) -> None:
-        """The server closed: properly, with a refusal, or because it goes away."""
+        """The server closed the channel: normally, with an error, or because it stops."""
         close = self._protocol.close_rcvd
         code, reason = (close.code, close.reason) if close else (1006, "")
         if code == 1000:
@@ -249,7 +248,7 @@ class Channel:
         elif code in _REFUSALS:
             self._failure = from_problem(code - 4000, _problem(reason))
         elif code in _PASSING:
-            self._failure = Broken(reason or "the server goes away")
+            self._failure = ChannelBroken(reason or "the server is stopping")
         else:
             self._failure = CarrelError(
                 "client.closed", f"The server ended the connection: {reason or code}.", status=502
@@ -265,7 +264,7 @@ class Channel:
 
 
 def _refused(wrong: Exception, address: str) -> CarrelError:
-    """What the server said instead of opening the channel."""
+    """The error of a server that refused the channel."""
     if isinstance(wrong, InvalidStatus):
         return from_problem(wrong.response.status_code, _problem(bytes(wrong.response.body or b"")))
     return unreachable(address, wrong)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from carrel_client import models
-    from carrel_client.execution import Completed, Execution, Terminal
+    from carrel_client.execution import Completed, Execution, RemoteTerminal
     from carrel_client.transfers import Transfers
 
 _API = "/api/v1"
@@ -83,7 +83,7 @@ class ApiClient(operations.Operations):
         )
 
     def close(self) -> None:
-        """Drop kept connections. The client stays usable."""
+        """Close idle connections. The client stays usable."""
         self.transport.close()
 
     def __enter__(self) -> ApiClient:
@@ -97,7 +97,7 @@ class Auth(operations.Auth):
     """Sign-in as on the page; scripts use a keypair and need only `me`."""
 
     def login(self, *, email: str, password: str) -> models.Me:
-        """Sign in; this client then acts as that person until `logout`."""
+        """Sign in; this client then acts as that user until `logout`."""
         return self._went_on(super().login(email=email, password=password))
 
     def factor(
@@ -111,7 +111,7 @@ class Auth(operations.Auth):
         return self._went_on(super().factor(code=code, passkey=passkey, recovery_code=recovery_code))
 
     def providers_exchange(self, *, code: str, verifier: str) -> models.Me:
-        """Sign in with the code that a browser brought; this client then acts as that person until `logout`."""
+        """Sign in with the code from a browser; this client then acts as that user until `logout`."""
         return self._went_on(super().providers_exchange(code=code, verifier=verifier))
 
     def _went_on(self, me: models.Me) -> models.Me:
@@ -161,7 +161,7 @@ class Sessions(operations.Sessions):
     def wait(
         self, ref: str, *, until: Container[str] = SETTLED, timeout_s: float | None = None
     ) -> models.SessionDetail:
-        """The session as soon as its state is one of these: RUNNING or ended, unless told otherwise.
+        """The session as soon as it has one of these states; by default RUNNING or ended.
 
         Raises: CarrelError with code client.wait_timeout.
         """
@@ -206,11 +206,11 @@ class Sessions(operations.Sessions):
         rows: int = 24,
         terminal_id: str | None = None,
         container: str | None = None,
-    ) -> Terminal:
+    ) -> RemoteTerminal:
         """A shell in a terminal; with an id, reattach to that terminal."""
-        from carrel_client.execution import Terminal
+        from carrel_client.execution import RemoteTerminal
 
-        return Terminal(
+        return RemoteTerminal(
             self._transport, ref, cols=cols, rows=rows, terminal_id=terminal_id, container=container
         )
 

@@ -34,7 +34,7 @@ class Down:
         self._done = done
         self._bundle: Bundle | None = None
         self._promised = set[str]()
-        """Paths here that what was found before will get, also while it is still on its way."""
+        """Local paths of files that are queued, also while they are not yet downloaded."""
 
     def bring(self, pool: WorkerPool, path: str, to: str) -> None:
         """Download a file or directory into a local directory."""
@@ -69,7 +69,7 @@ class Down:
             if choice == "skip":
                 self._done.skip(entry["path"], "its name is taken here")
                 return
-            # What has only just come is not to be replaced.
+            # Do not replace a file of this download.
             kept = promised and choice == "replace"
             if choice == "refuse" or kept or (there and stat.S_ISDIR(there.st_mode)):
                 pool.fail(entry["path"], taken(local))
@@ -84,7 +84,7 @@ class Down:
             pool.give(entry["path"], partial(self._fetch, (entry, target)))
 
     def finish(self) -> None:
-        """Have fetched what still waits for others to travel with."""
+        """Queue the small files that are not yet in a full batch."""
         if self._bundle:
             self._bundle.flush()
 
@@ -95,7 +95,7 @@ class Down:
         return self._bundle
 
     def _free(self, path: str) -> str:
-        """A path like this one that nothing has, or will get: with a number before its ending."""
+        """An unused path like this one: with a number before its extension."""
         stem, ending = os.path.splitext(path)
         others = (f"{stem} ({number}){ending}" for number in itertools.count(1))
         return next(other for other in others if other not in self._promised and _stat(other) is None)
@@ -111,7 +111,7 @@ class Down:
                 waiting += self._inside(pool, path, local)
 
     def _inside(self, pool: WorkerPool, path: str, local: str) -> list[tuple[str, str]]:
-        """Have the files of a directory brought; gives the directories in it, and where they go."""
+        """Queue the files of a directory; returns its subdirectories and their targets."""
         with naming(local):
             os.makedirs(local, exist_ok=True)
         inside = []
@@ -127,7 +127,7 @@ class Down:
 
 @contextmanager
 def _failing_alone(pool: WorkerPool, path: str) -> Iterator[None]:
-    """What goes wrong in the block is noted, unless it would go wrong everywhere."""
+    """Record an error in the block as a failure of this file, unless it affects all files."""
     try:
         yield
     except CarrelError as error:
@@ -145,7 +145,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _safe(name: str) -> str:
-    """A name that leads nowhere but into its directory. Raises: CarrelError for any other."""
+    """The name, if it stays in its directory. Raises: CarrelError otherwise."""
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise CarrelError("client.odd_name", f"The server names a file {name!r}.", status=502)
     return name

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from carrel_client.channel import Broken, Channel
+from carrel_client.channel import Channel, ChannelBroken
 from carrel_client.errors import CarrelError
 from carrel_client.transport import Transport, segment
 
@@ -80,7 +80,7 @@ class Execution:
         """
         try:
             messages, readable = self._channel.step(watched, timeout_s=timeout_s)
-        except Broken as broken:
+        except ChannelBroken as broken:
             raise _lost(broken) from broken
         outputs = []
         for message in messages:
@@ -90,7 +90,7 @@ class Execution:
             else:
                 self._note(json.loads(message))
         if self._channel.ended and self.exit_code is None and not messages:
-            raise _lost(Broken("the server closed it"))
+            raise _lost(ChannelBroken("the server closed it"))
         return outputs, readable
 
     def __iter__(self) -> Iterator[Output]:
@@ -113,10 +113,10 @@ class Execution:
             self.exit_code = _code(message)
 
 
-class Terminal:
+class RemoteTerminal:
     """A terminal in a session that survives network failures.
 
-    `step` gives output; after Broken call `rejoin`, which continues where the output stopped.
+    `step` gives output; after ChannelBroken call `rejoin`, which continues where the output stopped.
     fresh: whether the shell is a new one since the last `rejoin` (the old one was gone).
     """
 
@@ -163,7 +163,7 @@ class Terminal:
     ) -> tuple[list[Output], set[int]]:
         """Wait for output or for input on a watched descriptor; a terminal has only one stream, STDOUT.
 
-        Raises: Broken when the connection is lost, CarrelError when the server ends it.
+        Raises: ChannelBroken when the connection is lost, CarrelError when the server ends it.
         """
         messages, readable = self._channel.step(watched, timeout_s=timeout_s)
         outputs = []
@@ -174,7 +174,7 @@ class Terminal:
             else:
                 self._note(json.loads(message))
         if self._channel.ended and self.exit_code is None and not messages:
-            raise Broken("the server closed it")
+            raise ChannelBroken("the server closed it")
         return outputs, readable
 
     def rejoin(self) -> None:
@@ -240,7 +240,7 @@ def _code(message: dict[str, object]) -> int:
     return code if isinstance(code, int) else 1
 
 
-def _lost(broken: Broken) -> CarrelError:
+def _lost(broken: ChannelBroken) -> CarrelError:
     return CarrelError(
         "client.connection_lost",
         f"The connection to the command was lost: {broken}.",

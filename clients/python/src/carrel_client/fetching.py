@@ -42,7 +42,7 @@ def fetch(files: Files, folder: str, entry: models.FileView, local: str, meter: 
 
 
 def part_of(local: str, entry: models.FileView) -> str:
-    """Where the beginning of a file is kept; another one for each content that the file has had."""
+    """The path of the partial download, different for each version of the file."""
     directory, name = os.path.split(local)
     mark = sha256(f"{entry['path']}\n{entry['etag']}".encode()).hexdigest()[:_MARK]
     stem = name.encode()[: _LONGEST_NAME - 20].decode(errors="ignore")
@@ -50,15 +50,15 @@ def part_of(local: str, entry: models.FileView) -> str:
 
 
 def _keep_others_out(file: BufferedWriter, local: str) -> None:
-    """Two runs would write their bytes between each other's. Raises: CarrelError."""
+    """Lock the partial download against other runs. Raises: CarrelError."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise CarrelError(
             "client.busy",
-            f"Somebody else is bringing {local} here.",
+            f"Another command is downloading {local}.",
             status=409,
-            hint="Run the same again when that has ended.",
+            hint="Run this command again when the other one has ended.",
         ) from None
     except OSError:
         pass  # a file system without locks
@@ -107,14 +107,14 @@ class _Fetching:
                     self._file.write(block)
                 self._have += len(block)
                 self._meter.add(len(block))
-            # Where hanging up is the end of an answer, it may have come too early.
+            # Without a Content-Length a lost connection looks like the end.
             if self._etag == _quoted(self._entry["etag"]) and self._have < (self._entry["size_bytes"] or 0):
-                raise WireError("the answer broke off")
+                raise WireError("the response was incomplete")
         with naming(self._file.name):
             self._file.flush()
 
     def _forget(self) -> None:
-        """Begin again: what is here is of another content."""
+        """Discard the partial download: the file has changed."""
         with naming(self._file.name):
             self._file.truncate(0)
         self._meter.add(-self._have)
@@ -122,7 +122,7 @@ class _Fetching:
 
 
 def _forget_others(unfinished: str) -> None:
-    """Delete the beginnings of what the file was before. Looks at the whole directory, too much for small files."""
+    """Delete partial downloads of earlier versions. Lists the directory, which is too slow for small files."""
     directory, name = os.path.split(unfinished)
     stem = name.rpartition(".part")[0].rpartition(".")[0]
     for other in glob.glob(f"{glob.escape(os.path.join(directory, stem))}.{'?' * _MARK}.part"):
@@ -132,7 +132,7 @@ def _forget_others(unfinished: str) -> None:
 def _finish(unfinished: str, entry: models.FileView) -> None:
     seconds = datetime.fromisoformat(entry["modified_at"]).timestamp()
     mode = os.stat(unfinished).st_mode
-    # Who may run it there may run it here, as far as whoever may read it here.
+    # Executable for those who may read it here.
     if int(entry["mode"], 8) & 0o100:
         os.chmod(unfinished, mode | (mode >> 2 & EXECUTABLE))
     os.utime(unfinished, (seconds, seconds))

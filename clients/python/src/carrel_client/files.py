@@ -1,4 +1,4 @@
-"""Operations whose bodies are bytes: contents of files, zip files, and uploads as tus 1.0 has them."""
+"""Operations with binary bodies: contents of files, zip files, and uploads by tus 1.0."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from carrel_client import operations
 from carrel_client.errors import not_carrel
 from carrel_client.transport import Opened, segment
-from carrel_client.wire import Part
+from carrel_client.wire import FilePart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ _JOIN_TIMEOUT_S = 1800.0
 
 
 class Files(operations.Files):
-    """What is in a folder. A path is relative to it, with / between names."""
+    """The files of a folder. Paths are relative to it, with / between names."""
 
     def download(
         self, ref: str, *, path: str, offset: int = 0, etag: str | None = None, until: int | None = None
     ) -> Opened:
-        """A file's bytes, to be read in a `with` block.
+        """The content of a file, to be read in a `with` block.
 
-        offset, until: the first and behind the last byte wanted. etag: only if the file is still that one; else the
-        answer's status is 200 instead of 206, and the whole file comes.
+        offset, until: the range of bytes, without `until`. etag: if the file has changed, the status is 200 instead of
+        206, with the whole file.
         """
         headers = {}
         if offset or until is not None:
@@ -41,7 +41,7 @@ class Files(operations.Files):
     def write(
         self, ref: str, *, path: str, content: bytes, etag: str | None = None, new: bool = False
     ) -> models.FileView:
-        """Make or replace a file, whole. etag: only while it is still that one. new: only if there is none."""
+        """Create or replace a file. etag: only if it is unchanged. new: only if it does not exist."""
         import json
 
         headers = {"Content-Type": "application/octet-stream"}
@@ -55,7 +55,7 @@ class Files(operations.Files):
     def unpack(
         self, ref: str, *, body: bytes, path: str = "", clash: models.Clash = "refuse"
     ) -> models.FilesDone:
-        """Take a tar file of small files apart into a directory of the folder."""
+        """Unpack a tar file of small files into a directory of the folder."""
         import json
 
         _, text = self._transport.exchange(
@@ -73,18 +73,18 @@ class Files(operations.Files):
         return self._transport.open(_folder(ref, "files", "pack"), sent={"paths": list(paths)})
 
     def archive(self, ref: str, *, paths: Sequence[str]) -> Iterator[bytes]:
-        """Files and directories as a zip file, piece by piece; "" is the whole folder."""
+        """Files and directories as a zip file, streamed; "" is the whole folder."""
         return self._transport.stream(
             _folder(ref, "archive"), query={"path": list(paths)}, patience=lambda: 60.0
         )
 
     def by_link(self, token: str) -> Iterator[bytes]:
-        """What a link was made for, piece by piece."""
+        """The content behind a download link, streamed."""
         return self._transport.stream(f"{_API}/downloads/{segment(token)}", patience=lambda: 60.0)
 
 
 class UploadState:
-    """How far an upload is. length: None while nobody has said. metadata: as the upload was made with."""
+    """The progress of an upload. length: None while unknown. metadata: as given at its creation."""
 
     __slots__ = ("length", "metadata", "offset")
 
@@ -95,10 +95,10 @@ class UploadState:
 
 
 class Uploads(operations.Uploads):
-    """Uploads, a request at a time. `Transfers.upload` does whole files and trees."""
+    """Single requests of uploads. `Transfers.upload` uploads whole files and trees."""
 
     def options(self, ref: str) -> dict[str, str]:
-        """What the server can do of tus, as headers."""
+        """The server's tus extensions, as headers."""
         return self._transport.exchange("OPTIONS", _folder(ref, "uploads"), headers=_TUS)[0]
 
     def create(
@@ -110,10 +110,10 @@ class Uploads(operations.Uploads):
         body: bytes | None = None,
         partial: bool = False,
     ) -> tuple[str, int]:
-        """A new upload's id, and how much of it the server has: as much of the body as came with it.
+        """The id of a new upload, and how many bytes of the body the server has.
 
-        length: None when it is to be said with the last bytes. metadata: `path`, and if wanted `clash` and
-        `modified`. partial: a part of a later upload.
+        length: None if only the last request tells it. metadata: `path`, optionally `clash` and `modified`. partial: a
+        part of an upload that `join` completes.
         """
         known = {"Upload-Defer-Length": "1"} if length is None else {"Upload-Length": str(length)}
         headers = _TUS | known | {"Upload-Metadata": _spelled(metadata)}
@@ -125,7 +125,7 @@ class Uploads(operations.Uploads):
         return _made(answer), int(answer.get("upload-offset", "0"))
 
     def join(self, ref: str, *, parts: Sequence[str], metadata: Mapping[str, str]) -> str:
-        """The id of the upload that puts these partial ones together; its file is there then."""
+        """Join partial uploads to a file; returns the id of the upload."""
         places = " ".join(_folder(ref, "uploads", part) for part in parts)
         headers = _TUS | {"Upload-Concat": f"final;{places}", "Upload-Metadata": _spelled(metadata)}
         answer, _ = self._transport.exchange(
@@ -134,7 +134,7 @@ class Uploads(operations.Uploads):
         return _made(answer)
 
     def show(self, ref: str, upload: str) -> UploadState:
-        """How much of it has arrived."""
+        """The progress of the upload."""
         answer, _ = self._transport.exchange("HEAD", _folder(ref, "uploads", upload), headers=_TUS)
         length = answer.get("upload-length", "")
         return UploadState(
@@ -149,13 +149,13 @@ class Uploads(operations.Uploads):
         upload: str,
         *,
         offset: int,
-        body: bytes | Part,
+        body: bytes | FilePart,
         checksum: str | None = None,
         length: int | None = None,
     ) -> int:
-        """How much has arrived after this. checksum: of the body, "sha1" and its digest in base64.
+        """Append bytes; returns the new offset.
 
-        length: of all of it, when that was not said before.
+        checksum: of the body, "sha1" and its digest in base64. length: of the whole file, if not given before.
         """
         headers = _TUS | _OFFSETS | {"Upload-Offset": str(offset)}
         headers |= {} if length is None else {"Upload-Length": str(length)}
@@ -166,7 +166,7 @@ class Uploads(operations.Uploads):
         return self._arrived(answer)
 
     def remove(self, ref: str, upload: str) -> None:
-        """Give an upload up."""
+        """Abort an upload."""
         self._transport.exchange("DELETE", _folder(ref, "uploads", upload), headers=_TUS)
 
     def _arrived(self, answer: Mapping[str, str]) -> int:

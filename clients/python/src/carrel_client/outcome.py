@@ -1,4 +1,4 @@
-"""What becomes of a transfer, and of files whose name is taken."""
+"""The result of a transfer, and the choices for files whose name is taken."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_SKIPPED = 1000
 
 
 class Transfer:
-    """What became of a transfer. unchanged: files that were there already. skipped: what is not for moving, and why.
+    """The result of a transfer.
 
-    failed: what could not be moved, and why.
+    unchanged: number of files that the target already had. skipped, failed: paths, with the reason.
     """
 
     def __init__(self, meter: Meter) -> None:
@@ -35,7 +35,7 @@ class Transfer:
 
 
 class Bringing:
-    """A pool at work on a transfer, whose failures become those of the transfer."""
+    """The worker pool of a transfer; its failures become those of the transfer."""
 
     def __init__(self, size: int, done: Transfer) -> None:
         self._pool = WorkerPool(size, done.meter)

@@ -1,4 +1,4 @@
-"""Small files on their way in and out of a folder, many in one request, as tar files."""
+"""Upload and download small files in batches, as tar files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from io import FileIO
 from carrel_client.errors import CarrelError
 from carrel_client.fetching import EXECUTABLE, fetch, part_of
 from carrel_client.files import Files
-from carrel_client.sending import Place, Source, changed, landed, local_error, naming, send
+from carrel_client.sending import Source, UploadTarget, changed, landed, local_error, naming, send
 from carrel_client.tar_headers import BLOCK, header, padded
 from carrel_client.workers import Meter, Patience, WorkerPool, holds_for_all
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from carrel_client.wire import Response
 
 SMALL = 256 << 10
-"""Files up to this travel together."""
+"""Files up to this size are sent in batches."""
 _MOST_FILES = 400
 _MOST_BYTES = 2 << 20
-"""With what stands before each file in a tar file: the server takes so much apart in memory."""
+"""Including tar headers. The server unpacks a request of this size in memory."""
 _OVERHEAD = 4 * BLOCK
 
 
 class Bundle:
-    """Gathers what travels together, and has a pool do it. single: what to do with one alone."""
+    """Collects files of one request and queues it. single: the job for a batch of one file."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Bundle:
         self._size = 0
 
     def add(self, name: str, size: int, one: object) -> None:
-        """name: for words."""
+        """name: for messages."""
         if len(self._held) >= _MOST_FILES or self._size + size + _OVERHEAD > _MOST_BYTES:
             self.flush()
         self._held.append(one)
@@ -55,7 +55,7 @@ class Bundle:
         self._size += size + _OVERHEAD
 
     def flush(self) -> None:
-        """Have done what was gathered."""
+        """Queue the collected files."""
         held, names = self._held, self._names
         self._held, self._names, self._size = [], [], 0
         if len(held) == 1:
@@ -64,8 +64,8 @@ class Bundle:
             self._pool.give(names[0], partial(self._several, self._pool, held))
 
 
-def send_packed(place: Place, meter: Meter, pool: WorkerPool, sources: Sequence[Source]) -> None:
-    """Bring small files into the folder, all with the same clash. Raises: Stopped; CarrelError that holds for all."""
+def send_packed(place: UploadTarget, meter: Meter, pool: WorkerPool, sources: Sequence[Source]) -> None:
+    """Upload small files that have the same clash setting. Raises: Stopped; CarrelError that affects all files."""
     packed, body = _tar(pool, sources)
     patience = Patience(meter)
     while packed:
@@ -76,20 +76,20 @@ def send_packed(place: Place, meter: Meter, pool: WorkerPool, sources: Sequence[
             try:
                 patience.after(error)
             except CarrelError:
-                # What is true of all of them together need not be true of each.
+                # An error of the batch need not apply to each file.
                 _one_by_one(pool, error, [(each.local, partial(send, place, each, meter)) for each in packed])
                 return
     else:
         return
     refused = {each["path"]: each for each in done["refused"]}
-    # By their number, because what clashed may have got another name.
+    # By count, since a conflict may have changed a name.
     all_reported = len(done["paths"]) + len(done["refused"]) >= len(packed)
     untold = []
     for source in packed:
         no = refused.get(source.path)
         if no is None and not all_reported and source.path not in done["paths"]:
             untold.append((source.local, partial(send, place, source, meter)))
-        # An earlier try may have brought it, which nobody heard of.
+        # An earlier attempt whose response was lost may have uploaded it.
         elif no is None or (no["code"] == "file.exists" and landed(place, source)):
             meter.add(source.size)
             meter.finished()
@@ -101,7 +101,7 @@ def send_packed(place: Place, meter: Meter, pool: WorkerPool, sources: Sequence[
 def fetch_packed(
     files: Files, folder: str, meter: Meter, pool: WorkerPool, targets: Sequence[tuple[models.FileView, str]]
 ) -> None:
-    """Bring small files here. Raises: Stopped; CarrelError that holds for all."""
+    """Download small files. Raises: Stopped; CarrelError that affects all files."""
     left = {entry["path"]: (entry, local) for entry, local in targets}
     patience, why = Patience(meter), None
     while left:
@@ -117,7 +117,7 @@ def fetch_packed(
             except CarrelError:
                 why = error
                 break
-    # What did not come along is asked for by itself, and says why.
+    # Files missing in the response are requested one by one; then the server names the reason.
     jobs = [
         (entry["path"], partial(fetch, files, folder, entry, local, meter)) for entry, local in left.values()
     ]
@@ -125,7 +125,7 @@ def fetch_packed(
 
 
 def _tar(pool: WorkerPool, sources: Sequence[Source]) -> tuple[list[Source], bytes]:
-    """Those that could be read, and all of them as a tar file."""
+    """The readable files, and a tar file of them."""
     made, packed = [], []
     for source in sources:
         try:
@@ -148,7 +148,7 @@ def _tar(pool: WorkerPool, sources: Sequence[Source]) -> tuple[list[Source], byt
 def _read(
     files: Files, folder: str, meter: Meter, pool: WorkerPool, left: dict[str, tuple[models.FileView, str]]
 ) -> None:
-    """Have those that come taken out of what is left. Raises: CarrelError."""
+    """Unpack the received files and remove them from `left`. Raises: CarrelError."""
     import tarfile
 
     with files.pack(folder, paths=list(left)) as answer:
@@ -156,12 +156,12 @@ def _read(
         try:
             with tarfile.open(fileobj=body, mode="r|") as tar:  # type: ignore[call-overload]
                 for member in tar:
-                    tar.members = []  # it would remember all of them
+                    tar.members = []  # otherwise it keeps all members
                     if member.name in left:
                         _keep(pool, tar, member, *left[member.name], meter)
                         del left[member.name]
         except tarfile.TarError:
-            return  # the rest comes one by one
+            return  # the others are downloaded one by one
         body.drain()
 
 
@@ -204,7 +204,7 @@ def _one_by_one(
 
 
 class _Body:
-    """An answer's body as something to read from."""
+    """The body of a response as a file object."""
 
     def __init__(self, answer: Response) -> None:
         self._blocks: Iterator[bytes] = answer.blocks()
@@ -220,6 +220,6 @@ class _Body:
         return taken
 
     def drain(self) -> None:
-        """Read what is left of it, so that its connection can be kept."""
+        """Read the rest of the body, so that the connection can be reused."""
         for _ in self._blocks:
             continue

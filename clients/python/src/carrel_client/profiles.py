@@ -16,7 +16,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 
 
 class Profile:
-    """A server and a keypair, or a token, for it. name: None when the environment gave it. email: who made it."""
+    """A server with a keypair or token. name: None if it is from the environment. email: of the user."""
 
     __slots__ = ("access_key", "email", "name", "secret_key", "token", "url")
 
@@ -41,9 +41,8 @@ class Profile:
 def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
     """The profile to use: the named one, else the environment's keypair, else CARREL_PROFILE, else "default".
 
-    CARREL_TOKEN stands for a keypair. CARREL_URL without either chooses among the profiles: the one that
-    belongs to that server.
-    Raises: CarrelError with status 401 when there is none, 422 when the environment's is incomplete.
+    CARREL_TOKEN replaces a keypair. CARREL_URL without either selects the profile of that server.
+    Raises: CarrelError with status 401 if there is none, 422 if the environment's is incomplete.
     """
     given = [environ.get(variable, "") for variable in _VARIABLES]
     token = environ.get("CARREL_TOKEN")
@@ -74,7 +73,7 @@ def resolve(name: str | None, environ: Mapping[str, str]) -> Profile:
 
 
 def names(environ: Mapping[str, str]) -> list[str]:
-    """The names of the profiles that are kept, in alphabetical order."""
+    """The names of the stored profiles, in alphabetical order."""
     try:
         files = os.listdir(_folder(environ))
     except OSError:
@@ -83,9 +82,9 @@ def names(environ: Mapping[str, str]) -> list[str]:
 
 
 def _of_server(url: str, preferred: str, environ: Mapping[str, str]) -> Profile:
-    """The profile of that server; where several are, the preferred one or else the first.
+    """The profile of that server; of several, the preferred one or the first.
 
-    Raises: CarrelError with status 401 when there is none.
+    Raises: CarrelError with status 401 if there is none.
     """
     from carrel_client.wire import address
 
@@ -97,7 +96,7 @@ def _of_server(url: str, preferred: str, environ: Mapping[str, str]) -> Profile:
         except CarrelError:
             if name == preferred:
                 raise
-            continue  # nobody asked for this one
+            continue  # not the requested one
         if known is not None and known.url == server:
             return known
     raise CarrelError(
@@ -147,7 +146,7 @@ def load(name: str, environ: Mapping[str, str]) -> Profile | None:
 
 
 def save(profile: Profile, environ: Mapping[str, str]) -> str:
-    """The path of the file that now holds the profile. A reader sees the old one or the new one, never half."""
+    """Store the profile atomically; returns its path."""
     path = path_of(profile.name or DEFAULT, environ)
     folder = os.path.dirname(path)
     for private in (os.path.dirname(folder), folder):
@@ -183,10 +182,7 @@ def remove(name: str, environ: Mapping[str, str]) -> None:
 
 
 def path_of(name: str, environ: Mapping[str, str]) -> str:
-    """The file of a profile, there or not.
-
-    Raises: CarrelError for a name that could leave the folder.
-    """
+    """The path of a profile's file. Raises: CarrelError for a name that could leave the directory."""
     if not name or name.startswith((".", "-")) or not _LETTERS.issuperset(name):
         raise CarrelError(
             "client.profile_name",

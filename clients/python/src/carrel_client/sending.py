@@ -9,7 +9,7 @@ from io import BufferedReader
 
 from carrel_client.errors import CarrelError
 from carrel_client.files import Files, Uploads
-from carrel_client.wire import Part
+from carrel_client.wire import FilePart
 from carrel_client.workers import PASSING, Meter, Patience, Stopped, WorkerPool
 
 TYPE_CHECKING = False
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 AT_ONCE = 4 << 20
 """Files up to this size are sent in one request, without resumable upload."""
 _PIECE = 64 << 20
-# What has to be sent again when a checksum is wrong.
+# Resent if a checksum does not match.
 _CHECKED_PIECE = 16 << 20
 _READ = 1 << 20
 # Tolerance for comparing file times.
 _SAME_TIME_S = 0.002
 _GONE = (404, 410)
 _OFFSET = "upload.offset"
-"""More or less has arrived than we believed; any other conflict is about the file, and is for good."""
+"""The server has more or fewer bytes than expected; any other conflict is about the file, and is permanent."""
 
 
-class Place:
-    """A folder that files go into, and the uploads into it that an earlier run did not finish.
+class UploadTarget:
+    """The target folder, with its unfinished uploads of earlier runs.
 
-    checked: send a checksum with every piece. parts: how many pieces of a large file travel at a time.
+    checked: send a checksum with every piece. parts: parallel parts of a large file.
     """
 
     def __init__(self, files: Files, uploads: Uploads, folder: str, *, checked: bool, parts: int) -> None:
@@ -57,7 +57,7 @@ class Place:
             try:
                 state = self.uploads.show(self.folder, upload["id"])
             except CarrelError:
-                continue  # it has expired meanwhile, or somebody else sends to it
+                continue  # expired meanwhile, or in use by another client
             self.unfinished[_key(state.metadata)] = upload["id"]
 
 
@@ -82,7 +82,7 @@ class Source:
         return same and abs(_seconds(there) - self.modified_s) < _SAME_TIME_S
 
 
-def send(place: Place, source: Source, meter: Meter) -> None:
+def send(place: UploadTarget, source: Source, meter: Meter) -> None:
     """Upload the file. Raises: CarrelError, Stopped."""
     try:
         with open(source.local, "rb") as file:
@@ -97,7 +97,7 @@ def send(place: Place, source: Source, meter: Meter) -> None:
 
 
 class _Sending:
-    def __init__(self, place: Place, source: Source, meter: Meter) -> None:
+    def __init__(self, place: UploadTarget, source: Source, meter: Meter) -> None:
         self._place = place
         self._source = source
         self._meter = meter
@@ -128,7 +128,7 @@ class _Sending:
             self._append(file, 0, len(content), upload, arrived)
 
     def _in_parts(self) -> None:
-        """Pieces side by side, each a partial upload, and then one upload of all of them."""
+        """Upload the parts in parallel, each as a partial upload, then join them."""
         size, count = self._source.size, self._place.parts
         edges = [size * index // count for index in range(count + 1)]
         made: dict[int, str] = {}
@@ -160,7 +160,7 @@ class _Sending:
         *,
         partial_upload: bool,
     ) -> str:
-        """The upload that has these bytes; where one was begun earlier, it goes on there."""
+        """The partial upload of these bytes, resuming one of an earlier run."""
         place = self._place
         upload = place.unfinished.pop(_key(metadata), "")
         if upload:
@@ -188,26 +188,26 @@ class _Sending:
         )
 
     def _persistently(self, make: Callable[[], Made]) -> Made | None:
-        """What it makes, after as many tries as make sense; None when a try that was not answered has made it."""
+        """The function's result, retried while that can help; None if an attempt without a response has succeeded."""
         patience = Patience(self._meter)
         while True:
             try:
                 return make()
             except CarrelError as error:
-                # A name that is taken, or parts that are gone: they may have become the file.
+                # The name is taken or the parts are gone: an earlier attempt may have succeeded.
                 if error.status in (404, 409) and landed(self._place, self._source):
                     return None
                 patience.after(error)
 
     def _append(self, file: BufferedReader, begin: int, length: int, upload: str, arrived: int) -> None:
-        """Send what is missing, from what the server says it has, until it says that with this the upload is over.
+        """Send the missing bytes, as reported by the server, until it reports the upload as complete.
 
-        That all has arrived is not enough: a file is made of it then, which can be refused.
+        All bytes alone are not sufficient: the server then puts the file in place, and may refuse that.
         """
         place, patience, ended = self._place, Patience(self._meter), False
         while not ended:
             piece = min(_CHECKED_PIECE if place.checked else _PIECE, length - arrived)
-            body = Part(file, begin + arrived, piece, self._meter.add)
+            body = FilePart(file, begin + arrived, piece, self._meter.add)
             checksum = _checksum(file, begin + arrived, piece) if place.checked else None
             before = arrived
             try:
@@ -218,14 +218,16 @@ class _Sending:
                 patience.renew()
             except CarrelError as error:
                 ended = error.status in _GONE and landed(place, self._source)
-                arrived = length if ended else standing(place, upload, error, patience, arrived)
+                arrived = length if ended else received_bytes(place, upload, error, patience, arrived)
             self._meter.add(arrived - before - body.sent)
 
 
-def standing(place: Place, upload: str, error: CarrelError, patience: Patience, believed: int) -> int:
-    """How much of an upload the server has after this error, or what we believe where it does not say.
+def received_bytes(
+    place: UploadTarget, upload: str, error: CarrelError, patience: Patience, believed: int
+) -> int:
+    """Number of bytes that the server has after this error; our own count if it does not tell.
 
-    Raises: CarrelError when that was for good.
+    Raises: CarrelError for a permanent error.
     """
     if error.code != _OFFSET:
         patience.after(error)
@@ -235,7 +237,7 @@ def standing(place: Place, upload: str, error: CarrelError, patience: Patience, 
             break
         except CarrelError as unsaid:
             if unsaid.status not in PASSING:
-                arrived = believed  # such an answer has no words: who sends on hears what is wrong
+                arrived = believed  # HEAD responses have no body; the next PATCH tells the error
                 break
             patience.after(unsaid)
     if error.code == _OFFSET and arrived == believed:
@@ -258,7 +260,7 @@ class naming:
 
 
 def local_error(path: str, wrong: OSError) -> CarrelError:
-    """The error for what this machine's own files refuse."""
+    """The error for an OSError of a local file."""
     from errno import EDQUOT, ENOSPC
 
     full = wrong.errno in (ENOSPC, EDQUOT)
@@ -271,7 +273,7 @@ def local_error(path: str, wrong: OSError) -> CarrelError:
 
 
 def changed(source: Source) -> CarrelError:
-    """The error for a file that is not what it was when it was found."""
+    """The error for a file that changed since it was listed."""
     return CarrelError(
         "client.file_changed",
         f"{source.local} changed while it was sent.",
@@ -280,8 +282,8 @@ def changed(source: Source) -> CarrelError:
     )
 
 
-def landed(place: Place, source: Source) -> bool:
-    """Whether the file is there, though nothing was heard of it."""
+def landed(place: UploadTarget, source: Source) -> bool:
+    """True if the file was uploaded although the response was lost."""
     try:
         there = place.files.show(place.folder, path=source.path)
     except CarrelError:

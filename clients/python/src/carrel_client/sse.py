@@ -1,4 +1,4 @@
-"""Server-sent events out of a stream of bytes (WHATWG HTML, section 9.2)."""
+"""Parser of server-sent events (WHATWG HTML, section 9.2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 
 class Frame:
-    """One event as it came: its kind, its text, and the id to resume behind."""
+    """One event: its kind, its text, and the id to resume from."""
 
     __slots__ = ("id", "kind", "text")
 
@@ -17,10 +17,10 @@ class Frame:
 
 
 def frames(blocks: Iterable[bytes]) -> Iterator[Frame | None]:
-    """The events of a stream in order; None for a comment, which says only that the line is alive.
+    """The events of a stream in order; None for a comment, which is a keep-alive.
 
-    Shape: `id` is the last one seen so far, as the specification has it, so that events without an id keep it.
-    An event that the end of the stream cuts off is dropped.
+    `id` is the last one so far, as specified: events without an id keep it. An incomplete event at the end of the
+    stream is dropped.
     """
     kind, last_id, lines = "message", None, list[str]()
     for line in _lines(blocks):

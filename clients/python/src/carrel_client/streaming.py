@@ -1,11 +1,11 @@
-"""What comes through a pipe on its way into a folder: its length is known when it has ended."""
+"""Upload a stream, such as a pipe, whose length is known only at its end."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
 from carrel_client.errors import CarrelError
-from carrel_client.sending import Place, standing
+from carrel_client.sending import UploadTarget, received_bytes
 from carrel_client.workers import Meter, Patience
 
 TYPE_CHECKING = False
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 _PIECE = 8 << 20
-"""So much is kept until the server has it: what comes through a pipe comes once."""
+"""Buffered until the server has received it, because a pipe cannot be read again."""
 
 
-def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
-    """Bring what can be read into a file of the folder. Raises: CarrelError, Stopped."""
+def send_stream(place: UploadTarget, source: BinaryIO, path: str, clash: models.Clash, meter: Meter) -> None:
+    """Upload the stream as a file of the folder. Raises: CarrelError, Stopped."""
     upload = _begun(place, {"path": path, "clash": clash}, meter)
     try:
         offset = _brought(place, upload, source, meter)
     except BaseException:
-        # Nobody can go on with it: what came through the pipe is gone.
+        # It cannot be resumed: the pipe cannot be read again.
         with suppress(CarrelError):
             place.uploads.remove(place.folder, upload)
         raise
@@ -32,8 +32,8 @@ def send_stream(place: Place, source: BinaryIO, path: str, clash: models.Clash, 
     meter.finished()
 
 
-def _brought(place: Place, upload: str, source: BinaryIO, meter: Meter) -> int:
-    """Have the server have all that can be read; how much it is."""
+def _brought(place: UploadTarget, upload: str, source: BinaryIO, meter: Meter) -> int:
+    """Send the stream to its end; returns its length."""
     offset, piece = 0, source.read(_PIECE)
     while True:
         following = source.read(_PIECE) if piece else b""
@@ -44,7 +44,7 @@ def _brought(place: Place, upload: str, source: BinaryIO, meter: Meter) -> int:
         piece = following
 
 
-def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
+def _begun(place: UploadTarget, metadata: dict[str, str], meter: Meter) -> str:
     patience = Patience(meter)
     while True:
         try:
@@ -53,8 +53,8 @@ def _begun(place: Place, metadata: dict[str, str], meter: Meter) -> str:
             patience.after(error)
 
 
-def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *, last: bool) -> None:
-    """Have the server have a piece, wherever a line breaks. last: with it, the upload is complete."""
+def _push(place: UploadTarget, upload: str, offset: int, piece: bytes, meter: Meter, *, last: bool) -> None:
+    """Send a piece, resuming after connection failures. last: it completes the upload."""
     end = offset + len(piece)
     at, patience, ended = offset, Patience(meter), False
     while at < end or (last and not ended):
@@ -66,7 +66,7 @@ def _push(place: Place, upload: str, offset: int, piece: bytes, meter: Meter, *,
             ended = at == end
             patience.renew()
         except CarrelError as error:
-            at = standing(place, upload, error, patience, at)
+            at = received_bytes(place, upload, error, patience, at)
             if not offset <= at <= end:
                 raise
         meter.add(at - before)

@@ -12,7 +12,7 @@ _NO_CHECKSUM = b" " * 8
 
 
 def header(path: str, *, size: int, mode: int, modified_s: float) -> bytes:
-    """What stands before a file's content. modified_s: to the microsecond."""
+    """The header of a file. modified_s: with microseconds."""
     name = path.encode()
     records = b""
     if len(name) > _LONGEST_NAME or not path.isascii():
@@ -30,7 +30,7 @@ def header(path: str, *, size: int, mode: int, modified_s: float) -> bytes:
 
 
 def padded(content: bytes) -> bytes:
-    """With zeros up to the end of its last block."""
+    """Padded with zeros to full blocks."""
     return content + bytes(-len(content) % BLOCK)
 
 
@@ -58,7 +58,7 @@ def _block(name: bytes, size: int, mode: int, seconds: int, kind: bytes) -> byte
 
 
 def _record(key: bytes, value: bytes) -> bytes:
-    """A length that counts itself, the key and the value."""
+    """A pax record: its own length, key and value."""
     rest = len(key) + len(value) + 3
     length = rest + len(str(rest))
     if len(str(length)) != len(str(rest)):

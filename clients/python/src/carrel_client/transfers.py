@@ -1,7 +1,7 @@
-"""Files and whole trees between this machine and folders: several at a time, and gone on with when run again.
+"""Parallel transfers of files and directory trees between this machine and folders, resumed when repeated.
 
-A directory goes into the place it is sent to, under its own name; with a slash behind it, only what is in it goes.
-What is there already, with the same size and time, is not moved again.
+A directory is copied under its own name; with a trailing slash, only its contents are. Files that the target already
+has with the same size and time are skipped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from carrel_client.down import Down
 from carrel_client.files import Files, Uploads
 from carrel_client.outcome import Bringing, Transfer
-from carrel_client.sending import Place
+from carrel_client.sending import UploadTarget
 from carrel_client.streaming import send_stream
 from carrel_client.up import Up
 from carrel_client.workers import Meter
@@ -27,10 +27,10 @@ _WORKERS = 4
 
 
 class Transfers:
-    """Moves files and trees between this machine and folders.
+    """Transfers files and directory trees between this machine and folders.
 
-    clash, of every method: what becomes of a file whose name is taken by another: "refuse" (it fails), "replace",
-    "rename" (it gets a number) or "skip"; or who is asked with its path and says so. told: hears how far it is.
+    clash, of every method: what to do with a file whose name is taken: "refuse" (it fails), "replace", "rename" (add a
+    number) or "skip"; or a function that gets its path and returns one of these. told: called with the progress.
     """
 
     def __init__(self, files: Files, uploads: Uploads) -> None:
@@ -50,14 +50,14 @@ class Transfers:
         checked: bool = False,
         told: Callable[[Meter], None] | None = None,
     ) -> Transfer:
-        """Bring files and directories into a directory of a folder, which is made when it is not there.
+        """Upload files and directories into a directory of a folder, created if missing.
 
-        follow: symbolic links too, which are skipped else. parts: pieces of a large file that travel side by side.
-        checked: with a checksum for each piece.
-        Raises: CarrelError for what concerns all of it; what concerns one file is in the answer.
+        follow: follow symbolic links, which are otherwise skipped. parts: parallel parts of a large file. checked: send
+        a checksum with each part.
+        Raises: CarrelError for errors that affect the whole transfer; errors of single files are in the result.
         """
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
+        place = UploadTarget(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=follow)
         with Bringing(workers, done) as pool:
             for source in sources:
@@ -76,9 +76,9 @@ class Transfers:
         checked: bool = False,
         told: Callable[[Meter], None] | None = None,
     ) -> Transfer:
-        """Bring one file into a folder under another name. As `upload` else."""
+        """Upload one file under another name; otherwise as `upload`."""
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=checked, parts=parts)
+        place = UploadTarget(self._files, self._uploads, folder, checked=checked, parts=parts)
         walk = Up(place, clash, done, follow=True)
         with Bringing(1, done) as pool:
             walk.bring_as(pool, source, path)
@@ -94,12 +94,12 @@ class Transfers:
         clash: Clash = "refuse",
         told: Callable[[Meter], None] | None = None,
     ) -> Transfer:
-        """Bring what can be read, until it ends, into one file of a folder; it is seen when it is whole.
+        """Upload a stream to its end as one file, visible when it is complete. clash: neither "skip" nor a function.
 
-        clash: without "skip"; nobody is asked. As `upload` else.
+        Otherwise as `upload`.
         """
         done = Transfer(Meter(told))
-        place = Place(self._files, self._uploads, folder, checked=False, parts=1)
+        place = UploadTarget(self._files, self._uploads, folder, checked=False, parts=1)
         on_clash: models.Clash = clash if clash == "replace" or clash == "rename" else "refuse"
         with Bringing(1, done) as pool:
             pool.give(path, lambda: send_stream(place, source, path, on_clash, done.meter))
@@ -115,10 +115,9 @@ class Transfers:
         workers: int = _WORKERS,
         told: Callable[[Meter], None] | None = None,
     ) -> Transfer:
-        """Bring files and directories of a folder into a local directory, which is made when it is not there.
+        """Download files and directories of a folder into a local directory, created if missing.
 
-        A path "" is the whole folder, under its name; "/" is what is in it.
-        Raises: as `upload`.
+        The path "" is the whole folder, under its name; "/" is its contents. Raises: as `upload`.
         """
         done = Transfer(Meter(told))
         walk = Down(self._files, folder, clash, done)
@@ -137,7 +136,7 @@ class Transfers:
         clash: Clash = "refuse",
         told: Callable[[Meter], None] | None = None,
     ) -> Transfer:
-        """Bring one file of a folder here under another name."""
+        """Download one file under another name."""
         done = Transfer(Meter(told))
         walk = Down(self._files, folder, clash, done)
         with Bringing(1, done) as pool:

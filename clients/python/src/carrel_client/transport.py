@@ -1,4 +1,4 @@
-"""Requests to one server: credentials, JSON, problems as exceptions, kept connections, retries."""
+"""Requests to one server: credentials, JSON, errors as exceptions, connection reuse, retries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from carrel_client import __version__
 from carrel_client.errors import CarrelError, from_problem, not_carrel, too_slow, unreachable
-from carrel_client.wire import Connection, Part, Response, Stale, Target, basic
+from carrel_client.wire import Connection, FilePart, Response, ServerAddress, Stale, basic
 
 TYPE_CHECKING = False  # spelled this way because importing `typing` takes 3 ms of a 50 ms budget
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _MOST_IDLE = 16
 
 
 class Transport:
-    """Sends requests to one server on behalf of one keypair or one signed-in person.
+    """Sends requests to one server with the credentials of a keypair or a signed-in user.
 
-    May be used by several threads at once: each request has a connection to itself while it lasts.
+    Thread-safe: each request has its own connection.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Transport:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         try:
-            self.target = Target(url)
+            self.target = ServerAddress(url)
         except ValueError as wrong:
             raise CarrelError("client.bad_url", f"{wrong}.", status=422) from None
         self.timeout_s = timeout_s
@@ -49,7 +49,7 @@ class Transport:
             self._credentials = {"Authorization": f"Bearer {token}"}
         self._idle: list[Connection] = []
         self.waiting: Callable[[], AbstractContextManager[object]] = _Silence
-        """Entered while an answer is awaited, so that a person can be told so."""
+        """Entered while a response is awaited, so that commands can show progress."""
 
     def call(
         self,
@@ -60,9 +60,9 @@ class Transport:
         body: object = None,
         key: str | None = None,
     ) -> Any:
-        """The decoded JSON of the answer, None when it has no body.
+        """The decoded JSON of the response, None without a body.
 
-        key: an Idempotency-Key; with one, a POST is repeated after a broken connection like a GET is.
+        key: an Idempotency-Key; with one, a POST is retried after a connection failure, as a GET is.
         Raises: CarrelError.
         """
         headers = {"Accept": "application/json"} | ({"Idempotency-Key": key} if key else {})
@@ -92,9 +92,9 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         patience: Callable[[], float | None] = lambda: None,
     ) -> Iterator[bytes]:
-        """The body of a GET, piece by piece, on a connection of its own that ends with the iterator.
+        """The body of a GET, streamed over its own connection, which the iterator closes.
 
-        patience: asked before each piece how many seconds it may take to come; None for ever.
+        patience: returns the timeout of the next piece in seconds; None for no timeout.
         """
         sent = dict(headers or {})
         with self.waiting():
@@ -117,13 +117,13 @@ class Transport:
         *,
         query: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
-        body: bytes | Part | None = None,
+        body: bytes | FilePart | None = None,
         timeout_s: float | None = None,
     ) -> tuple[dict[str, str], bytes]:
-        """Headers and body of the answer to a request whose body is no JSON. Not repeated after a broken connection:
-        the caller knows how much of it counts. Only a kept connection that breaks is replaced, and not even that one
-        for a POST or PUT.
+        """Headers and body of the response to a request with a binary body.
 
+        Not retried after a connection failure: the caller knows how much has arrived. Only a reused connection that was
+        closed meanwhile is replaced, and not for a POST or PUT.
         Raises: CarrelError.
         """
         limit_s = timeout_s or self.timeout_s
@@ -140,9 +140,9 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         sent: object = None,
     ) -> Opened:
-        """The answer to a GET, as a context manager in whose block its body is to be read.
+        """The response to a GET, as a context manager in whose block its body is read.
 
-        sent: JSON, which makes it a POST; one that may be repeated like a GET.
+        sent: JSON for a POST, which is retried as a GET is.
         """
         given = dict(headers or {})
         body = None
@@ -167,9 +167,9 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
     ) -> Raw:
-        """The answer to any request, a refusal too, as a context manager in whose block its body is to be read.
+        """The response to any request, also an error, as a context manager in whose block its body is read.
 
-        The body may come as slowly as it likes. Raises: CarrelError when no answer comes.
+        Reading the body has no timeout. Raises: CarrelError without a response.
         """
         sent = {"Accept": "application/json, */*", **(headers or {})}
         with self.waiting():
@@ -178,11 +178,11 @@ class Transport:
         return Raw(self, answer, connection, self.timeout_s)
 
     def authorization(self) -> dict[str, str]:
-        """The headers that say who is asking."""
+        """The headers with the credentials."""
         return dict(self._credentials)
 
     def close(self) -> None:
-        """Drop the kept connections; the transport stays usable."""
+        """Close idle connections. The transport stays usable."""
         while self._idle:
             self._idle.pop().close()
 
@@ -191,15 +191,14 @@ class Transport:
         method: str,
         path: str,
         headers: dict[str, str],
-        body: bytes | Part | None,
+        body: bytes | FilePart | None,
         timeout_s: float,
         *,
         pauses: Sequence[float] | None = None,
     ) -> tuple[Response, Connection]:
-        """The answer's head and its connection, after retries where a repeat is harmless.
+        """Headers of the response and its connection, after retries where repeating is safe.
 
-        pauses: before each retry of something that the caller knows to be harmless; none of them: who asks can tell
-        what became of it.
+        pauses: before each retry of a request that is safe to repeat; empty: do not retry.
         """
         everything = {"User-Agent": USER_AGENT, **self._credentials, **headers}
         repeatable = bool(pauses) or method in _REPEATABLE or "Idempotency-Key" in headers
@@ -218,9 +217,9 @@ class Transport:
             except OSError as broken:
                 _close(connection)
                 if isinstance(broken, Stale) and repeatable:
-                    continue  # costs no pause: the pool is finite, and a fresh connection is never stale
+                    continue  # without a pause: the pool is finite, and a new connection is never stale
                 pause_s = next(left, None)
-                certain = connection is None  # nothing was sent, so that nothing can happen twice
+                certain = connection is None  # nothing was sent, so retrying is safe
                 if pause_s is None or not (repeatable or certain) or _hopeless(broken):
                     raise unreachable(self.target.url, broken) from broken
                 self._pause(pause_s)
@@ -229,7 +228,7 @@ class Transport:
                 raise
 
     def _kept(self) -> Connection | None:
-        """An idle connection; it may still turn out to be stale, which not everything may learn when it is sent."""
+        """An idle connection. It may be stale, so requests that are unsafe to repeat do not use one."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -252,12 +251,12 @@ class Transport:
                 self._credentials["Cookie"] = f"carrel_session={value.strip()}"
 
     def prove_page(self, csrf_token: str) -> None:
-        """Send the token that a cookie session must show with everything that changes something."""
+        """Send the CSRF token with every change, as cookie sessions must."""
         self._credentials["X-Carrel-CSRF"] = csrf_token
 
 
 def with_query(path: str, query: Mapping[str, object] | None) -> str:
-    """The path with those parameters that are not None; booleans as JSON spells them, a list one by one."""
+    """The path with the parameters that are not None; booleans as in JSON, a list as repeated parameters."""
     given = {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in (query or {}).items()
@@ -273,9 +272,9 @@ def segment(text: str) -> str:
 
 
 class Opened:
-    """An answer while its body is read; its connection is kept when that was read to the end.
+    """A response while its body is read; its connection is reused if that was read to the end.
 
-    Raises: CarrelError on the way in when the answer is no, and for whatever breaks in the block.
+    Raises: CarrelError on entry for an error response, and for connection failures in the block.
     """
 
     def __init__(
@@ -304,14 +303,14 @@ class Opened:
 
 
 class Raw(Opened):
-    """An answer whatever its status."""
+    """A response of any status."""
 
     def __enter__(self) -> Response:
         return self._answer
 
 
 class _Silence:
-    """A context that does nothing; the library's own would cost a millisecond of imports."""
+    """A context that does nothing; importing the standard library's takes a millisecond."""
 
     def __enter__(self) -> None:
         return None
@@ -321,7 +320,7 @@ class _Silence:
 
 
 class _Explaining:
-    """Turns what a socket raises while a body is read into the client's errors."""
+    """Converts socket errors while a body is read to CarrelError."""
 
     def __init__(self, address: str, timeout_s: float) -> None:
         self._address = address
@@ -338,11 +337,11 @@ class _Explaining:
 
 
 def refusal(answer: Response, text: bytes) -> CarrelError:
-    """The error that an answer with a status from 300 on stands for. text: its body."""
+    """The error of a response with a status from 300 on. text: its body."""
     if answer.status < 400:
         return CarrelError(
             "client.redirected",
-            f"The server is not here but at {answer.headers.get('location', 'an address it does not tell')}.",
+            f"The server redirects to {answer.headers.get('location', 'an unknown address')}.",
             status=answer.status,
             hint="Use that address.",
         )
@@ -366,5 +365,5 @@ def _close(connection: Connection | None) -> None:
 
 
 def _hopeless(broken: OSError) -> bool:
-    """Whether trying again cannot help: no such host, or a certificate that nobody trusts."""
+    """True for permanent errors: an unknown host, or an untrusted certificate."""
     return type(broken).__name__ in ("gaierror", "SSLCertVerificationError")

@@ -1,4 +1,4 @@
-"""Files and trees of this machine, found one after another and sent into a folder."""
+"""Walks local files and directory trees and queues their uploads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carrel_client.errors import CarrelError
 from carrel_client.files import Files
 from carrel_client.outcome import Transfer, taken
 from carrel_client.packing import SMALL, Bundle, send_packed
-from carrel_client.sending import Place, Source, local_error, naming, send
+from carrel_client.sending import Source, UploadTarget, local_error, naming, send
 from carrel_client.workers import WorkerPool
 
 TYPE_CHECKING = False
@@ -25,9 +25,10 @@ _PAGE = 1000
 
 
 class _Branch:
-    """A local directory to go into. above: device and inode of what leads to it, so that links into it end somewhere.
+    """A local directory to walk.
 
-    new: it is not in the folder yet, and neither is anything that is to be below it.
+    above: device and inode of its ancestors, to detect cycles of links. new: the folder has neither it nor anything
+    below it.
     """
 
     __slots__ = ("above", "local", "new", "path")
@@ -40,9 +41,9 @@ class _Branch:
 
 
 class Up:
-    """Finds what is to be sent, and has it sent. follow: symbolic links too."""
+    """Lists files and queues their uploads. follow: follow symbolic links."""
 
-    def __init__(self, place: Place, clash: Clash, done: Transfer, *, follow: bool) -> None:
+    def __init__(self, place: UploadTarget, clash: Clash, done: Transfer, *, follow: bool) -> None:
         self._place = place
         self._clash = clash
         self._done = done
@@ -51,13 +52,13 @@ class Up:
         self._bundles: dict[str, Bundle] = {}
 
     def bring(self, pool: WorkerPool, source: str, to: str) -> None:
-        """A file or a directory into a directory of the folder."""
+        """Upload a file or directory into a directory of the folder."""
         name = os.path.basename(source)
         status = _stat(source)
         if not stat.S_ISDIR(status.st_mode):
             self.bring_as(pool, source, joined(to, name))
             return
-        # Whose last name is empty or dots has none of its own: what is in it goes.
+        # A path that ends with a slash or dots has no name of its own: only its contents are uploaded.
         target = to.strip("/") if name in ("", ".", "..") else joined(to, name)
         _check_name(target)
         waiting = [_Branch(source, target, (_identity(status),), new=False)]
@@ -65,7 +66,7 @@ class Up:
             waiting += self._inside(pool, waiting.pop())
 
     def bring_as(self, pool: WorkerPool, source: str, path: str) -> None:
-        """One file to a path of the folder."""
+        """Upload one file to a path of the folder."""
         status = _stat(source)
         if stat.S_ISDIR(status.st_mode):
             raise CarrelError(
@@ -73,18 +74,18 @@ class Up:
             )
         _check_name(path)
         directory, _, name = path.rpartition("/")
-        # Of many files that go into one directory, it is looked at once.
+        # A directory that is the target of many files is listed once.
         if self._known is None or self._known[0] != directory:
             self._known = directory, self._there(directory)
         self._file(pool, source, path, status, self._known[1].get(name))
 
     def finish(self) -> None:
-        """Have sent what still waits for others to travel with."""
+        """Queue the small files that are not yet in a full batch."""
         for bundle in self._bundles.values():
             bundle.flush()
 
     def _inside(self, pool: WorkerPool, branch: _Branch) -> list[_Branch]:
-        """Have the files of a directory sent; gives the directories in it."""
+        """Queue the files of a directory; returns its subdirectories."""
         there = {} if branch.new else self._there(branch.path)
         try:
             entries = list(os.scandir(branch.local))
@@ -103,14 +104,14 @@ class Up:
                     raise
                 pool.fail(entry.path, odd)
         if branch.new and not inside and count == self._done.meter.total_files:
-            self._make(branch.path)  # nothing goes into it that would make it
+            self._make(branch.path)  # no file in it would create it
         return inside
 
     def _entry(
         self, pool: WorkerPool, entry: os.DirEntry[str], branch: _Branch, there: Mapping[str, models.FileView]
     ) -> list[_Branch]:
         if entry.is_symlink() and not self._follow:
-            self._done.skip(entry.path, "a symbolic link; --follow brings what it leads to")
+            self._done.skip(entry.path, "a symbolic link; --follow uploads its target")
             return []
         _check_name(entry.name)
         status = entry.stat()
@@ -120,7 +121,7 @@ class Up:
         elif not stat.S_ISDIR(status.st_mode):
             self._done.skip(entry.path, "neither a file nor a directory")
         elif _identity(status) in branch.above:
-            self._done.skip(entry.path, "a symbolic link to what it is in")
+            self._done.skip(entry.path, "a symbolic link to a directory above it")
         else:
             above = (*branch.above, _identity(status))
             return [_Branch(entry.path, target, above, new=entry.name not in there)]
@@ -152,7 +153,7 @@ class Up:
             self._bundle(pool, clash).add(local, source.size, source)
 
     def _bundle(self, pool: WorkerPool, clash: models.Clash) -> Bundle:
-        """For files that clash like that: those can travel together."""
+        """The batch for files with this clash setting; only these fit into one request."""
         bundle = self._bundles.get(clash)
         if bundle is None:
             place, meter = self._place, self._done.meter
@@ -162,7 +163,7 @@ class Up:
         return bundle
 
     def _there(self, path: str) -> dict[str, models.FileView]:
-        """What a directory of the folder holds, by name; it is made when it is not there."""
+        """The entries of a directory of the folder, by name; created if missing."""
         try:
             return {entry["name"]: entry for entry in listing(self._place.files, self._place.folder, path)}
         except CarrelError as error:
@@ -175,12 +176,12 @@ class Up:
         try:
             self._place.files.make_directory(self._place.folder, path=path)
         except CarrelError as error:
-            if error.status != 409:  # somebody else was faster
+            if error.status != 409:  # created meanwhile
                 raise
 
 
 def listing(files: Files, folder: str, path: str) -> Iterator[models.FileView]:
-    """All that a directory of a folder holds."""
+    """All entries of a directory of a folder."""
     cursor = None
     while True:
         page = files.list(folder, path=path, limit=_PAGE, cursor=cursor)
@@ -191,7 +192,7 @@ def listing(files: Files, folder: str, path: str) -> Iterator[models.FileView]:
 
 
 def joined(directory: str, name: str) -> str:
-    """A path in a folder."""
+    """The joined path in a folder."""
     return f"{directory.strip('/')}/{name}".lstrip("/")
 
 
@@ -209,5 +210,5 @@ def _check_name(name: str) -> None:
         name.encode()
     except UnicodeEncodeError:
         raise CarrelError(
-            _ODD, "Its name is not UTF-8, which folders ask for.", status=400, hint="Give it another name."
+            _ODD, "Its name is not UTF-8, as folders require.", status=400, hint="Give it another name."
         ) from None

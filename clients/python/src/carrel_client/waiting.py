@@ -1,4 +1,4 @@
-"""Following events, and waiting by them."""
+"""Follow events, and wait for a session by them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from carrel_client.transport import Transport
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client import models
-    from carrel_client.client import Sessions
+    from carrel_client.operations import Sessions
 
-# The server speaks every 15 s at the least.
+# The server sends something at least every 15 s.
 _SILENCE_S = 40.0
 _LOOK_AGAIN_S = 10.0
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 5.0, 5.0, 10.0, 10.0, 10.0)
 
 
 class _Over(Exception):
-    """The time to wait is over. No CarrelError, which would be taken for a connection to make again."""
+    """The timeout has passed. Not a CarrelError, which would cause a reconnection."""
 
 
 def follow(
@@ -32,10 +32,10 @@ def follow(
     patience: Callable[[], float | None] = lambda: _SILENCE_S,
     pause: Callable[[float], None] = time.sleep,
 ) -> Iterator[models.EventView | None]:
-    """Events for ever; None is a sign of life without one.
+    """Events without end; None for a keep-alive.
 
-    A first connection that fails raises; a later one is made again, with growing pauses, until the server
-    refuses or has been away for longer than all of them.
+    An error of the first connection is raised. Later connections are retried with growing pauses, until the server
+    refuses one or all retries have failed.
     """
     pauses = iter(_PAUSES_S)
     joined = False
@@ -67,9 +67,9 @@ def watch(
     timeout_s: float | None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[models.SessionDetail]:
-    """The session now, and again after each change, until the caller has seen enough.
+    """The session now and after each change, until the caller stops.
 
-    Events are the hint and `sessions.show` is the truth, so that a missed event costs time and nothing else.
+    An event only triggers `sessions.show`, so a missed event costs nothing but time.
     Raises: CarrelError with code client.wait_timeout.
     """
     ends_at = None if timeout_s is None else clock() + timeout_s
@@ -95,7 +95,7 @@ def watch(
             "client.wait_timeout",
             f"{session['name']} is still {session['state']} after {timeout_s:g} seconds.",
             status=504,
-            hint=f"It goes on without you: carrel session show {session['id']}",
+            hint=f"It continues; see its state with: carrel session show {session['id']}",
         ) from None
 
 
@@ -104,5 +104,5 @@ def _event(frame: Frame) -> models.EventView:
     if "kind" in content and "object" in content:
         event: models.EventView = content
         return event
-    # Passing things such as measured usage carry only their content.
+    # Events that are not stored, such as measured usage, consist of their data only.
     return {"id": None, "at": None, "kind": frame.kind, "object": {"kind": "", "id": ""}, "data": content}

@@ -1,7 +1,7 @@
-"""HTTP/1.1 over one socket: dial, ask, read. No pool, no retries, no meaning of status codes.
+"""HTTP/1.1 over one socket: connect, send, read. No pool, no retries, no interpretation of status codes.
 
-The standard library's client brings its e-mail parser along, which leaves no room in the time that
-`carrel session ls` may take (docs/decisions/0004); what an API client needs of RFC 9112 fits on this page.
+The standard library's client imports its e-mail parser, too slow for the time limit of `carrel session ls`
+(docs/decisions/0004); an API client needs little of RFC 9112.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _STEP = 1 << 20
 
 
 class WireError(ConnectionError):
-    """The other side broke off or does not speak HTTP/1.1."""
+    """The server closed the connection or does not speak HTTP/1.1."""
 
 
 class Stale(WireError):
-    """A kept connection turned out to be closed before any of the answer came."""
+    """A reused connection was closed before the response began."""
 
 
-class Part:
-    """A stretch of an open file as the body of a request: it goes from the disk to the socket and nowhere else.
+class FilePart:
+    """A range of an open file as the body of a request, sent with sendfile(2).
 
-    on_sent: called with every block that left, and of all of them as a negative number when they have to leave again.
+    on_sent: called with the size of each block sent, and with the negative sum if they must be resent.
     """
 
     def __init__(
@@ -45,30 +45,27 @@ class Part:
         self._on_sent = on_sent
 
     def send(self, sock: socket.socket) -> None:
-        """Send all of it. Raises: OSError; EOFError when the file has become shorter."""
+        """Send the range. Raises: OSError; EOFError if the file was truncated."""
         self._on_sent(-self.sent)
         self.sent = 0
         while self.sent < self.length:
             step = min(_STEP, self.length - self.sent)
             count = sock.sendfile(self._file, self._offset + self.sent, step)
             if not count:
-                raise EOFError("the file became shorter while it was sent")
+                raise EOFError("the file was truncated while it was sent")
             self.sent += count
             self._on_sent(count)
 
 
-class Target:
-    """Where a server is: scheme, host, port and the path in front of everything.
-
-    Raises: ValueError for what is no http or https URL.
-    """
+class ServerAddress:
+    """The address of a server: scheme, host, port, path prefix. Raises: ValueError unless the URL is http or https."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not an http or https address")
         if parts.query or parts.fragment or parts.username is not None:
-            raise ValueError(f"{url!r} has more in it than scheme, host, port and path")
+            raise ValueError(f"{url!r} has more than scheme, host, port and path")
         self.secure = parts.scheme == "https"
         self.host = parts.hostname
         self.port = parts.port or (443 if self.secure else 80)
@@ -78,7 +75,7 @@ class Target:
 
 
 def address(text: str) -> str:
-    """The URL of a server as this client writes it: a bare host is https, and http when it is this machine.
+    """The normalized URL of a server: a bare host is https, or http if it is this machine.
 
     Raises: CarrelError with status 422.
     """
@@ -86,21 +83,18 @@ def address(text: str) -> str:
         host = text.split("/")[0].split(":")[0]
         text = f"{'http' if host in ('localhost', '127.0.0.1') else 'https'}://{text}"
     try:
-        return Target(text).url
+        return ServerAddress(text).url
     except ValueError as wrong:
         raise CarrelError(
             "client.bad_url", f"{wrong}.", status=422, hint="Such as https://carrel.example.org"
         ) from None
 
 
-def dial(target: Target, *, timeout_s: float) -> socket.socket:
-    """A connected socket, through TLS and the environment's proxy where they apply.
-
-    Raises: OSError, of which ssl.SSLError is one.
-    """
+def dial(target: ServerAddress, *, timeout_s: float) -> socket.socket:
+    """A connected socket, with TLS and the environment's proxy if they apply. Raises: OSError (ssl.SSLError is one)."""
     proxy = _proxy(target)
     host, port = (proxy.host, proxy.port) if proxy else (target.host, target.port)
-    # An ASCII name as bytes spares the interpreter the import of its IDNA codec.
+    # An ASCII name as bytes avoids the import of the IDNA codec.
     name = host.encode() if host.isascii() else host
     sock = socket.create_connection((name, port), timeout_s)  # type: ignore[arg-type]
     try:
@@ -115,9 +109,9 @@ def dial(target: Target, *, timeout_s: float) -> socket.socket:
 
 
 class Connection:
-    """One connection that answers one request at a time."""
+    """A connection for one request at a time."""
 
-    def __init__(self, target: Target, *, connect_timeout_s: float) -> None:
+    def __init__(self, target: ServerAddress, *, connect_timeout_s: float) -> None:
         self.target = target
         self._sock = dial(target, timeout_s=connect_timeout_s)
         self._reader: BufferedReader = self._sock.makefile("rb")
@@ -128,19 +122,19 @@ class Connection:
         method: str,
         path: str,
         headers: dict[str, str],
-        body: bytes | Part | None,
+        body: bytes | FilePart | None,
         *,
         timeout_s: float | None,
     ) -> Response:
-        """The head of the answer; its body is still to be read.
+        """Send a request; returns the response, whose body is not yet read.
 
-        Raises: Stale when a kept connection was closed meanwhile, TimeoutError, OSError.
+        Raises: Stale if a reused connection was closed meanwhile, TimeoutError, OSError.
         """
         self._sock.settimeout(timeout_s)
         lines = [f"{method} {self.target.prefix}{path} HTTP/1.1", f"Host: {self.target.authority}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         if body is not None:
-            lines.append(f"Content-Length: {body.length if isinstance(body, Part) else len(body)}")
+            lines.append(f"Content-Length: {body.length if isinstance(body, FilePart) else len(body)}")
         head = "\r\n".join(lines)
         if head.count("\r\n") != len(lines) - 1:
             raise ValueError("a header with a line break in it")
@@ -150,19 +144,19 @@ class Connection:
             self._sock.sendall(
                 head.encode("latin-1") + b"\r\n\r\n" + (body if isinstance(body, bytes) else b"")
             )
-            if isinstance(body, Part):
+            if isinstance(body, FilePart):
                 complete = self._send(body)
             first = self._reader.readline(_LINE_LIMIT)
         except ConnectionError as broken:
             raise (Stale(str(broken)) if kept else broken) from broken
         if not first:
-            raise Stale("closed") if kept else WireError("the connection was closed without an answer")
+            raise Stale("closed") if kept else WireError("the connection was closed without a response")
         answer = Response(self._reader, method, first)
         answer.keeps = answer.keeps and complete
         return answer
 
-    def _send(self, body: Part) -> bool:
-        """Whether all of it was taken: who refuses a body may say so and hang up without reading it."""
+    def _send(self, body: FilePart) -> bool:
+        """True if all was sent: a server that refuses a body may respond and close without reading it."""
         try:
             body.send(self._sock)
         except ConnectionError:
@@ -173,23 +167,23 @@ class Connection:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing has come since the last answer: what comes unasked is the end of the connection."""
+        """True if nothing has arrived since the last response; unexpected input means that the connection has ended."""
         ears = select.poll()
         ears.register(self._sock, select.POLLIN)
         return not ears.poll(0)
 
     def limit_silence(self, silence_s: float | None) -> None:
-        """How long reading may wait from here on; None for ever."""
+        """Set the read timeout; None for no timeout."""
         self._sock.settimeout(silence_s)
 
     def close(self) -> None:
-        """Close it; a second time does nothing."""
+        """Close the connection. Twice: no-op."""
         self._reader.close()
         self._sock.close()
 
 
 class Response:
-    """An answer: status and headers (names in lower case), and the body as it comes in."""
+    """A response: status, headers (names in lower case), and the body as a stream."""
 
     def __init__(self, reader: BufferedReader, method: str, first: bytes) -> None:
         self._reader = reader
@@ -207,11 +201,11 @@ class Response:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the body was read to its end, as far as its length tells."""
+        """True if the body was read to its end, according to its length."""
         return self._left == 0
 
     def blocks(self, size: int = _BLOCK) -> Iterator[bytes]:
-        """The body, piece by piece as it arrives, of at most that size."""
+        """The body as it arrives, in blocks of at most that size."""
         if self._chunked:
             yield from self._chunks()
             self._left = 0
@@ -221,7 +215,7 @@ class Response:
             if not block and self._left is None:
                 return
             if not block:
-                raise WireError("the answer broke off")
+                raise WireError("the response was incomplete")
             if self._left is not None:
                 self._left -= len(block)
             yield block
@@ -235,7 +229,7 @@ class Response:
             while size:
                 block = self._reader.read1(min(size, _BLOCK))
                 if not block:
-                    raise WireError("the answer broke off")
+                    raise WireError("the response was incomplete")
                 size -= len(block)
                 yield block
             self._line()
@@ -245,7 +239,7 @@ class Response:
     def _line(self) -> bytes:
         line = self._reader.readline(_LINE_LIMIT)
         if not line.endswith(b"\n"):
-            raise WireError("the answer broke off")
+            raise WireError("the response was incomplete")
         return line
 
 
@@ -264,11 +258,11 @@ def _headers(reader: BufferedReader) -> dict[str, str]:
             return headers
         name, colon, value = line.decode("latin-1").partition(":")
         if not colon or not line.endswith(b"\n"):
-            raise WireError("the answer's headers broke off")
+            raise WireError("the response headers were incomplete")
         key = name.lower()
-        # Only cookies come more than once, one to a line.
+        # Only cookies are repeated, one per line.
         headers[key] = f"{headers[key]}\n{value.strip()}" if key in headers else value.strip()
-    raise WireError("the answer has too many headers")
+    raise WireError("the response has too many headers")
 
 
 def _number(text: str, base: int) -> int:
@@ -277,7 +271,7 @@ def _number(text: str, base: int) -> int:
     except ValueError:
         value = -1
     if value < 0:
-        raise WireError(f"the answer gives {text!r} as a length")
+        raise WireError(f"the response gives {text!r} as a length")
     return value
 
 
@@ -287,8 +281,8 @@ def _encrypt(sock: socket.socket, host: str) -> socket.socket:
     return ssl.create_default_context().wrap_socket(sock, server_hostname=host)
 
 
-def _proxy(target: Target) -> _ProxyTarget | None:
-    """The proxy that the environment names for this target, by the usual variables."""
+def _proxy(target: ServerAddress) -> _ProxyAddress | None:
+    """The proxy for this target, from the usual environment variables."""
     kind = "https_proxy" if target.secure else "http_proxy"
     names = (kind, kind.upper(), "all_proxy", "ALL_PROXY")
     url = next((os.environ[name] for name in names if os.environ.get(name)), None)
@@ -296,11 +290,11 @@ def _proxy(target: Target) -> _ProxyTarget | None:
         return None
     from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
-    return None if proxy_bypass_environment(f"{target.host}:{target.port}") else _ProxyTarget(url)
+    return None if proxy_bypass_environment(f"{target.host}:{target.port}") else _ProxyAddress(url)
 
 
-class _ProxyTarget(Target):
-    """A proxy; the URL may carry a name and a password."""
+class _ProxyAddress(ServerAddress):
+    """A proxy; its URL may contain a user name and a password."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -313,19 +307,19 @@ class _ProxyTarget(Target):
         self.port = parts.port or 3128
 
 
-def _tunnel(sock: socket.socket, target: Target, proxy: _ProxyTarget) -> None:
-    """Ask the proxy for a tunnel; afterwards the socket speaks to the target itself."""
+def _tunnel(sock: socket.socket, target: ServerAddress, proxy: _ProxyAddress) -> None:
+    """Request a tunnel from the proxy; afterwards the socket is connected to the target."""
     end = f"[{target.host}]:{target.port}" if ":" in target.host else f"{target.host}:{target.port}"
     request = f"CONNECT {end} HTTP/1.1\r\nHost: {end}\r\n"
     if proxy.credentials:
         request += f"Proxy-Authorization: {basic(proxy.credentials)}\r\n"
     sock.sendall(request.encode("latin-1") + b"\r\n")
-    # Byte by byte: whatever follows the head belongs to the tunnel.
+    # Byte by byte: bytes after the head belong to the tunnel.
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         byte = sock.recv(1)
         if not byte or len(head) > _LINE_LIMIT:
-            raise WireError("the proxy broke off")
+            raise WireError("the proxy closed the connection")
         head += byte
     if _status_line(head)[1] != 200:
         raise WireError(f"the proxy refuses: {head.decode('latin-1').splitlines()[0]}")

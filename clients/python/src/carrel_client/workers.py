@@ -17,7 +17,7 @@ _QUEUE_SIZE = 2000
 _REPORT_EVERY_S = 0.1
 _PAUSES_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 10.0, 15.0, 15.0)
 PASSING = frozenset({408, 423, 429, 460, 502, 503, 504})
-"""Too slow, locked by the connection that broke, asked too often, a checksum that is not right, a server that goes."""
+"""Timeout, still locked by a lost connection, rate limit, checksum mismatch, server unavailable."""
 _FOR_ALL = frozenset({401, 403, 502, 503, 504, 507})
 _MOST_FAILURES = 1000
 _EXIT_TIMEOUT_S = 1.0

@@ -30,8 +30,8 @@ from carrel.permissions.actions import Role
 from carrel.permissions.decide import Actor, Target, require
 from carrel.permissions.roles import is_domain_admin, is_superadmin
 from carrel.sessions import live_sessions
-from carrel.signin.logins import links
-from carrel.signin.logins.links import LoginLink
+from carrel.signin.logins import one_time_links
+from carrel.signin.logins.one_time_links import LoginLink
 from carrel.signin.logins.service import end_all
 from carrel.site import service as site
 from carrel.tables.apps import AppGrant
@@ -106,8 +106,13 @@ async def make(services: UserServices, actor: Actor, draft: Draft) -> CreatedUse
 
 
 async def _link(tx: AsyncSession, services: UserServices, user: User, now: datetime) -> LoginLink:
-    return await links.issue(
-        tx, user.id, links.PASSWORD, now, lifetime=links.HANDED_LIFETIME, public_url=services.public_url
+    return await one_time_links.issue(
+        tx,
+        user.id,
+        one_time_links.PASSWORD,
+        now,
+        lifetime=one_time_links.HANDED_LIFETIME,
+        public_url=services.public_url,
     )
 
 

@@ -19,7 +19,7 @@ from carrel.engines.docker import answers, attached, mounts
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import VolumeClaim
-from carrel.engines.docker.events import Events
+from carrel.engines.docker.events import DaemonEvents
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
@@ -82,7 +82,7 @@ class DockerEngine(Adjusting):
         self._networks = Networks(self._api, self._names, addresses)
         self._firewall = Firewall(self._api, self._names)
         self._homes = Homes(self._api)
-        self._events = Events(self._api, self._names)
+        self._events = DaemonEvents(self._api, self._names)
         self._events.forget = self._forget
         self._seen: dict[str, tuple[object, Observed]] = {}
         self._changes = 0

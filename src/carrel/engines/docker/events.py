@@ -19,7 +19,7 @@ _ACTIONS = ["create", "start", "die", "oom", "stop", "pause", "unpause", "destro
 """Destroy is Docker's event, remove is Podman's. Events of exec are excluded: there are many of them."""
 
 
-class Events:
+class DaemonEvents:
     """The daemon's events about containers of this installation."""
 
     def __init__(self, api: DockerApi, names: Names) -> None:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from carrel.folders.files.arriving import Arrivals
-from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.change_events import FileChanges
 from carrel.folders.files.notes import FileNotes
-from carrel.folders.files.transfers import Transfers
+from carrel.folders.files.transfers import TransferLimits
 from carrel.folders.hosts.services import StorageServices
 
 
@@ -16,5 +16,5 @@ class FileServices(StorageServices):
     file_changes: FileChanges
     file_notes: FileNotes
     arrivals: Arrivals
-    downloads: Transfers
-    uploads: Transfers
+    downloads: TransferLimits
+    uploads: TransferLimits

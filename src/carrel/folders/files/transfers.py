@@ -19,7 +19,7 @@ class TooManyTransfers(TooMany):
     """Too many open transfers of one user, or of all users."""
 
 
-class Transfers:
+class TransferLimits:
     """Open transfers of one direction in this process."""
 
     def __init__(self, *, most_per_person: int = MOST_PER_PERSON, most: int = MOST) -> None:
@@ -55,8 +55,8 @@ class Transfers:
 class Slot:
     """The slot of one transfer. It is free after `close`, or when it is garbage collected."""
 
-    def __init__(self, transfers: Transfers, person: UserId) -> None:
-        self._transfers: Transfers | None = transfers
+    def __init__(self, transfers: TransferLimits, person: UserId) -> None:
+        self._transfers: TransferLimits | None = transfers
         self._person = person
 
     def __enter__(self) -> Self:

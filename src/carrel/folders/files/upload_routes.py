@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 from carrel.folders.files import tus, uploads
 from carrel.folders.files.schemas import UploadList
 from carrel.folders.files.services import FileServices
-from carrel.folders.files.uploads import Piece, Standing
+from carrel.folders.files.uploads import Piece, UploadStatus
 from carrel.folders.routes import Ref
 from carrel.http.auth import CurrentActor, names
 from carrel.http.body import Body
@@ -91,8 +91,8 @@ async def create(request: Request, services: With, actor: CurrentActor, ref: Ref
     """
     _speaks(request)
     creation = tus.creation(request.headers)
-    standing = await uploads.create(services, actor, ref, creation, Body(request))
-    headers = {"Location": f"uploads/{standing.id}", **_standing(standing)}
+    upload_status = await uploads.create(services, actor, ref, creation, Body(request))
+    headers = {"Location": f"uploads/{upload_status.id}", **_headers_of(upload_status)}
     return Response(status_code=201, headers=headers)
 
 
@@ -184,8 +184,8 @@ async def _appended(
         raise tus.missing("Upload-Offset")
     clash = tus.clash(request.headers)
     piece = Piece(at, tus.number(request.headers, "upload-length"), checksum, clash)
-    standing = await uploads.append(services, actor, ref, upload, piece, Body(request))
-    return Response(status_code=204, headers=_standing(standing))
+    upload_status = await uploads.append(services, actor, ref, upload, piece, Body(request))
+    return Response(status_code=204, headers=_headers_of(upload_status))
 
 
 async def _terminated(
@@ -196,14 +196,14 @@ async def _terminated(
     return Response(status_code=204)
 
 
-def _standing(standing: Standing) -> dict[str, str]:
+def _headers_of(upload_status: UploadStatus) -> dict[str, str]:
     headers: dict[str, str] = {}
-    if standing.offset is not None:
-        headers["Upload-Offset"] = str(standing.offset)
-    if standing.expires_at is not None:
-        headers["Upload-Expires"] = tus.date(standing.expires_at)
-    if standing.path is not None:
-        headers["Carrel-Path"] = quote(standing.path)
+    if upload_status.offset is not None:
+        headers["Upload-Offset"] = str(upload_status.offset)
+    if upload_status.expires_at is not None:
+        headers["Upload-Expires"] = tus.date(upload_status.expires_at)
+    if upload_status.path is not None:
+        headers["Carrel-Path"] = quote(upload_status.path)
     return headers
 
 

@@ -39,7 +39,7 @@ from carrel.tables.uploads import Upload
 
 
 @dataclass(frozen=True)
-class Standing:
+class UploadStatus:
     """Progress of an upload. offset: bytes that the client need not resend; None: it must not send more.
 
     expires_at: None when it has ended. path: of the file, once it is in place.
@@ -80,7 +80,7 @@ async def largest(services: FileServices) -> int:
 
 async def create(
     services: FileServices, actor: Actor, ref: str, creation: tus.Creation, body: Body
-) -> Standing:
+) -> UploadStatus:
     """Begin an upload, with or without its first bytes; or concatenate finished parts.
 
     Raises: NotFound, Forbidden, Conflict, Refused, Invalid, and the errors of tus.
@@ -109,7 +109,7 @@ async def create(
     )
     if creation.parts:
         await joined(services, opened, upload, creation.parts)
-        return Standing(upload.id, None, path=upload.done_path or "")
+        return UploadStatus(upload.id, None, path=upload.done_path or "")
     async with services.database.transaction() as tx:
         await admitted.require_beside(tx, creation.length or 0)
         tx.add(upload)
@@ -120,7 +120,7 @@ async def create(
             if creation.has_body:
                 with suppress(LineBroke):
                     await _receive(services, current, file, 0, creation.checksum, body)
-            return _standing(current, file)
+            return _status_of(current, file)
     except CarrelError:
         # A client that never learns the URL cannot resume.
         await forget(services, [upload.id])
@@ -137,7 +137,7 @@ def _is_complete(body: Body, creation: tus.Creation) -> bool:
 
 async def _at_once(
     services: FileServices, body: Body, opened: OpenedFolder, creation: tus.Creation
-) -> Standing:
+) -> UploadStatus:
     """Write a small file without a resumable upload: it is written completely or not at all."""
     upload = UploadId(new_id())
     about = intent(services.clock, opened, "file.upload")
@@ -153,7 +153,7 @@ async def _at_once(
     known = {"bytes": made.size_bytes}
     await services.file_notes.write(opened, "file.upload", [made.path], in_place=True, intent=about, **known)
     services.file_changes.note(opened.folder, made.size_bytes)
-    return Standing(upload, made.size_bytes, path=made.path)
+    return UploadStatus(upload, made.size_bytes, path=made.path)
 
 
 async def offset(services: FileServices, actor: Actor, ref: str, upload: str) -> UploadProgress:
@@ -168,7 +168,7 @@ async def offset(services: FileServices, actor: Actor, ref: str, upload: str) ->
 
 async def append(
     services: FileServices, actor: Actor, ref: str, upload: str, piece: Piece, body: Body
-) -> Standing:
+) -> UploadStatus:
     """Append to an upload. Raises: NotFound, Forbidden, Conflict, Refused, and the errors of tus."""
     current, at = await open_upload(services, actor, ref, upload), piece.at
     if current.row.parts:
@@ -188,7 +188,7 @@ async def append(
         await _note_length(services, current, piece.length, at)
         with suppress(LineBroke):
             await _receive(services, current, file, at, piece.checksum, body)
-        return _standing(current, file)
+        return _status_of(current, file)
 
 
 async def terminate(services: FileServices, actor: Actor, ref: str, upload: str) -> None:
@@ -283,10 +283,10 @@ async def _require_allowed(services: FileServices, current: CurrentUpload, lengt
         await quotas.require_room(tx, current.opened.folder, length)
 
 
-def _standing(current: CurrentUpload, file: Staged) -> Standing:
+def _status_of(current: CurrentUpload, file: Staged) -> UploadStatus:
     row = current.row
     size = row.length if row.done_path is not None else file.size()
-    return Standing(row.id, size, row.expires_at, row.done_path)
+    return UploadStatus(row.id, size, row.expires_at, row.done_path)
 
 
 def _require_free(root: Path, path: str, clash: Clash) -> None:
@@ -312,10 +312,10 @@ def confirmed(row: Upload, size: int) -> int:
     return max(0, size - 1) if unplaced and size == row.length else size
 
 
-def _over(row: Upload, at: int) -> Standing:
+def _over(row: Upload, at: int) -> UploadStatus:
     """Answer a client that appends to a finished upload. Raises: Conflict, unless it sends no further data."""
     _require_offset(at, row.length or 0)
-    return Standing(row.id, at, path=row.done_path or "")
+    return UploadStatus(row.id, at, path=row.done_path or "")
 
 
 def _require_offset(at: int, size: int) -> None:

@@ -27,7 +27,7 @@ from carrel.folders.webdav.resources import CALL, FolderProvider
 from carrel.folders.webdav.work import Call
 from carrel.http.auth import current_actor, names
 from carrel.http.body import Body
-from carrel.http.limits import TooManyRequests
+from carrel.http.rate_limits import TooManyRequests
 from carrel.http.services import services_of
 from carrel.permissions.decide import Actor
 from carrel.signin.keypairs.tokens import PREFIX

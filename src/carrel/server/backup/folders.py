@@ -28,7 +28,7 @@ _TAR = ("tar", "--create", "--sparse", "--numeric-owner", "--acls", "--xattrs", 
 
 
 @dataclass(frozen=True)
-class Folder:
+class FolderSource:
     host: StoredHost
     place: FolderLocation
 
@@ -45,7 +45,7 @@ class Archived:
 
 
 def archive(
-    folder: Folder, backup: Path, *, snapshot: str | None, settings: HostSettings, progress: Progress
+    folder: FolderSource, backup: Path, *, snapshot: str | None, settings: HostSettings, progress: Progress
 ) -> Archived | None:
     """Write the folder's archive; None if the folder does not exist. snapshot: name of a temporary snapshot.
 

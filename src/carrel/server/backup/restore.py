@@ -17,12 +17,12 @@ from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.folders.hosts.roots import FOLDERS
 from carrel.server.backup import database, folders, host_settings, manifest
-from carrel.server.backup.make import DATABASE, SMALL_FILES
+from carrel.server.backup.create import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible
+from carrel.server.console import say
 from carrel.server.settings import default_data_dir
-from carrel.server.up import say
 
 RESTORING = ".restoring"
 NOT_COPIED = "not-copied"

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from carrel.http.auth import Confirmed, CurrentActor, RecentlyConfirmed, names
 from carrel.http.services import Identity, ServicesOf
-from carrel.signin.logins import factors, links, passkeys, service, target_user
+from carrel.signin.logins import factors, one_time_links, passkeys, service, target_user
 from carrel.signin.logins.passkeys import site_of
 from carrel.signin.logins.routes import EnrolIdentity, let_in
 from carrel.signin.logins.schemas import (
@@ -208,7 +208,7 @@ async def reset(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, 
 async def recover(services: ServicesOf[SignInServices], actor: RecentlyConfirmed, ref: str) -> RecoveryLink:
     """Create a one-time link, valid for a day, with which a user sets a new password."""
     async with services.database.transaction() as tx:
-        link = await links.recover(
+        link = await one_time_links.recover(
             tx, services.clock, actor, ref, public_url=services.settings.effective_public_url
         )
     return RecoveryLink.model_validate(link, from_attributes=True)

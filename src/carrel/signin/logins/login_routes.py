@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query
 from carrel.http.auth import CurrentActor, names
 from carrel.http.services import ServicesOf
 from carrel.signin.logins import browsers
-from carrel.signin.logins.devices import browser_of, system_of
 from carrel.signin.logins.schemas import LoginList, LoginQuery, LoginsEnded, LoginView
 from carrel.signin.logins.services import SignInServices
+from carrel.signin.logins.user_agents import browser_of, system_of
 from carrel.tenancy.schemas import UserRef
 
 router = APIRouter(tags=["logins"])

@@ -11,9 +11,9 @@ from carrel.core.clock import Clock
 from carrel.core.errors import Invalid
 from carrel.core.ids import UserId
 from carrel.db.database import Database
-from carrel.identity.passwords import Broken, PasswordRules, broken_rules, hash_password, password_matches
+from carrel.identity.passwords import BrokenRule, PasswordRules, broken_rules, hash_password, password_matches
 from carrel.permissions.decide import Actor
-from carrel.signin.logins import attempts, links, service
+from carrel.signin.logins import attempts, one_time_links, service
 from carrel.signin.logins.service import Client
 from carrel.site import service as site
 from carrel.site.schemas import SiteSettings
@@ -70,12 +70,12 @@ async def reset(database: Database, clock: Clock, *, token: str, password: str, 
     now = clock.now()
     async with database.transaction() as tx:
         settings = await site.settings(tx)
-        user = await links.bearer(tx, token, links.PASSWORD, now)
+        user = await one_time_links.bearer(tx, token, one_time_links.PASSWORD, now)
         former = await _former(tx, settings, user)
     await _require_new(settings, user, former, password, field="password")
     hashed = await hash_password(password)
     async with database.transaction() as tx:
-        await links.spend(tx, token, links.PASSWORD, now)
+        await one_time_links.spend(tx, token, one_time_links.PASSWORD, now)
         await store(tx, settings, user.id, hashed, now)
         await service.end_all(tx, user.id)
         await attempts.forgive(tx, email=user.email)
@@ -103,7 +103,9 @@ async def store(
         delete(FormerPassword).where(FormerPassword.user_id == user_id, FormerPassword.id.not_in(newest))
     )
     await tx.execute(
-        delete(OneTimeLink).where(OneTimeLink.user_id == user_id, OneTimeLink.purpose == links.PASSWORD)
+        delete(OneTimeLink).where(
+            OneTimeLink.user_id == user_id, OneTimeLink.purpose == one_time_links.PASSWORD
+        )
     )
 
 
@@ -125,10 +127,10 @@ async def _require_new(
     for hashed in former:
         if await password_matches(hashed, password):
             sentence = "You have used this password before."
-            raise _refused([Broken("password.former", sentence)], field)
+            raise _refused([BrokenRule("password.former", sentence)], field)
 
 
-def _refused(broken: Sequence[Broken], field: str) -> Invalid:
+def _refused(broken: Sequence[BrokenRule], field: str) -> Invalid:
     return Invalid(
         broken[0].code,
         " ".join(rule.sentence for rule in broken),

@@ -22,8 +22,8 @@ from carrel.http.services import Identity, ServicesOf
 from carrel.permissions.actions import ACTIONS
 from carrel.permissions.decide import widest
 from carrel.permissions.roles import sees_everything
-from carrel.signin.logins import links, passkeys, passwords, proofs, service, sign_up
-from carrel.signin.logins.links import LinkMailer
+from carrel.signin.logins import one_time_links, passkeys, passwords, proofs, service, sign_up
+from carrel.signin.logins.one_time_links import LinkMailer
 from carrel.signin.logins.passkeys import site_of
 from carrel.signin.logins.proofs import Evidence, ProofServices
 from carrel.signin.logins.schemas import (
@@ -214,7 +214,7 @@ async def change_password(
 async def forgot(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
     """Send a password reset link by e-mail. The response does not reveal whether the account exists."""
     post = post_of(request, services)
-    post.mailer.soon(partial(links.mail_password_link, post, body.email))
+    post.mailer.soon(partial(one_time_links.mail_password_link, post, body.email))
 
 
 @router.post(
@@ -277,7 +277,7 @@ async def verify(request: Request, services: ServicesOf[SignInServices], body: V
 async def verify_again(request: Request, services: ServicesOf[SignInServices], body: ForgotRequest) -> None:
     """Send the verification mail again. The response does not reveal whether the account exists."""
     post = post_of(request, services)
-    post.mailer.soon(partial(links.mail_verify_link, post, body.email))
+    post.mailer.soon(partial(one_time_links.mail_verify_link, post, body.email))
 
 
 def client_of(request: Request) -> Client:

@@ -14,8 +14,8 @@ from carrel.events import service as events
 from carrel.identity.passwords import hash_password
 from carrel.permissions.actions import Role
 from carrel.permissions.decide import Target
-from carrel.signin.logins import links
-from carrel.signin.logins.links import LinkMailer
+from carrel.signin.logins import one_time_links
+from carrel.signin.logins.one_time_links import LinkMailer
 from carrel.signin.logins.passwords import require_good
 from carrel.signin.logins.service import Client
 from carrel.site import service as site
@@ -43,14 +43,14 @@ async def sign_up(post: LinkMailer, *, email: str, name: str, password: str, cli
         if known is None:
             await _make(tx, post.clock, settings, email=email, name=name, hashed=hashed, client=client)
     if known is not None and settings.sends_mail:
-        post.mailer.soon(partial(links.mail_known, post, known))
+        post.mailer.soon(partial(one_time_links.mail_known, post, known))
     elif settings.sign_up_verification:
-        post.mailer.soon(partial(links.mail_verify_link, post, email))
+        post.mailer.soon(partial(one_time_links.mail_verify_link, post, email))
 
 
 async def verify(tx: AsyncSession, clock: Clock, token: str, client: Client) -> None:
     """Activate the account whose address the link verifies. Raises: NotFound."""
-    user_id = await links.spend(tx, token, links.VERIFY, clock.now())
+    user_id = await one_time_links.spend(tx, token, one_time_links.VERIFY, clock.now())
     user = (await tx.execute(select(User).where(User.id == user_id).with_for_update())).scalar_one()
     if user.state == UserState.UNVERIFIED:
         user.state = UserState.ACTIVE

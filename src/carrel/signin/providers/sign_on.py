@@ -23,7 +23,7 @@ from carrel.identity.port import Claims, ProviderCallback, challenge_of, denied
 from carrel.signin.keypairs.service import digest
 from carrel.signin.logins import service as logins
 from carrel.signin.logins.service import Client, ProvedIdentity, WhyNot
-from carrel.signin.providers import arrivals
+from carrel.signin.providers import account_mapping
 from carrel.signin.providers.adapters import Adapters, redirects, takes_passwords
 from carrel.signin.providers.queries import redirect_uri
 from carrel.signin.providers.schemas import CallbackQuery, StartQuery
@@ -344,7 +344,9 @@ async def _receive(services: SignOnServices, provider: Provider, claims: Claims,
     for again in (True, False):
         try:
             async with services.database.transaction() as tx:
-                return await arrivals.receive(tx, services.clock, provider, claims, address=client.address)
+                return await account_mapping.receive(
+                    tx, services.clock, provider, claims, address=client.address
+                )
         except IntegrityError:
             if not again:
                 raise

@@ -20,7 +20,7 @@ from tus_kit import basic
 from carrel.core.errors import CarrelError
 from carrel.core.ids import UserId
 from carrel.folders.files import arrivals, transfers
-from carrel.folders.files.transfers import Transfers
+from carrel.folders.files.transfers import TransferLimits
 from carrel.http import body
 from carrel.http.sendfile import ZeroCopyProtocol
 
@@ -165,7 +165,7 @@ async def test_an_upload_that_sends_nothing_for_too_long_is_disconnected(
 
 
 def test_a_process_has_a_most_for_all_people_together():
-    full = Transfers(most_per_person=2, most=3)
+    full = TransferLimits(most_per_person=2, most=3)
     slots = [full.open(UserId(person)) for person in ("a", "a", "b")]
     for person, code in (("a", "file.too_many_transfers"), ("b", "file.server_busy")):
         with pytest.raises(CarrelError) as raised:

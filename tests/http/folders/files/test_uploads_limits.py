@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from tus_kit import BYTES, VERSION, arrived, basic, begun, metadata, patch, staged
 
 from carrel.core.errors import Unavailable
-from carrel.folders.files.changes import FileChanges
+from carrel.folders.files.change_events import FileChanges
 from carrel.storage import staged as staging
 
 ROOM = 3 << 20

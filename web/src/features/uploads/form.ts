@@ -1,8 +1,13 @@
 import { csrfHeader, renewCsrfToken } from "@/api/client";
 import type { FilesDone } from "@/api/generated";
 import { toProblem } from "@/api/problem";
-import type { PackedFile } from "./packs";
 import type { Clash } from "./transfer";
+
+/** A file and its target path, relative to the folder. */
+export interface PackedFile {
+  path: string;
+  file: File;
+}
 
 /**
  * Sends files as one multipart form. The page does not read them into memory: a browser streams the files of

@@ -1,6 +1,6 @@
 import { filesShow } from "@/api/generated";
 import { Problem, toProblem } from "@/api/problem";
-import { sendForm } from "./form";
+import { type PackedFile, sendForm } from "./form";
 import type { Clash } from "./transfer";
 
 /** Files up to this size are sent in packs. */
@@ -13,12 +13,6 @@ const OVERHEAD_BYTES = 512;
 const BYTES_OF_A_LETTER = 6;
 /** Maximum rounding difference between two representations of the same time. */
 const SAME_TIME_MS = 1;
-
-/** A file and its target path, relative to the folder. */
-export interface PackedFile {
-  path: string;
-  file: File;
-}
 
 /** Collects files while they fit into one request; returns whether a file fits. */
 export function packing(): (file: { path: string; size: number }) => boolean {

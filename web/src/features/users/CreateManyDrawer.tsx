@@ -1,19 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { useState } from "react";
-import type { DraftUser, UserMade } from "@/api/types";
 import { FormDrawer } from "@/ui/form/FormDrawer";
+import type { Outcome } from "./drafts";
 import { ManyForm } from "./ManyForm";
 import { ManyResult } from "./ManyResult";
 
 interface Props {
   opened: boolean;
   onClose: () => void;
-}
-
-/** The requested users and the result for each. */
-export interface Outcome {
-  rows: DraftUser[];
-  made: UserMade[];
 }
 
 /** Creates many users, from a file or a pattern. */

@@ -7,11 +7,10 @@ import type { UserMade } from "@/api/types";
 import { createMany } from "@/queries/users";
 import { useUnsavedInput } from "@/ui/form/unsaved-input";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import type { Outcome } from "./CreateManyDrawer";
 import { CsvSource } from "./CsvSource";
 import { type Defaults, DefaultsPanel, freshDefaults, toDefaults } from "./DefaultsPanel";
 import { DraftTable } from "./DraftTable";
-import { parseUsers, patternUsers, pieces } from "./drafts";
+import { type Outcome, parseUsers, patternUsers, pieces } from "./drafts";
 import { PatternSource } from "./PatternSource";
 
 /** Maximum users per request of the API. */

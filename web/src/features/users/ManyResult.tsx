@@ -5,8 +5,8 @@ import { useState } from "react";
 import type { UserMade } from "@/api/types";
 import { downloadText } from "@/ui/download";
 import { type CsvFields, toCsv } from "@/ui/table/csv";
-import type { Outcome } from "./CreateManyDrawer";
 import { DraftTable } from "./DraftTable";
+import type { Outcome } from "./drafts";
 
 const SECRETS: CsvFields<UserMade> = [
   ["email", (one) => one.email],

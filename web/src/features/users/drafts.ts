@@ -1,5 +1,11 @@
 import Papa from "papaparse";
-import type { DraftUser } from "@/api/types";
+import type { DraftUser, UserMade } from "@/api/types";
+
+/** The requested users and the result for each. */
+export interface Outcome {
+  rows: DraftUser[];
+  made: UserMade[];
+}
 
 /** The columns of a CSV of users, in template order. */
 export const CSV_COLUMNS = [

@@ -5,20 +5,13 @@ import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { Column } from "./column";
 import { withHeadings } from "./headings";
 import { type KeyLine, useKeyLines } from "./key-lines";
-import { Row } from "./Row";
+import { Row, type RowLook } from "./Row";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader, type Sorting } from "./SortHeader";
 import { sorted } from "./sorted";
 import styles from "./table.module.css";
 import { type RowActs, useRowKeys } from "./use-row-keys";
 import type { Selection } from "./use-selection";
-
-/** The name of a row, and whether it is ended or still pending at the server. */
-export interface RowLook {
-  name: string;
-  ended?: boolean;
-  requested?: boolean;
-}
 
 export interface GridProps<T> {
   /** Accessible name of the table. */

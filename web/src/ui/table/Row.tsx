@@ -2,9 +2,15 @@ import { useLingui } from "@lingui/react/macro";
 import { Checkbox } from "@mantine/core";
 import { memo, type ReactNode } from "react";
 import { type Column, cellOf } from "./column";
-import type { RowLook } from "./Grid";
 import styles from "./table.module.css";
 import type { RowKeys } from "./use-row-keys";
+
+/** The name of a row, and whether it is ended or still pending at the server. */
+export interface RowLook {
+  name: string;
+  ended?: boolean;
+  requested?: boolean;
+}
 
 interface Props<T> {
   row: T;

@@ -14,7 +14,7 @@ from carrel_client.cli.steps import finish
 from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 from carrel_client.profiles import DEFAULT, Profile, load, path_of, remove, resolve, save
-from carrel_client.wire import Target, address
+from carrel_client.wire import ServerAddress, address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def whoami(args: argparse.Namespace, context: Context) -> int:
 
 
 def _warn_of_open_line(url: str) -> None:
-    target = Target(url)
+    target = ServerAddress(url)
     if not target.secure and not (target.host.startswith("127.") or target.host in ("localhost", "::1")):
         say(f"warning: {target.host} is not encrypted; others on the network can read the password")
 

@@ -7,7 +7,7 @@ import argparse
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_line, print_table, say
 from carrel_client.cli.parser import Arguments
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 
 
 def ls_arguments(parser: Arguments) -> None:
@@ -48,7 +48,7 @@ def open_app_arguments(parser: Arguments) -> None:
 
 def open_app(args: argparse.Namespace, context: Context) -> int:
     """Open an app."""
-    with Progress(after_s=0.3) as line:
+    with ProgressLine(after_s=0.3) as line:
         line.update(f"Opening {args.app}")
         opened = context.client.apps.open(args.id, args.app)
     if context.structured or args.print_url:

@@ -10,7 +10,7 @@ import sys
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, counted, print_facts, print_table, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 
@@ -145,7 +145,7 @@ def export(args: argparse.Namespace, context: Context) -> int:
     unfinished = f"{args.file}.part"
     size = 0
     try:
-        with open(unfinished, "wb") as file, Progress(after_s=_PATIENCE_S) as progress:
+        with open(unfinished, "wb") as file, ProgressLine(after_s=_PATIENCE_S) as progress:
             for block in blocks:
                 file.write(block)
                 size += len(block)
@@ -189,7 +189,7 @@ def verify(args: argparse.Namespace, context: Context) -> int:
 
 def _verified_server(args: argparse.Namespace, context: Context) -> models.AuditCheck:
     """The results of all parts, combined."""
-    with Progress(after_s=_PATIENCE_S) as progress:
+    with ProgressLine(after_s=_PATIENCE_S) as progress:
         progress.update("verifying the audit trail", 0.0)
         check = part = context.client.audit.verify(expect=args.expect)
         while not part["done"]:
@@ -208,7 +208,7 @@ def _verified_file(args: argparse.Namespace) -> models.AuditCheck:
 
     trail = SavedTrail(expect=args.expect)
     try:
-        with open(args.file, "rb") as file, Progress(after_s=_PATIENCE_S) as progress:
+        with open(args.file, "rb") as file, ProgressLine(after_s=_PATIENCE_S) as progress:
             size = os.fstat(file.fileno()).st_size or 1
             for read in trail.read(file):
                 progress.update(f"verifying {args.file}", read / size)

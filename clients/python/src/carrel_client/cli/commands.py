@@ -69,7 +69,7 @@ COMMANDS = {
         Command("vfolder ls", "vfolders:ls", "List folders, or the files in one"),
         Command("vfolder show", "vfolders:show", "Show one folder"),
         Command("vfolder create", "vfolders:create", "Create a folder"),
-        Command("vfolder rename", "vfolders:rename", "Rename a folder"),
+        Command("vfolder rename", "vfolder_life:rename", "Rename a folder"),
         Command("vfolder update", "vfolders:update", "Change a folder's usage mode and permission"),
         Command("vfolder upload", "copying:upload", "Upload files and directories into a folder"),
         Command("vfolder download", "copying:download", "Download files and directories of a folder"),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client.cli.formats import Writer
-    from carrel_client.cli.progress import Progress
+    from carrel_client.cli.progress import ProgressLine
     from carrel_client.client import ApiClient
 
 _PATIENCE_S = 2.0
@@ -47,10 +47,10 @@ class Context:
             self._writer = Writer(self.output)
         return self._writer
 
-    def _waiting(self) -> Progress:
-        from carrel_client.cli.progress import Progress
+    def _waiting(self) -> ProgressLine:
+        from carrel_client.cli.progress import ProgressLine
 
-        line = Progress(after_s=_PATIENCE_S)
+        line = ProgressLine(after_s=_PATIENCE_S)
         line.update(f"Waiting for {self.client.transport.target.url}")
         return line
 

@@ -8,10 +8,10 @@ import sys
 import time
 
 from carrel_client.cli.context import Context
-from carrel_client.cli.folders import Place, of_one_folder, place, until_done, waiting_arguments
+from carrel_client.cli.folders import FolderPath, of_one_folder, place, until_done, waiting_arguments
 from carrel_client.cli.output import counted, print_line, printable, report, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.vfolder_files import goes_into
 from carrel_client.errors import CarrelError
 from carrel_client.outcome import Transfer
@@ -101,9 +101,9 @@ def upload_arguments(parser: Arguments) -> None:
 
 def upload(args: argparse.Namespace, context: Context) -> int:
     """Upload files into a folder."""
-    where = place(args.place) or Place(args.place, "")
+    where = place(args.place) or FolderPath(args.place, "")
     args.recursive = True
-    return _up(args, context, args.sources, Place(where.folder, f"{where.inner}/"))
+    return _up(args, context, args.sources, FolderPath(where.folder, f"{where.inner}/"))
 
 
 def download_arguments(parser: Arguments) -> None:
@@ -158,7 +158,7 @@ def archive(args: argparse.Namespace, context: Context) -> int:
     unfinished = f"{args.file}.part"
     size = 0
     try:
-        with open(unfinished, "wb") as file, Progress(after_s=_PATIENCE_S) as progress:
+        with open(unfinished, "wb") as file, ProgressLine(after_s=_PATIENCE_S) as progress:
             for block in blocks:
                 file.write(block)
                 size += len(block)
@@ -211,7 +211,7 @@ def _number(text: str) -> int:
     return number
 
 
-def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Place) -> int:
+def _up(args: argparse.Namespace, context: Context, sources: list[str], to: FolderPath) -> int:
     if "-" in sources:
         return _up_stream(args, context, sources, to)
     _require_recursive(args, sources)
@@ -237,7 +237,7 @@ def _up(args: argparse.Namespace, context: Context, sources: list[str], to: Plac
     return _watched(args, context, bring, "sent")
 
 
-def _up_stream(args: argparse.Namespace, context: Context, sources: list[str], to: Place) -> int:
+def _up_stream(args: argparse.Namespace, context: Context, sources: list[str], to: FolderPath) -> int:
     """Upload standard input into one file."""
     path = to.inner.rstrip("/")
     if len(sources) > 1 or not path:
@@ -256,7 +256,7 @@ def _up_stream(args: argparse.Namespace, context: Context, sources: list[str], t
     return _watched(args, context, bring, "sent")
 
 
-def _down(args: argparse.Namespace, context: Context, folder: str, places: list[Place], to: str) -> int:
+def _down(args: argparse.Namespace, context: Context, folder: str, places: list[FolderPath], to: str) -> int:
     files, transfers = context.client.files, context.client.transfers
     into = len(places) > 1 or os.path.isdir(to) or to.endswith(os.sep)
 
@@ -277,7 +277,7 @@ def _down(args: argparse.Namespace, context: Context, folder: str, places: list[
     return _watched(args, context, bring, "received")
 
 
-def _between(args: argparse.Namespace, context: Context, to: Place) -> int:
+def _between(args: argparse.Namespace, context: Context, to: FolderPath) -> int:
     """Copy within and between folders, which the server does."""
     folder, places = of_one_folder(args.sources)
     files = context.client.files
@@ -309,7 +309,7 @@ def _watched(
 ) -> int:
     """Run the transfer with a progress bar on stderr, then print the result."""
     began = time.monotonic()
-    with Progress(after_s=_PATIENCE_S) as line:
+    with ProgressLine(after_s=_PATIENCE_S) as line:
 
         def on_progress(meter: Meter) -> None:
             line.update(_text(meter, verb, time.monotonic() - began), _fraction(meter))
@@ -325,7 +325,7 @@ def _watched(
 class _Asking:
     """Asks what to do with an existing file; an upper-case answer applies to all following files."""
 
-    def __init__(self, line: Progress) -> None:
+    def __init__(self, line: ProgressLine) -> None:
         self._line = line
         self._for_all: Choice | None = None
 

@@ -8,7 +8,7 @@ import time
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import counted
 from carrel_client.cli.parser import Arguments
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
 
@@ -27,7 +27,7 @@ _DOING = {
 }
 
 
-class Place:
+class FolderPath:
     """A path in a folder, as FOLDER:PATH. path: as written, without a leading slash; "" is the whole folder."""
 
     __slots__ = ("folder", "path")
@@ -42,13 +42,13 @@ class Place:
         return self.path.strip("/")
 
 
-def place(text: str) -> Place | None:
+def place(text: str) -> FolderPath | None:
     """The parsed FOLDER:PATH; None for other text, such as ./a:b."""
     match = _FOLDER.fullmatch(text)
-    return Place(*match.groups()) if match else None
+    return FolderPath(*match.groups()) if match else None
 
 
-def inside(text: str) -> Place:
+def inside(text: str) -> FolderPath:
     """The parsed FOLDER:PATH. Raises: CarrelError for other text."""
     match = place(text)
     if match is None:
@@ -58,7 +58,7 @@ def inside(text: str) -> Place:
     return match
 
 
-def of_one_folder(texts: list[str]) -> tuple[str, list[Place]]:
+def of_one_folder(texts: list[str]) -> tuple[str, list[FolderPath]]:
     """The paths, which must be in one folder. Raises: CarrelError if they are not."""
     places = [inside(text) for text in texts]
     if len({each.folder for each in places}) > 1:
@@ -80,7 +80,7 @@ def until_done(context: Context, task: models.TaskView) -> models.TaskView:
     Raises: CarrelError if the task failed.
     """
     pause_s = _FASTEST_S
-    with Progress(after_s=1.0) as line:
+    with ProgressLine(after_s=1.0) as line:
         while task["ended_at"] is None:
             line.update(f"{_DOING[task['kind']].format(task['folder_name'])}: {amount(task)}", fraction(task))
             time.sleep(pause_s)

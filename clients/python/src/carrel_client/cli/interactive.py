@@ -9,14 +9,14 @@ import sys
 import time
 from typing import Protocol
 
-from carrel_client.channel import Broken
+from carrel_client.channel import ChannelBroken
 from carrel_client.cli.asking import no_terminal
 from carrel_client.cli.context import Context
 from carrel_client.cli.escape import Escape
 from carrel_client.cli.output import say, write_bytes
 from carrel_client.cli.parser import Arguments, container_argument
 from carrel_client.errors import CarrelError
-from carrel_client.execution import STDERR, STDOUT, Output, Terminal
+from carrel_client.execution import STDERR, STDOUT, Output, RemoteTerminal
 
 _BLOCK = 65536
 _BACKLOG_LIMIT = 1 << 20
@@ -180,7 +180,7 @@ class Keyboard:
 def _shuttle(peer: Peer, keys: Keyboard) -> int | None:
     """Forward bytes both ways until the process ends. Returns its exit code, or None if the user leaves first.
 
-    Raises: Broken, CarrelError.
+    Raises: ChannelBroken, CarrelError.
     """
     while peer.exit_code is None:
         outputs, readable = peer.step(keys.watched(peer.backlog))
@@ -203,26 +203,26 @@ def _shuttle(peer: Peer, keys: Keyboard) -> int | None:
     return peer.exit_code
 
 
-def _work(shell: Terminal, keys: Keyboard) -> int | None:
+def _work(shell: RemoteTerminal, keys: Keyboard) -> int | None:
     """Like `_shuttle`, with reconnects."""
     while True:
         try:
             return _shuttle(shell, keys)
-        except Broken:
+        except ChannelBroken:
             _note("connection lost, trying again; Ctrl-C or Enter ~ . leaves")
         if not _rejoined(shell, keys):
             return None
 
 
-def _rejoined(shell: Terminal, keys: Keyboard) -> bool:
+def _rejoined(shell: RemoteTerminal, keys: Keyboard) -> bool:
     """Reconnect the terminal; False if the user leaves meanwhile."""
     began = time.monotonic()
     pause_s = 0.5
     while True:
         try:
             shell.rejoin()
-        except (CarrelError, Broken) as error:
-            passing = isinstance(error, Broken) or error.status in (502, 503, 504)
+        except (CarrelError, ChannelBroken) as error:
+            passing = isinstance(error, ChannelBroken) or error.status in (502, 503, 504)
             if not passing or time.monotonic() - began > _REJOIN_FOR_S:
                 raise
         else:

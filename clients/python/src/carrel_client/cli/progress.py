@@ -17,7 +17,7 @@ _BAR_WIDTH = 24
 _PLAIN_EVERY_S = 5.0
 
 
-class Progress:
+class ProgressLine:
     """A live line on a terminal; otherwise a plain line per stage, with occasional updates.
 
     Use as a context manager; nested inside another one it shows nothing.
@@ -27,7 +27,7 @@ class Progress:
     _in_use = False
 
     def __init__(self, *, after_s: float = 0.0) -> None:
-        self._moving = sys.stderr.isatty() and not Progress._in_use
+        self._moving = sys.stderr.isatty() and not ProgressLine._in_use
         self._after_s = after_s
         self._text = ""
         self._stage = ""
@@ -56,9 +56,9 @@ class Progress:
         """Hide the line in the block, for a prompt."""
         return _Silent(self)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         if self._moving:
-            Progress._in_use = True
+            ProgressLine._in_use = True
             self._thread = threading.Thread(target=self._spin, daemon=True)
             self._thread.start()
         return self
@@ -67,7 +67,7 @@ class Progress:
         self._over.set()
         if self._thread:
             self._thread.join()
-            Progress._in_use = False
+            ProgressLine._in_use = False
 
     def _spin(self) -> None:
         if self._over.wait(self._after_s):
@@ -99,7 +99,7 @@ class Progress:
 
 
 class _Silent:
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: ProgressLine) -> None:
         self._progress = progress
 
     def __enter__(self) -> None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_json, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.errors import CarrelError
 from carrel_client.units import parse_duration
 
@@ -183,7 +183,7 @@ def _replayed(arrivals: list[TraceEntry], installation: SimulatedInstallation) -
             reported = done * _STEPS // of
             progress.update(f"replayed {done} of {of} sessions", done / of)
 
-    with Progress(after_s=_PATIENCE_S) as progress:
+    with ProgressLine(after_s=_PATIENCE_S) as progress:
         return simulate(arrivals, installation, watch=on_progress)
 
 

@@ -12,7 +12,7 @@ from carrel_client.cli.main import exit_code
 from carrel_client.cli.output import print_line, report, say
 from carrel_client.cli.parser import Arguments, reading
 from carrel_client.cli.people import each
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.session_request import session_arguments, session_request
 from carrel_client.cli.session_views import print_session, progress_text
 from carrel_client.cli.times import local_time
@@ -168,7 +168,7 @@ def wait_for(
 
     client = context.client
     try:
-        with Progress() as line:
+        with ProgressLine() as line:
             for seen in watch(client.sessions, client.transport, session["id"], timeout_s=timeout_s):
                 if seen["state"] in until:
                     return seen

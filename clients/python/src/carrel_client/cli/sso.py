@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from carrel_client.cli.output import say
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.client import ApiClient
 from carrel_client.errors import CarrelError
 from carrel_client.transport import segment, with_query
@@ -75,7 +75,7 @@ class _Mailbox(HTTPServer):
     def wait(self, provider: str) -> str:
         """The code. Raises: CarrelError if the sign-in fails or times out."""
         until = time.monotonic() + _PATIENCE_S
-        with Progress() as line:
+        with ProgressLine() as line:
             line.update(f"Waiting for the sign-in with {provider} in the browser")
             while not self.code and not self.error:
                 self.timeout = until - time.monotonic()

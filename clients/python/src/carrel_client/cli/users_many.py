@@ -14,7 +14,7 @@ from carrel_client.cli.context import Context
 from carrel_client.cli.output import counted, print_line, printable, say
 from carrel_client.cli.parser import USAGE, Arguments, reading, whole_number
 from carrel_client.cli.people import given
-from carrel_client.cli.progress import Progress
+from carrel_client.cli.progress import ProgressLine
 from carrel_client.cli.sheets import Row
 from carrel_client.cli.users import fields, fields_of
 from carrel_client.errors import CarrelError
@@ -124,7 +124,7 @@ def purge(args: argparse.Namespace, context: Context) -> int:
         return _REFUSED
     items: list[models.UserPurged] = []
     choices = given(args, "sessions", "folders_to", "delete_folders")
-    with Progress(after_s=1.0) as progress:
+    with ProgressLine(after_s=1.0) as progress:
         for part in _parts(args.emails, _PURGED):
             progress.update("deleting users", len(items) / len(args.emails))
             users: list[models.PurgeOne] = [{"user": email, "confirm": email} for email in part]
@@ -212,7 +212,7 @@ def _sent(
     """Each row with its result. into: extended with every batch, so that it is available after a failure."""
     answers = [] if into is None else into
     done = 0
-    with Progress(after_s=1.0) as progress:
+    with ProgressLine(after_s=1.0) as progress:
         for part in _parts(rows, size):
             progress.update(doing, done / len(rows))
             response = context.client.users.create_many(

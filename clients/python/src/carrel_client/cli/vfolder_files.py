@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from carrel_client.cli.asking import confirmed, yes_argument
 from carrel_client.cli.context import Context
-from carrel_client.cli.folders import Place, inside, of_one_folder, place, waiting_arguments
+from carrel_client.cli.folders import FolderPath, inside, of_one_folder, place, waiting_arguments
 from carrel_client.cli.output import Column, print_line, print_table, report, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.people import each
 from carrel_client.cli.times import local_time
+from carrel_client.cli.vfolder_life import rename
 from carrel_client.errors import CarrelError
 from carrel_client.units import format_size
 
@@ -30,7 +31,7 @@ _KINDS = {"directory": "cyan", "link": "dim", "other": "dim"}
 
 def list_files(args: argparse.Namespace, context: Context) -> int:
     """Print `vfolder ls FOLDER:PATH`."""
-    where = place(args.place) or Place(args.place, "")
+    where = place(args.place) or FolderPath(args.place, "")
     limit = args.limit or sys.maxsize
     items: list[models.FileView] = []
     total = 0
@@ -85,8 +86,6 @@ def mv(args: argparse.Namespace, context: Context) -> int:
         if len(args.sources) > 1:
             raise CarrelError("usage", "Only one folder can be renamed.", status=422)
         args.folder, args.name = args.sources[0], args.to
-        from carrel_client.cli.vfolders import rename
-
         return rename(args, context)
     folder, places = of_one_folder([*args.sources, args.to])
     *sources, to = places
@@ -155,7 +154,7 @@ def find_arguments(parser: Arguments) -> None:
 
 def find(args: argparse.Namespace, context: Context) -> int:
     """Find files by name."""
-    where = place(args.place) or Place(args.place, "")
+    where = place(args.place) or FolderPath(args.place, "")
     response = context.client.files.search(where.folder, path=where.inner, q=args.text, limit=args.limit)
 
     def show() -> None:
@@ -185,7 +184,7 @@ def cat(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def goes_into(context: Context, to: Place, *, several: bool) -> bool:
+def goes_into(context: Context, to: FolderPath, *, several: bool) -> bool:
     """True if a path names a target directory and not a new name."""
     if several or not to.inner or to.path.endswith("/"):
         return True
@@ -197,7 +196,7 @@ def goes_into(context: Context, to: Place, *, several: bool) -> bool:
         return False
 
 
-def _pages(context: Context, where: Place, *, sort: Any, recursive: bool) -> Iterator[models.FileList]:
+def _pages(context: Context, where: FolderPath, *, sort: Any, recursive: bool) -> Iterator[models.FileList]:
     """The entries of a directory, page by page; with `recursive` of the whole tree.
 
     Shape: `total` is 0 except on the first page of a directory.

@@ -1,4 +1,4 @@
-"""Commands that clone, move, transfer, trash and restore folders, and their tasks."""
+"""Commands that rename, clone, move, transfer, trash and restore folders, and their tasks."""
 
 from __future__ import annotations
 
@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from carrel_client import models
 
 _STATES = {"done": "green", "failed": "red", "cancelled": "dim"}
+
+
+def rename_arguments(parser: Arguments) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
+    parser.add_argument("name", metavar="NAME", help="the new name")
+    parser.example("carrel vfolder rename data data-2026")
+
+
+def rename(args: argparse.Namespace, context: Context) -> int:
+    """Rename a folder."""
+    changed = context.client.vfolders.update(args.folder, name=args.name)
+    context.answer(changed, lambda: print_line(f"{args.folder} is now {changed['name']}"))
+    return 0
 
 
 def clone_arguments(parser: Arguments) -> None:

@@ -138,19 +138,6 @@ def update(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def rename_arguments(parser: Arguments) -> None:
-    parser.add_argument("folder", metavar="FOLDER", help="its name or id")
-    parser.add_argument("name", metavar="NAME", help="the new name")
-    parser.example("carrel vfolder rename data data-2026")
-
-
-def rename(args: argparse.Namespace, context: Context) -> int:
-    """Rename a folder."""
-    changed = context.client.vfolders.update(args.folder, name=args.name)
-    context.answer(changed, lambda: print_line(f"{args.folder} is now {changed['name']}"))
-    return 0
-
-
 def mount_info_arguments(parser: Arguments) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="its name or id")
     parser.explain(

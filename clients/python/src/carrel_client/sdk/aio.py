@@ -169,7 +169,8 @@ class AsyncSession:
 
         Raises: SessionFailedError when it ends instead of running; WaitTimeoutError.
         """
-        return await threads.wait(self, until, timeout_s)
+        await threads.wait(self._sync, until, timeout_s)
+        return self
 
     def logs(self, *, follow: bool = False, tail: int | None = None) -> AsyncIterator[str]:
         """The lines of its log; with follow, those to come too, until it ends. tail: only the last lines."""

@@ -1,4 +1,4 @@
-"""Lists without their pages."""
+"""Iteration over all pages of a list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def items(operation: Callable[..., Any], *words: str, **filters: object) -> Iterator[Any]:
-    """Every item of a list operation, one page fetched when the one before is used up.
+    """Every item of a list operation; each page is fetched when the previous one is consumed.
 
     For example `items(client.api.users.list, q="ada")`.
     """

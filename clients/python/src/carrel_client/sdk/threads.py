@@ -1,6 +1,6 @@
-"""Runs the synchronous SDK beside an event loop, each call in a thread of its own.
+"""Runs the synchronous SDK beside an event loop, each call in its own thread.
 
-Threads are daemons, so that a cancelled call to a silent server does not keep the program from ending.
+Threads are daemons, so that a cancelled call to an unresponsive server does not prevent the program from ending.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from carrel_client.errors import CarrelError
-from carrel_client.sdk.sessions import Until, require_running
-
-if TYPE_CHECKING:
-    from carrel_client.sdk.aio import AsyncSession
+from carrel_client.sdk.sessions import Session, Until, require_running
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,7 +21,7 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 2.0
 
 
 async def call(function: Callable[[], T]) -> T:
-    """The result of the function. Cancelled, the thread goes on and its result is dropped."""
+    """The function's result. If cancelled, the thread continues and its result is dropped."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -87,16 +84,16 @@ async def iterate(start: Callable[[], Iterator[T]], wrap: Callable[[T], R]) -> A
         credit.release()
 
 
-async def wait(session: AsyncSession, until: Until, timeout_s: float | None) -> AsyncSession:
-    """As `Session.wait`, by asking again with growing pauses: nothing is left behind when it is cancelled."""
+async def wait(session: Session, until: Until, timeout_s: float | None) -> None:
+    """As `Session.wait`, by polling with growing pauses, so that nothing remains if it is cancelled."""
     pause_s = _FIRST_PAUSE_S
     try:
         async with asyncio.timeout(timeout_s):
-            await session.refresh()
+            await call(session.refresh)
             while not (session.ended or (until == "running" and session.running)):
                 await asyncio.sleep(pause_s)
                 pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
-                await session.refresh()
+                await call(session.refresh)
     except TimeoutError:
         raise CarrelError(
             "client.wait_timeout",
@@ -104,5 +101,4 @@ async def wait(session: AsyncSession, until: Until, timeout_s: float | None) -> 
             status=504,
         ) from None
     if until == "running":
-        require_running(session._sync)
-    return session
+        require_running(session)

@@ -26,8 +26,8 @@ from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
 from carrel.server.backup.shown import Shown, interruptible, size
+from carrel.server.console import say
 from carrel.server.remembered import effective_settings
-from carrel.server.up import say
 from carrel.storage.port import FolderLocation
 
 DATABASE = "database.dump"
@@ -153,11 +153,11 @@ def _has_folders(connection: "psycopg.Connection[tuple[object, ...]]") -> bool:
     return bool(row and row[0])
 
 
-def _folders(installation: BackupSource) -> list[folders.Folder]:
+def _folders(installation: BackupSource) -> list[folders.FolderSource]:
     with psycopg.connect(installation.database_url, connect_timeout=10) as connection:
         rows = connection.execute(_FOLDERS).fetchall() if _has_folders(connection) else []
     return [
-        folders.Folder(
+        folders.FolderSource(
             _host(installation, *map(str, row[:3])), FolderLocation(str(row[3]), FolderId(str(row[4])))
         )
         for row in rows

@@ -6,7 +6,7 @@ import pytest
 from installation import API, Api, Caller, document
 
 from carrel.db.database import Database
-from carrel.http.limits import RateLimits, TooManyRequests
+from carrel.http.rate_limits import RateLimits, TooManyRequests
 from carrel.permissions.actions import ACTIONS
 from carrel.site.schemas import SiteSettings
 
