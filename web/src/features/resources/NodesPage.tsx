@@ -112,7 +112,7 @@ export function NodesPage() {
           onOpen={open}
           tools={tools}
           toolsWidth="7.25rem"
-          minWidth={columns.length < NODE_COLUMNS.length ? "76rem" : "88rem"}
+          minWidth={columns.length < NODE_COLUMNS.length ? "78rem" : "90rem"}
           onNearEnd={more}
           empty={empty}
         />

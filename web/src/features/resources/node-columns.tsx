@@ -35,7 +35,7 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
   {
     key: "host",
     title: msg`Host usage`,
-    width: "10rem",
+    width: "12.5rem",
     value: (node) => hostShares(node)?.cpu ?? null,
     cell: (node) => <HostShares node={node} />,
   },

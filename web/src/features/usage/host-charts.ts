@@ -18,7 +18,7 @@ export function useHostCharts(): (line: MakeLine) => Chart[] {
           title: t`Network of the host`,
           lines: [
             ...line("host.received", t`Received`, "--carrel-teal"),
-            ...line("host.sent", t`Sent`, "--carrel-blue"),
+            ...line("host.sent", t`Sent`, "--carrel-violet"),
           ],
           format: rate,
           scale: "binary",
@@ -30,7 +30,7 @@ export function useHostCharts(): (line: MakeLine) => Chart[] {
           title: t`Disk throughput of the host`,
           lines: [
             ...line("host.read", t`Read`, "--carrel-teal"),
-            ...line("host.written", t`Written`, "--carrel-blue"),
+            ...line("host.written", t`Written`, "--carrel-violet"),
           ],
           format: rate,
           scale: "binary",
