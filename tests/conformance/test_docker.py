@@ -27,6 +27,7 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.conformance_mounts import MountConformance, directory, mounting
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.docker import DockerEngine
+from carrel.engines.docker.api import filters
 from carrel.engines.docker.firewall import rules, run_here
 from carrel.engines.optional import LiveLimits
 from carrel.engines.port import (
@@ -342,3 +343,19 @@ async def rules_hold(engine: DockerEngine) -> bool:
 
 async def refuse(script: str, image: str) -> bool:
     return False
+
+
+async def test_a_machine_elsewhere_is_measured_by_a_helper_like_this_one(docker_engine: DockerEngine) -> None:
+    [here] = await docker_engine.host_usage()
+    api = docker_engine._api
+    api_url, api.url = api.url, "tcp://elsewhere"
+    try:
+        [elsewhere] = await docker_engine.host_usage()
+    finally:
+        api.url = api_url
+    assert elsewhere.node == here.node
+    assert elsewhere.disk_size_bytes == here.disk_size_bytes
+    assert here.cpu_ns <= elsewhere.cpu_ns <= here.cpu_ns + 600 * 10**9
+    assert here.received_bytes <= elsewhere.received_bytes
+    label = f"carrel.installation.host={docker_engine._names.installation}"
+    assert not await api.call("GET", "containers/json", params={**filters(label=[label]), "all": "true"})

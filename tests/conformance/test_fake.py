@@ -9,6 +9,7 @@ from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
+from carrel.engines.optional import HostUsage
 from carrel.engines.port import Engine
 
 
@@ -24,6 +25,7 @@ class FakeHarness:
         self.world.local_images = {self.image, self.shellless_image}
         self.world.unknown_images = {self.unknown_image}
         self.world.shellless_images = {self.shellless_image}
+        self.world.hosts = {"local": HostUsage("local", 1, 1, 1, 1, 1, 1, 1, 2)}
         self.engine: Engine = FakeEngine(self.world)
 
     def another(self) -> Engine:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.conftest import Opener
 from e2e.desk import STARTS_MS, Desk
-from e2e.people import make_person
+from e2e.people import administrator, make_person
 from e2e.running import EMAIL, Running
 
 PHONE = {"width": 390, "height": 844}
@@ -82,6 +82,30 @@ def test_nothing_is_wider_than_a_phone(open_desk: Opener, running_session: str, 
     desk.page.wait_for_load_state("load")
     wide = desk.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= PHONE["width"]
+
+
+def test_cards_of_a_phone_are_rendered_where_one_looks(open_desk: Opener, carrel: Running) -> None:
+    with administrator(carrel) as api:
+        for number in range(120):
+            assert api.patch("/site", json={"announcement": f"card {number}"}).status_code == 200
+        api.patch("/site", json={"announcement": ""})
+    desk = open_desk(viewport={"width": 390, "height": 844})
+    desk.go("/audit?action=site.update")
+    cards = desk.page.get_by_role("article")
+    expect(cards.first).to_have_attribute("aria-posinset", "1")
+    size = int(cards.first.get_attribute("aria-setsize") or 0)
+    assert cards.count() < 40 <= size
+    # The next page is loaded on the way down, and what was left behind is rendered no more.
+    scroller = desk.page.locator("section:has(> div > article)")
+    scroller.focus()
+    for _ in range(2):
+        desk.page.keyboard.press("End")
+        scroller.evaluate(
+            "async (it) => { await new Promise(requestAnimationFrame); it.scrollTop = it.scrollHeight }"
+        )
+    expect(desk.page.locator(f"article[aria-posinset='{size + 1}']")).to_be_attached()
+    expect(desk.page.locator("article[aria-posinset='1']")).to_have_count(0)
+    assert cards.count() < 40
 
 
 def test_phone_can_start_and_end_a_session(open_desk: Opener) -> None:

@@ -1,5 +1,6 @@
 """The terminal in the page."""
 
+import base64
 import hashlib
 import random
 import re
@@ -44,14 +45,37 @@ def test_characters_take_the_columns_they_should(shell: Shell) -> None:
     assert found == widths
 
 
-def test_underscores_are_seen(shell: Shell, page: Page) -> None:
+_FULLEST_LINE = """async picture => {
+  const image = new Image()
+  image.src = "data:image/png;base64," + picture
+  await image.decode()
+  const canvas = new OffscreenCanvas(image.width, image.height)
+  const context = canvas.getContext("2d")
+  context.drawImage(image, 0, 0)
+  const { data } = context.getImageData(0, 0, image.width, image.height)
+  const lines = Array.from({ length: image.height }, () => 0)
+  for (let at = 0; at < data.length; at += 4)
+    if ([0, 1, 2].some((channel) => Math.abs(data[at + channel] - data[channel]) > 60))
+      lines[Math.floor(at / 4 / image.width)] += 1
+  return Math.max(...lines)
+}"""
+"""The most pixels of one line of a picture that are not of its background."""
+
+
+def test_underscores_are_seen_in_every_size(shell: Shell, page: Page) -> None:
     assert page.evaluate("document.fonts.load('14px JetBrains Mono').then((faces) => faces.length)")
-    # The row below is coloured, and must not cover the underscores.
-    shell.enter(r"clear; printf '\e[?25l\n____\n\e[41m        \e[0m\n    \n\e[41m        \e[0m\nall''here'")
+    # The cursor is hidden, and the row below is coloured: it must not cover the underscores.
+    shell.enter(r"clear; printf '\e[?25l\n________\n\e[41m        \e[0m\nall''here'")
     shell.expect("allhere")
-    rows = page.locator(".xterm-rows > div")
-    expect(rows.nth(1)).to_contain_text("____")
-    assert rows.nth(1).screenshot() != rows.nth(3).screenshot()
+    row = page.locator(".xterm-rows > div").nth(1)
+    expect(row).to_contain_text("________")
+    for _ in range(7):
+        width = row.locator("span").first.evaluate("(span) => span.getBoundingClientRect().width")
+        picture = base64.b64encode(row.screenshot()).decode()
+        # Between two of them there may be a gap.
+        assert page.evaluate(_FULLEST_LINE, picture) >= 0.6 * width
+        page.get_by_role("button", name="Decrease font size").click()
+    shell.enter(r"printf '\e[?25h'")
 
 
 def test_wide_characters_can_be_typed(shell: Shell) -> None:

@@ -1,5 +1,6 @@
 """Usage over time, as charts and as tables."""
 
+import json
 import re
 
 from playwright.sync_api import expect
@@ -43,3 +44,28 @@ def test_dashboard_shows_the_installation_and_oneself_over_time(desk: Desk, runn
     # The same command gives the same figures.
     done = desk.carrel.carrel("usage", "history", "site")
     assert "cpu.capacity" in done.stdout, done.stderr
+
+
+def test_a_node_shows_the_load_of_its_whole_machine(desk: Desk) -> None:
+    page = desk.page
+    done = desk.carrel.carrel("node", "ls", "-o", "json")
+    [node] = json.loads(done.stdout)["items"]
+    desk.go(f"/resources?open={node['id']}")
+    drawer = page.get_by_role("dialog", name=node["name"])
+    host = drawer.get_by_role("region", name="Host usage")
+    # Two readings a minute apart.
+    expect(host).to_be_visible(timeout=200_000)
+    for name in ("CPU", "Memory", "Disk space"):
+        expect(host.get_by_role("meter", name=name)).to_have_attribute(
+            "aria-valuetext", re.compile(r" of .* %")
+        )
+    expect(host).to_contain_text(re.compile(r"Network: .*/s received, .*/s sent"))
+    expect(host).to_contain_text(re.compile(r"Disk: .*/s read, .*/s written"))
+    expect(drawer.get_by_role("figure", name="CPU", exact=True)).to_contain_text("Whole host")
+    for name in ("Network of the host", "Disk throughput of the host", "Disk space of the host"):
+        expect(drawer.get_by_role("figure", name=name)).to_contain_text("peak")
+    expect(page.get_by_role("row").filter(has_text=node["name"])).to_contain_text(
+        re.compile(r"\d+ % CPU, \d+ % memory")
+    )
+    # The command line shows the same.
+    assert "machine memory" in desk.carrel.carrel("node", "show", node["id"]).stdout

@@ -8,6 +8,7 @@ import {
   isName,
   requestLike,
   sameSlots,
+  startable,
   toCheck,
   toRequest,
   variableFault,
@@ -251,4 +252,11 @@ describe("amounts", () => {
     expect(fitOf(8000, room)).toBe("waits");
     expect(fitOf(8001, room)).toBe("never");
   });
+});
+
+test("a fresh form asks for no more than can ever start, if anything can", () => {
+  const room = (most: number) => ({ now: 0, most, by: "a limit" });
+  const fresh = { cpu: 1000, mem: 2 ** 30 };
+  expect(startable(fresh, { cpu: room(500), mem: room(2 ** 34) })).toEqual({ cpu: 500, mem: 2 ** 30 });
+  expect(startable(fresh, { cpu: room(0) })).toEqual(fresh);
 });

@@ -10,7 +10,16 @@ import {
   slotsOf,
   UNLIMITED,
 } from "@/features/policies/limits";
-import { groupLoads, kindsOf, limitLoads, loadOf, loadsOf, shade, share } from "@/features/resources/load";
+import {
+  groupLoads,
+  hostShares,
+  kindsOf,
+  limitLoads,
+  loadOf,
+  loadsOf,
+  shade,
+  share,
+} from "@/features/resources/load";
 import { weightWords } from "@/features/resources/weights";
 import { inSlotOrder, slotText, slotWord } from "@/ui/slots";
 
@@ -162,4 +171,20 @@ test("weights on the command line are what is other than before", () => {
     "project=p1:3",
   ]);
   expect(weightWords([ada, vision], [ada])).toEqual(["--unset", "project=p1"]);
+});
+
+test("a machine is as busy as all that runs on it, of its whole capacity and not of what sessions may have", () => {
+  const host = {
+    cpu: 3000,
+    mem: 6,
+    at: "",
+    received: 0,
+    sent: 0,
+    read: 0,
+    written: 0,
+    disk_used: 1,
+    disk_size: 2,
+  };
+  expect(hostShares({ host, slots: { cpu: 4000, mem: 8 } })).toEqual({ cpu: 0.75, mem: 0.75 });
+  expect(hostShares({ host: null, slots: { cpu: 4000 } })).toBeNull();
 });

@@ -23,6 +23,7 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.optional import (
     BuildOutput,
     Committing,
+    HostMetering,
     ImageBuilding,
     ImageInfo,
     ImageStore,
@@ -60,6 +61,10 @@ def limiting(harness: EngineHarness) -> LiveLimits:
 
 def pausing(harness: EngineHarness) -> Pausing:
     return harness.engine if isinstance(harness.engine, Pausing) else _skip("Pausing")
+
+
+def metering(harness: EngineHarness) -> HostMetering:
+    return harness.engine if isinstance(harness.engine, HostMetering) else _skip("HostMetering")
 
 
 def _skip(protocol: str) -> NoReturn:
@@ -225,6 +230,22 @@ class OptionalConformance:
         assert await harness.engine.list() == ()
         await refused(ContainerGone, engine.pause(container))
         await refused(ContainerGone, engine.resume(container))
+
+    # host_usage
+
+    async def test_machines_are_measured_and_their_counters_never_go_back(
+        self, harness: EngineHarness
+    ) -> None:
+        nodes = {node.name: node for node in await harness.engine.nodes()}
+        first = await metering(harness).host_usage()
+        second = await metering(harness).host_usage()
+        assert {usage.node for usage in first} == {usage.node for usage in second} <= nodes.keys()
+        assert first
+        for before, after in zip(first, second, strict=True):
+            assert 0 < after.mem_bytes <= nodes[after.node].slots["mem"]
+            assert 0 < after.disk_used_bytes <= after.disk_size_bytes
+            for counter in ("cpu_ns", "received_bytes", "sent_bytes", "read_bytes", "written_bytes"):
+                assert 0 <= getattr(before, counter) <= getattr(after, counter)
 
 
 async def _build(

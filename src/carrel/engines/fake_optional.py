@@ -1,4 +1,5 @@
-"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses; no commits."""
+"""The optional capabilities (`engines.optional`) of the fake engine: images, builds, limits, pauses, usage of
+the machines; no commits."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +7,7 @@ from typing import IO, TypeVar
 
 from carrel.engines import fake_build
 from carrel.engines.fake_world import FakeContainer, FakeWorld
-from carrel.engines.optional import BuildSink, ImageInfo, StoredImage
+from carrel.engines.optional import BuildSink, HostUsage, ImageInfo, StoredImage
 from carrel.engines.port import (
     ContainerGone,
     EngineError,
@@ -75,6 +76,9 @@ class FakeAdjusting:
 
     async def resume(self, container: str) -> None:
         await self.step("resume", lambda: self.world.resume(self.find_running(container)))
+
+    async def host_usage(self) -> Sequence[HostUsage]:
+        return await self.step("host_usage", lambda: tuple(self.world.hosts.values()))
 
     async def step(self, name: str, act: Callable[[], T]) -> T:
         """Perform one step between its hooks; yields to other tasks first, like a real engine."""

@@ -17,6 +17,7 @@ from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
 from carrel.engines import fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
+from carrel.engines.optional import HostUsage
 from carrel.engines.port import (
     IDLE,
     WORK_HOME,
@@ -144,6 +145,8 @@ class FakeWorld:
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
+        self.hosts: dict[str, HostUsage] = {}
+        """By node, of those that can be measured."""
         self.local_images: set[str] = set()
         self.image_labels: dict[str, Mapping[str, str]] = {}
         """By image."""

@@ -12,6 +12,7 @@ EngineUnavailable if the engine does not respond. Behaviour at the edges, tested
     commit          replaces the reference   ContainerGone
     set_limits      no-op                    ContainerGone
     pause, resume   no-op                    ContainerGone
+    host_usage      a newer reading          a machine that cannot be measured is absent
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -128,4 +129,33 @@ class Pausing(Protocol):
 
     async def resume(self, container: str) -> None:
         """Resume them. Raises: ContainerGone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HostUsage:
+    """A reading of a whole machine: sessions and everything else on it.
+
+    node: its name in `nodes`. cpu_ns, received_bytes, sent_bytes, read_bytes, written_bytes: since boot, of the
+    processors, the network interfaces and the disks. mem_bytes: in use now, no page cache. disk_used_bytes,
+    disk_size_bytes: of the file system that has the containers.
+    """
+
+    node: str
+    cpu_ns: int
+    mem_bytes: int
+    received_bytes: int
+    sent_bytes: int
+    read_bytes: int
+    written_bytes: int
+    disk_used_bytes: int
+    disk_size_bytes: int
+
+
+@runtime_checkable
+class HostMetering(Protocol):
+    """Measures the machines of the engine."""
+
+    async def host_usage(self) -> Sequence[HostUsage]:
+        """One reading for each machine that can be measured."""
         ...

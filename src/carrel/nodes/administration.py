@@ -83,7 +83,7 @@ async def drain(tx: AsyncSession, actor: Actor, ref: str, request: DrainRequest)
     if not request.dry_run:
         target = {"cordoned": True, "draining": request.how}
         await _change(tx, actor, node, {field: v for field, v in target.items() if v != getattr(node, field)})
-    view = await queries.view(tx, node.id)
+    view = await queries.view(tx, actor, node.id)
     return DrainView(how=request.how, dry_run=request.dry_run, node=view, sessions=sessions)
 
 

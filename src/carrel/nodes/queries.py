@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, exists, func, or_, select
@@ -14,12 +16,22 @@ from carrel.db.scope import permitted
 from carrel.db.search import escaped
 from carrel.http import paging
 from carrel.http.paging import Sort
+from carrel.nodes import host_load
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.schemas import EngineRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.nodes.groups.service import seen_by
-from carrel.nodes.schemas import DeviceView, NodeDetail, NodeList, NodeQuery, NodeSession, NodeView
-from carrel.permissions.decide import Actor
+from carrel.nodes.host_load import HostLoad
+from carrel.nodes.schemas import (
+    DeviceView,
+    HostLoadView,
+    NodeDetail,
+    NodeList,
+    NodeQuery,
+    NodeSession,
+    NodeView,
+)
+from carrel.permissions.decide import Actor, Target, allows
 from carrel.permissions.roles import sees_everything
 from carrel.site import service as site
 from carrel.tables.engines import EngineRow
@@ -56,7 +68,7 @@ async def page(tx: AsyncSession, actor: Actor, query: NodeQuery) -> NodeList:
     if query.cordoned is not None:
         chosen = chosen.where(Node.cordoned.is_(query.cordoned))
     page = await paging.page(tx, chosen, _SORT, query)
-    return NodeList(items=await _views(tx, page.rows), next_cursor=page.next_cursor)
+    return NodeList(items=await _views(tx, page.rows, actor), next_cursor=page.next_cursor)
 
 
 async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
@@ -76,14 +88,14 @@ async def find(tx: AsyncSession, actor: Actor, ref: str) -> NodeId:
     return node.id
 
 
-async def view(tx: AsyncSession, node: NodeId) -> NodeView:
+async def view(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeView:
     """One node that exists."""
-    return (await _views(tx, (await tx.execute(_rows().where(Node.id == node))).all()))[0]
+    return (await _views(tx, (await tx.execute(_rows().where(Node.id == node))).all(), actor))[0]
 
 
 async def detail(tx: AsyncSession, actor: Actor, node: NodeId) -> NodeDetail:
     """One node that exists, with the sessions on it that the actor may see."""
-    short = await view(tx, node)
+    short = await view(tx, actor, node)
     images = (await tx.execute(select(Node.images).where(Node.id == node))).scalar_one()
     visible = permitted(
         actor, "session.read", owner=Session.owner_id, domain=Session.domain_id, project=Session.project_id
@@ -127,13 +139,26 @@ def _rows() -> Select[*tuple[Any, ...]]:
     )
 
 
-async def _views(tx: AsyncSession, rows: Sequence[Row[Any]]) -> list[NodeView]:
+async def _views(tx: AsyncSession, rows: Sequence[Row[Any]], actor: Actor) -> list[NodeView]:
     held = await nodes.held(tx)
     on_devices = await nodes.on_devices(tx)
-    return [_view(row, held.get(row.Node.id, {}), on_devices.get(row.Node.id, {})) for row in rows]
+    loads = (
+        await host_load.latest(tx, [row.Node.id for row in rows])
+        if allows(actor, "usage.read", Target())
+        else {}
+    )
+    return [
+        _view(row, held.get(row.Node.id, {}), on_devices.get(row.Node.id, {}), loads.get(row.Node.id))
+        for row in rows
+    ]
 
 
-def _view(row: Row[Any], held: Mapping[str, int], on_devices: Mapping[str, int]) -> NodeView:
+def _view(
+    row: Row[Any],
+    held: Mapping[str, int],
+    on_devices: Mapping[str, int],
+    measured: tuple[datetime, HostLoad] | None,
+) -> NodeView:
     node: Node = row.Node
     return NodeView(
         **{name: getattr(node, name) for name in NodeView.model_fields if name not in _WORKED_OUT},
@@ -144,10 +169,11 @@ def _view(row: Row[Any], held: Mapping[str, int], on_devices: Mapping[str, int])
         devices=[DeviceView(**device, used=on_devices.get(device["id"], 0)) for device in node.devices],
         images=len(node.images),
         live_sessions=row.live_sessions,
+        host=None if measured is None else HostLoadView(at=measured[0], **asdict(measured[1])),
     )
 
 
-_WORKED_OUT = {"group", "engine", "offered", "used", "devices", "images", "live_sessions"}
+_WORKED_OUT = {"group", "engine", "offered", "used", "devices", "images", "live_sessions", "host"}
 
 
 async def _sessions(tx: AsyncSession, node: NodeId, visible: ColumnElement[bool]) -> list[NodeSession]:

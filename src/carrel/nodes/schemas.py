@@ -36,11 +36,29 @@ class DeviceView(BaseModel):
     slots: dict[str, int]
 
 
+class HostLoadView(BaseModel):
+    """The load of the whole machine in the minute that ended at `at`, sessions and everything else. cpu: millicores.
+    mem: bytes. received, sent, read, written: of the network and the disks, in bytes per second. disk_used, disk_size:
+    of the file system that has the containers, in bytes.
+    """
+
+    at: datetime
+    cpu: float
+    mem: float
+    received: float
+    sent: float
+    read: float
+    written: float
+    disk_used: float
+    disk_size: float
+
+
 class NodeView(BaseModel):
     """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
     allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
     it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
-    drain, until it is uncordoned. images: number of images present.
+    drain, until it is uncordoned. images: number of images present. host: null if it was
+    not measured in the last minutes, and for those who may not read the usage of nodes.
     """
 
     id: NodeId
@@ -62,6 +80,7 @@ class NodeView(BaseModel):
     devices: list[DeviceView]
     images: int
     live_sessions: int
+    host: HostLoadView | None
     seen_at: datetime
     down_since: datetime | None
 

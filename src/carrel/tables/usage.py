@@ -37,6 +37,10 @@ class UsageScope(StrEnum):
     USER = "user"
 
 
+MINUTE_S = 60
+"""The shortest step of the points."""
+
+
 class UsagePoint(Table):
     """Allocation and usage in one scope in the `step_s` seconds that end at `at`.
 

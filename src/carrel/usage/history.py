@@ -2,7 +2,8 @@
 
 Measures: SLOT.allocated and SLOT.capacity for every slot, cpu.used and mem.used of sessions, accelerator.used (percent
 of the busiest accelerator of a session, as a mean over sessions that have one), sessions.live, sessions.pending, and
-wait_s: the median wait of the sessions that were placed in the interval.
+wait_s: the median wait of the sessions that were placed in the interval. Of nodes also host.NAME: the load of the whole
+machine, see `nodes.host_load`.
 """
 
 from collections import defaultdict
@@ -15,16 +16,20 @@ from sqlalchemy import Float, cast, delete, func, or_, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from carrel.core.ids import EngineId
+from carrel.nodes import host_load
 from carrel.nodes import service as nodes
+from carrel.nodes.host_load import HostLoad, Machine
 from carrel.tables.nodes import IS_KNOWN, Allocation, Node
 from carrel.tables.session_states import SessionState
 from carrel.tables.sessions import IS_LIVE, Container, Session
-from carrel.tables.usage import Sample, UsagePoint, UsageScope
+from carrel.tables.usage import MINUTE_S, Sample, UsagePoint, UsageScope
 
-STEPS = {60: timedelta(days=1), 900: timedelta(days=7), 3600: timedelta(days=30)}
+STEPS = {MINUTE_S: timedelta(days=1), 900: timedelta(days=7), 3600: timedelta(days=30)}
 """Retention of points by their step in seconds."""
-STEP_S = min(STEPS)
 CAPACITY, WAIT, ACCELERATOR = ".capacity", "wait_s", "accelerator.used"
+
+NONE_MEASURED: Mapping[Machine, HostLoad] = {}
 
 Key = tuple[UsageScope, str]
 _SITE: Key = (UsageScope.SITE, "")
@@ -42,7 +47,8 @@ WITH span AS (
     SELECT bin, count(*) AS n FROM fine WHERE scope = 'site' GROUP BY bin
 ), means AS (
     SELECT f.scope, f.scope_id, f.bin, m.key,
-        CASE WHEN m.key IN ('wait_s', 'accelerator.used') THEN avg(CAST(m.value->>0 AS float))
+        CASE WHEN m.key IN ('wait_s', 'accelerator.used') OR starts_with(m.key, 'host.')
+             THEN avg(CAST(m.value->>0 AS float))
              ELSE sum(CAST(m.value->>0 AS float)) / greatest(min(p.n), count(*)) END AS mean,
         max(CAST(m.value->>1 AS float)) AS peak
     FROM fine f JOIN points p USING (bin), jsonb_each(f.measures) m
@@ -55,12 +61,12 @@ ON CONFLICT DO NOTHING
 """)
 
 
-async def record(tx: AsyncSession, now: datetime) -> None:
+async def record(tx: AsyncSession, now: datetime, loads: Mapping[Machine, HostLoad] = NONE_MEASURED) -> None:
     """Store the last minute, and the longer intervals that ended. Twice in a minute: no-op."""
     at = now.replace(second=0, microsecond=0)
     sums: dict[Key, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     sums[_SITE] = defaultdict(float, {"sessions.live": 0, "sessions.pending": 0})
-    await _add_capacity(tx, sums)
+    await _add_nodes(tx, sums, loads)
     await _add_allocations(tx, sums)
     await _add_sessions(tx, sums, now)
     await _add_usage(tx, sums, now)
@@ -69,14 +75,14 @@ async def record(tx: AsyncSession, now: datetime) -> None:
         {
             "scope": scope,
             "scope_id": scope_id,
-            "step_s": STEP_S,
+            "step_s": MINUTE_S,
             "at": at,
             "measures": {name: [value, value] for name, value in measures.items()},
         }
         for (scope, scope_id), measures in sums.items()
     ]
     await tx.execute(insert(UsagePoint).on_conflict_do_nothing(), rows)
-    fine = STEP_S
+    fine = MINUTE_S
     for coarse in sorted(STEPS)[1:]:
         until = datetime.fromtimestamp(now.timestamp() // coarse * coarse, now.tzinfo)
         await tx.execute(_ROLL_UP, {"fine": fine, "coarse": coarse, "until": until})
@@ -106,11 +112,13 @@ _Sums = dict[Key, dict[str, float]]
 _OF_SESSION = (Session.group_id, Session.project_id, Session.domain_id, Session.owner_id)
 
 
-async def _add_capacity(tx: AsyncSession, sums: _Sums) -> None:
+async def _add_nodes(tx: AsyncSession, sums: _Sums, loads: Mapping[Machine, HostLoad]) -> None:
     for node in (await tx.execute(select(Node).where(IS_KNOWN))).scalars():
         for slot, amount in nodes.offered(node).items():
             for key in (_SITE, (UsageScope.GROUP, node.group_id), (UsageScope.NODE, node.id)):
                 sums[key][slot + CAPACITY] += amount
+        if (load := loads.get((EngineId(node.engine_id or ""), node.name))) is not None:
+            sums[UsageScope.NODE, node.id].update(host_load.measures(load))
 
 
 async def _add_allocations(tx: AsyncSession, sums: _Sums) -> None:
@@ -145,7 +153,7 @@ async def _add_usage(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
             cast(func.avg(Sample.mem_bytes), Float).label("mem"),
             cast(func.avg(Sample.accelerator_percent), Float).label("accelerator"),
         )
-        .where(Sample.at > now - timedelta(seconds=STEP_S))
+        .where(Sample.at > now - timedelta(seconds=MINUTE_S))
         .group_by(Sample.container_id)
         .subquery()
     )
@@ -167,7 +175,7 @@ async def _add_usage(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
 
 async def _add_waits(tx: AsyncSession, sums: _Sums, now: datetime) -> None:
     """Restarted sessions do not count: they were not waiting since their creation."""
-    since = now - timedelta(seconds=STEP_S)
+    since = now - timedelta(seconds=MINUTE_S)
     placed = func.min(Allocation.created_at)
     rows = await tx.execute(
         select(*_OF_SESSION, Session.created_at, Session.not_before, placed)
@@ -234,8 +242,10 @@ async def _times(tx: AsyncSession, step_s: int, since: datetime) -> Sequence[dat
 def _series(
     name: str, times: Sequence[datetime], points: Mapping[datetime, Mapping[str, list[float]]]
 ) -> MeasurePoints:
-    """Amounts that are absent were zero; a capacity, a percentage or a wait was not measured."""
-    measured = name.endswith(CAPACITY) or name in (WAIT, ACCELERATOR)
+    """Amounts that are absent were zero; a capacity, a percentage, a wait or a machine's load was not
+    measured.
+    """
+    measured = name.endswith(CAPACITY) or name in (WAIT, ACCELERATOR) or name.startswith(host_load.MEASURE)
     absent: list[float | None] = [None, None] if measured else [0.0, 0.0]
     pairs: list[list[float | None]] = [[*points.get(at, {}).get(name, absent)] for at in times]
     return MeasurePoints([mean for mean, _ in pairs], [peak for _, peak in pairs])

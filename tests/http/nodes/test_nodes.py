@@ -1,6 +1,7 @@
 """Nodes by the API: what they show to whom, and what closing, changing and emptying them does."""
 
-from datetime import timedelta
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 
 import pytest
 from installation import Api
@@ -11,9 +12,12 @@ from sqlalchemy import text
 
 from carrel.accelerators.fake import FakeAccelerators
 from carrel.core.clock import SystemClock
+from carrel.core.ids import LOCAL_ENGINE
 from carrel.engines.accelerated import node_with
 from carrel.engines.port import NodeInfo
 from carrel.nodes import service as nodes
+from carrel.nodes.host_load import HostLoad
+from carrel.usage import history
 
 MACHINE = node_with(
     [FakeAccelerators(4)],
@@ -73,10 +77,43 @@ async def test_a_node_shows_what_it_has_offers_and_holds(two: Api):
         "images": 1,
         "image_names": ["debian:12"],
         "live_sessions": 0,
+        "host": None,
         "sessions": [],
     }
     assert (await admin.get(f"/nodes/{shown['id']}")).json() == shown
     assert status_and_code(await admin.get("/nodes/none")) == (404, "node.not_found")
+
+
+async def test_the_load_of_a_machine_is_shown_to_those_who_may_read_its_usage(two: Api):
+    admin, user = await two.as_("superadmin"), await two.as_("user")
+    await admin.patch("/site", {"nodes_visible": True})
+    now = SystemClock().now().replace(second=0, microsecond=0)
+    load = HostLoad(
+        cpu=2500, mem=3 << 30, received=10, sent=20, read=30, written=40, disk_used=5 << 30, disk_size=9 << 30
+    )
+    other = replace(load, cpu=500)
+    async with two.database.transaction() as tx:
+        await history.record(tx, now - timedelta(minutes=1), {(LOCAL_ENGINE, "machine"): other})
+        await history.record(tx, now, {(LOCAL_ENGINE, "machine"): load})
+    measured = {node["name"]: node["host"] for node in (await admin.get("/nodes")).json()["items"]}
+    assert measured["second"] is None
+    assert measured["machine"] | {"at": ""} == {"at": "", **asdict(load)}
+    assert datetime.fromisoformat(measured["machine"]["at"]) == now
+    assert (await admin.get("/nodes/machine")).json()["host"] == measured["machine"]
+    assert [node["host"] for node in (await user.get("/nodes")).json()["items"]] == [None, None]
+    series = (await admin.get("/usage/history", params={"scope": "node", "ref": "machine"})).json()[
+        "measures"
+    ]
+    assert series["host.cpu"]["mean"] == [500, 2500]
+    # Not measured for some minutes: nothing is shown, and the history has a gap instead of zeros.
+    async with two.database.transaction() as tx:
+        for minute in (1, 2, 3):
+            await history.record(tx, now + timedelta(minutes=minute))
+    assert (await admin.get("/nodes/machine")).json()["host"] is None
+    params = {"scope": "node", "ref": "machine"}
+    series = (await admin.get("/usage/history", params=params)).json()["measures"]
+    assert series["host.mem"]["mean"] == [3 << 30, 3 << 30, None, None, None]
+    assert "host.cpu" not in (await admin.get("/usage/history", params={"scope": "site"})).json()["measures"]
 
 
 async def test_lists_of_nodes_are_filtered_and_paged(two: Api):

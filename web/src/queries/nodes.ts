@@ -10,12 +10,16 @@ export type NodeFilter = Pick<
   "q" | "group" | "state" | "cordoned" | "sort"
 >;
 
+/** How often the load of the machines is measured; no event tells. */
+const MEASURED_MS = 60_000;
+
 /** Nodes that the user may see, paginated, in server order. */
 export function nodesListQuery(filter: NodeFilter) {
   return infiniteQueryOptions({
     queryKey: ["nodes", "list", filter] as const,
     queryFn: async ({ pageParam, signal }) =>
       (await nodesList({ query: { ...filter, limit: 100, cursor: pageParam }, signal })).data,
+    refetchInterval: MEASURED_MS,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
@@ -38,6 +42,7 @@ export function nodesShowQuery(id: string) {
   return queryOptions({
     queryKey: ["nodes", "show", id] as const,
     queryFn: async ({ signal }) => (await nodesShow({ path: { ref: id }, signal })).data,
+    refetchInterval: MEASURED_MS,
   });
 }
 

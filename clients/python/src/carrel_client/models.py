@@ -787,6 +787,22 @@ class HistoryView(TypedDict):
     to_state: SessionState
 
 
+class HostLoadView(TypedDict):
+    """The load of the whole machine in the minute that ended at `at`, sessions and everything else. cpu: millicores.
+    mem: bytes. received, sent, read, written: of the network and the disks, in bytes per second. disk_used, disk_size:
+    of the file system that has the containers, in bytes."""
+
+    at: str
+    cpu: float
+    disk_size: float
+    disk_used: float
+    mem: float
+    read: float
+    received: float
+    sent: float
+    written: float
+
+
 HostState = Literal["unknown", "ok", "unavailable", "unusable"]
 
 
@@ -1153,6 +1169,7 @@ class NodeDetail(TypedDict):
     engine: EngineRef
     engine_version: str
     group: GroupRef
+    host: HostLoadView | None
     id: str
     image_names: list[str]
     images: int
@@ -1205,7 +1222,8 @@ class NodeView(TypedDict):
     """slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
     allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
     it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
-    drain, until it is uncordoned. images: number of images present."""
+    drain, until it is uncordoned. images: number of images present. host: null if it was
+    not measured in the last minutes, and for those who may not read the usage of nodes."""
 
     architecture: str
     capabilities: list[str]
@@ -1217,6 +1235,7 @@ class NodeView(TypedDict):
     engine: EngineRef
     engine_version: str
     group: GroupRef
+    host: HostLoadView | None
     id: str
     images: int
     labels: dict[str, str]
@@ -2448,7 +2467,9 @@ class UsageHistoryView(TypedDict):
 
     step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
     SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
-    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval."""
+    sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+    Of nodes also the load of the whole machine: host.cpu in millicores; host.mem, host.disk_used and host.disk_size in
+    bytes; host.received, host.sent, host.read and host.written, of network and disks, in bytes per second."""
 
     measures: dict[str, MeasureSeries]
     scope: UsageScope

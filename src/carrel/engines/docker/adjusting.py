@@ -1,21 +1,22 @@
 """The optional capabilities (`engines.optional`) of Docker."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import aiodocker
 
+from carrel.engines.docker import host
 from carrel.engines.docker.api import DockerApi, sentences
 from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.images import DockerImages
 from carrel.engines.docker.pull import Pulls
 from carrel.engines.docker.spec import Names, limits
-from carrel.engines.optional import ImageInfo
+from carrel.engines.optional import HostUsage, ImageInfo
 from carrel.engines.port import ContainerGone, EngineError
 
 
 class Adjusting(DockerImages):
-    """Images, live limits and pauses; the base class of the engine."""
+    """Images, live limits, pauses and the machine's usage; the base class of the engine."""
 
     def __init__(self, api: DockerApi, names: Names, claim: VolumeClaim) -> None:
         super().__init__(api, Pulls(api))
@@ -47,6 +48,12 @@ class Adjusting(DockerImages):
 
     async def resume(self, container: str) -> None:
         await self._set_paused(container, "unpause", unless="is not paused")
+
+    async def host_usage(self) -> Sequence[HostUsage]:
+        with sentences():
+            await self.claim.require()
+            usage = await host.read(self._api, self._names)
+        return () if usage is None else (usage,)
 
     async def _set_paused(self, container: str, verb: str, *, unless: str) -> None:
         with sentences(), _there(container):

@@ -21,9 +21,10 @@ from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sen
 from carrel.engines.docker.claim import VolumeClaim
 from carrel.engines.docker.events import DaemonEvents
 from carrel.engines.docker.firewall import Firewall
+from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.spec import LABEL_ID, LABEL_USER, Names, configuration
+from carrel.engines.docker.spec import LABEL_ID, Names, configuration
 from carrel.engines.docker.streams import read_logs, run_process
 from carrel.engines.port import (
     IDLE,
@@ -221,10 +222,9 @@ class DockerEngine(Adjusting):
     async def _withdraw(self) -> None:
         """Delete firewall rules and networks."""
         # An image with a shell, if any: changing the rules may need a helper container.
-        images = await self._api.call("GET", "images/json", params=filters(label=[LABEL_USER]))
-        images = images or await self._api.call("GET", "images/json")
+        image = await image_with_shell(self._api)
         # Rules first: they match bridges by name and are located while the bridges exist.
-        await self._firewall.purge(images[0]["Id"] if images else None)
+        await self._firewall.purge(image)
         await self._networks.purge()
 
     # Steps of `ensure`

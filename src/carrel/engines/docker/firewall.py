@@ -16,16 +16,14 @@ import os
 import shutil
 from pathlib import Path
 
-import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi
-from carrel.engines.docker.spec import LABEL_INSTALLATION, Names
-from carrel.engines.port import EngineUnavailable
+from carrel.engines.docker.helper import PATH, run_helper
+from carrel.engines.docker.spec import Names
 
 log = structlog.get_logger()
 
-_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _TOOL = "iptables -w 10 -t mangle"
 _FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives")
 """Directories of iptables, its loader and its libraries on all common distributions."""
@@ -123,47 +121,19 @@ class Firewall:
 
     async def run_in_container(self, script: str, image: str) -> bool:
         """Run a shell script as root in the host's network; true on success."""
-        name = f"{self._names.network}-firewall"
         folders = _present() if self._api.is_local else _FOLDERS
-        body = {
-            "Image": image,
-            "User": "0:0",
-            "Entrypoint": ["/bin/sh", "-c", script],
-            "Cmd": [],
-            "Env": [f"PATH={_PATH}", "XTABLES_LOCKFILE=/tmp/xtables.lock"],
-            "Healthcheck": {"Test": ["NONE"]},
-            # Without our id label: this is not a session.
-            "Labels": {LABEL_INSTALLATION + ".firewall": self._names.installation},
-            "HostConfig": {
-                "NetworkMode": "host",
-                "CapDrop": ["ALL"],
-                "CapAdd": ["NET_ADMIN", "NET_RAW"],
-                "Mounts": [
-                    {"Type": "bind", "Source": path, "Target": path, "ReadOnly": True} for path in folders
-                ],
-            },
+        host = {
+            "CapAdd": ["NET_ADMIN", "NET_RAW"],
+            "Mounts": [
+                {"Type": "bind", "Source": path, "Target": path, "ReadOnly": True} for path in folders
+            ],
         }
-        try:
-            await self._discard(name)
-            await self._api.call("POST", "containers/create", params={"name": name}, body=body)
-            await self._api.call("POST", f"containers/{name}/start")
-            ended = await self._api.call("POST", f"containers/{name}/wait")
-            return bool(ended["StatusCode"] == 0)
-        except (aiodocker.DockerError, EngineUnavailable) as error:
-            log.warning("firewall.helper_failed", error=str(error))
-            return False
-        finally:
-            await self._discard(name)
-
-    async def _discard(self, name: str) -> None:
-        try:
-            await self._api.call("DELETE", f"containers/{name}", params={"force": "true"})
-        except (aiodocker.DockerError, EngineUnavailable):
-            pass  # missing, or left for the next attempt
+        script = f"export XTABLES_LOCKFILE=/tmp/xtables.lock\n{script}"
+        return await run_helper(self._api, self._names, "firewall", image, script, host=host) is not None
 
 
 def _may_filter() -> bool:
-    return os.geteuid() == 0 and shutil.which("iptables", path=_PATH) is not None
+    return os.geteuid() == 0 and shutil.which("iptables", path=PATH) is not None
 
 
 def _present() -> list[str]:
@@ -176,7 +146,7 @@ async def run_here(script: str) -> bool:
         "/bin/sh",
         "-c",
         script,
-        env={"PATH": _PATH},
+        env={"PATH": PATH},
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )

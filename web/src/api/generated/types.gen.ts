@@ -2032,6 +2032,52 @@ export type HistoryView = {
 };
 
 /**
+ * HostLoadView
+ *
+ * The load of the whole machine in the minute that ended at `at`, sessions and everything else. cpu: millicores.
+ * mem: bytes. received, sent, read, written: of the network and the disks, in bytes per second. disk_used, disk_size:
+ * of the file system that has the containers, in bytes.
+ */
+export type HostLoadView = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Cpu
+     */
+    cpu: number;
+    /**
+     * Disk Size
+     */
+    disk_size: number;
+    /**
+     * Disk Used
+     */
+    disk_used: number;
+    /**
+     * Mem
+     */
+    mem: number;
+    /**
+     * Read
+     */
+    read: number;
+    /**
+     * Received
+     */
+    received: number;
+    /**
+     * Sent
+     */
+    sent: number;
+    /**
+     * Written
+     */
+    written: number;
+};
+
+/**
  * HostState
  *
  * UNKNOWN: not checked yet. UNAVAILABLE: no response in time. UNUSABLE: an administrator must intervene.
@@ -2984,6 +3030,7 @@ export type NodeDetail = {
      */
     engine_version: string;
     group: GroupRef;
+    host: HostLoadView | null;
     /**
      * Id
      */
@@ -3138,7 +3185,8 @@ export type NodeUpdate = {
  * slots: physical capacity. offered: capacity for sessions, with reserve and cpu_overcommit applied. used:
  * allocated to sessions. seen_at: when the engine last reported it. down_since: when the engine stopped reporting
  * it; null while it is reported or the engine is down. cordoned: it accepts no new sessions. draining: the kind of
- * drain, until it is uncordoned. images: number of images present.
+ * drain, until it is uncordoned. images: number of images present. host: null if it was
+ * not measured in the last minutes, and for those who may not read the usage of nodes.
  */
 export type NodeView = {
     /**
@@ -3172,6 +3220,7 @@ export type NodeView = {
      */
     engine_version: string;
     group: GroupRef;
+    host: HostLoadView | null;
     /**
      * Id
      */
@@ -6555,6 +6604,8 @@ export type UploadView = {
  * step_s: length of an interval. times: ends of the intervals, oldest first. measures: SLOT.allocated and
  * SLOT.capacity for every slot, in base units; cpu.used and mem.used of sessions; accelerator.used, in percent;
  * sessions.live, sessions.pending; wait_s: the median wait of the sessions that were placed in the interval.
+ * Of nodes also the load of the whole machine: host.cpu in millicores; host.mem, host.disk_used and host.disk_size in
+ * bytes; host.received, host.sent, host.read and host.written, of network and disks, in bytes per second.
  */
 export type UsageHistoryView = {
     /**

@@ -26,6 +26,8 @@ import { useReturnFocus } from "@/ui/use-return-focus";
 const NodeMap = part(() => import("@/features/resources/NodeMap").then((m) => m.NodeMap));
 const AgentDrawer = part(() => import("./AgentDrawer").then((m) => m.AgentDrawer));
 
+// The load of the machines is for those who may read the usage of nodes, on the page of resources.
+const COLUMNS = NODE_COLUMNS.filter(({ key }) => key !== "host");
 const route = getRouteApi("/shell/agents");
 const idOf = (node: Node) => node.id;
 const look = (node: Node) => ({ name: node.name, ended: node.state === "DOWN" });
@@ -35,7 +37,7 @@ export function AgentsPage() {
   const { t } = useLingui();
   const search = route.useSearch();
   const searchBox = useRef<HTMLInputElement>(null);
-  const [visible, setVisible] = useColumnChoice("agents", NODE_COLUMNS);
+  const [visible, setVisible] = useColumnChoice("agents", COLUMNS);
   const shown = useLast(search.open);
   usePageTitle(t`Agent summary`);
   useReturnFocus(search.open !== undefined);
@@ -43,7 +45,7 @@ export function AgentsPage() {
 
   const change = useAddress<typeof search>();
   const q = useDeferredValue(search.q);
-  const filter = filterOf({ ...search, q }, NODE_COLUMNS);
+  const filter = filterOf({ ...search, q }, COLUMNS);
   const asMap = search.view === "map";
   const list = useInfiniteQuery({ ...nodesListQuery(filter), enabled: !asMap });
   const { rows: nodes, more } = useRows(list);
@@ -56,7 +58,7 @@ export function AgentsPage() {
         title={t`Agent summary`}
         tools={
           <>
-            {!asMap && <ColumnMenu columns={NODE_COLUMNS} chosen={visible} onChange={setVisible} />}
+            {!asMap && <ColumnMenu columns={COLUMNS} chosen={visible} onChange={setVisible} />}
             <ExportButton name="nodes" fields={NODE_FIELDS} all={() => everyNode(filter)} />
           </>
         }
@@ -78,7 +80,7 @@ export function AgentsPage() {
           label={t`Nodes`}
           rows={nodes}
           rowId={idOf}
-          columns={NODE_COLUMNS}
+          columns={COLUMNS}
           visible={visible}
           loading={list.isPending}
           problem={list.error}

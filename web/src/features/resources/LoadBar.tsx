@@ -2,6 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
 import styles from "./LoadBar.module.css";
 import { share } from "./load";
+import { UsageMeter } from "./UsageMeter";
 
 interface Props {
   slot: string;
@@ -29,25 +30,13 @@ export function LoadBar({ slot, used, offered, name }: Props) {
   if (offered === 0 && used === 0) return name ? t`${what}: none` : "–";
   const percent = Math.round(share(used, offered) * 100);
   return (
-    <div className={styles.load} title={t`${what}: ${held} of ${whole} allocated, ${percent} %`}>
-      <span className={styles.figures}>
-        {name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
-      </span>
-      {/* biome-ignore lint/a11y/useSemanticElements: browsers do not let pages style a meter element */}
-      <div
-        className={styles.track}
-        role="meter"
-        aria-label={what}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={Math.min(100, percent)}
-        aria-valuetext={t`${held} of ${whole}, ${percent} %`}
-      >
-        <div
-          className={styles.fill}
-          style={{ width: `${Math.min(100, percent)}%`, background: slotColor(slot) }}
-        />
-      </div>
-    </div>
+    <UsageMeter
+      label={what}
+      figures={name ? t`${what}: ${held} of ${whole}` : t`${held} of ${whole}`}
+      text={t`${held} of ${whole}, ${percent} %`}
+      percent={percent}
+      color={slotColor(slot)}
+      title={t`${what}: ${held} of ${whole} allocated, ${percent} %`}
+    />
   );
 }

@@ -9,6 +9,7 @@ import { Facts } from "@/ui/Facts";
 import { Instant } from "@/ui/Instant";
 import { inSlotOrder, slotAmount, useSlotName } from "@/ui/slots";
 import { DRAINING } from "./drain-words";
+import { HostLoad } from "./HostLoad";
 import { LoadBar } from "./LoadBar";
 import { finest, WHOLE } from "./load";
 
@@ -51,6 +52,7 @@ export function NodeOverview({ node }: { node: NodeDetail }) {
         ]}
       />
       <SlotTable node={node} />
+      {node.host && <HostLoad host={node.host} slots={node.slots} />}
       {node.devices.length > 0 && <Devices node={node} />}
       {administers && <UsageHistory scope="node" id={node.id} />}
       <section>

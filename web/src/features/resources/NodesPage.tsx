@@ -19,6 +19,8 @@ import { useRows } from "@/ui/table/use-rows";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
+import { loadsOf } from "./load";
+import { useUsedColumns } from "./load-columns";
 import { NodeFilters } from "./NodeFilters";
 import { NodeTools } from "./NodeTools";
 import { NODE_COLUMNS, NODE_FIELDS } from "./node-columns";
@@ -55,6 +57,7 @@ export function NodesPage() {
   const asMap = search.view === "map";
   const list = useInfiniteQuery({ ...nodesListQuery(filter), enabled: !asMap });
   const { rows: nodes, more } = useRows(list);
+  const columns = useUsedColumns(NODE_COLUMNS, nodes, loadsOf);
   const open = useCallback((node: Node) => change({ open: node.id }), [change]);
   const tools = useCallback((node: Node) => <NodeTools node={node} acts={acts} />, [acts]);
   const filtered = [search.q, search.group, search.state, search.cordoned].some((one) => one !== undefined);
@@ -74,7 +77,7 @@ export function NodesPage() {
         title={t`Nodes`}
         tools={
           <>
-            {!asMap && <ColumnMenu columns={NODE_COLUMNS} chosen={visible} onChange={setVisible} />}
+            {!asMap && <ColumnMenu columns={columns} chosen={visible} onChange={setVisible} />}
             <ExportButton name="nodes" fields={NODE_FIELDS} all={() => everyNode(filter)} />
           </>
         }
@@ -96,7 +99,7 @@ export function NodesPage() {
           label={t`Nodes`}
           rows={nodes}
           rowId={idOf}
-          columns={NODE_COLUMNS}
+          columns={columns}
           visible={visible}
           loading={list.isPending}
           problem={list.error}
@@ -109,7 +112,7 @@ export function NodesPage() {
           onOpen={open}
           tools={tools}
           toolsWidth="7.25rem"
-          minWidth="76rem"
+          minWidth={columns.length < NODE_COLUMNS.length ? "78rem" : "90rem"}
           onNearEnd={more}
           empty={empty}
         />

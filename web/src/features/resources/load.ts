@@ -74,6 +74,14 @@ export function loadsOf({ offered, used, devices }: Pick<Node, "offered" | "used
   ];
 }
 
+/** The used parts of a machine's processors and memory, by whatever runs on it; null: not measured. */
+export function hostShares({
+  host,
+  slots,
+}: Pick<Node, "host" | "slots">): { cpu: number; mem: number } | null {
+  return host && { cpu: share(host.cpu, slots.cpu ?? 0), mem: share(host.mem, slots.mem ?? 0) };
+}
+
 /** The slot that allocates the smallest part of a device, and that part in thousandths. */
 export function finest(slots: Slots): { slot: string; unit: number } {
   const [slot, unit] = Object.entries(slots).sort(([, one], [, other]) => one - other)[0] ?? ["", WHOLE];

@@ -4,7 +4,8 @@ import type { Node } from "@/api/types";
 import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
-import { loadsOf } from "./load";
+import { HostShares } from "./HostShares";
+import { hostShares, loadsOf } from "./load";
 import { loadColumns } from "./load-columns";
 import { NodeBadge } from "./NodeBadge";
 
@@ -31,6 +32,13 @@ export const NODE_COLUMNS: readonly Column<Node>[] = [
     cell: (node) => <NodeBadge node={node} />,
   },
   ...loadColumns<Node>(loadsOf),
+  {
+    key: "host",
+    title: msg`Host usage`,
+    width: "12.5rem",
+    value: (node) => hostShares(node)?.cpu ?? null,
+    cell: (node) => <HostShares node={node} />,
+  },
   { key: "sessions", title: msg`Sessions`, width: "6rem", value: (node) => node.live_sessions },
   {
     key: "seen_at",
@@ -64,6 +72,14 @@ export const NODE_FIELDS: CsvFields<Node> = [
   ["mem_bytes_offered", (node) => node.offered.mem ?? 0],
   ["used", (node) => JSON.stringify(node.used)],
   ["offered", (node) => JSON.stringify(node.offered)],
+  ["host_cpu_millis", (node) => node.host?.cpu ?? null],
+  ["host_mem_bytes", (node) => node.host?.mem ?? null],
+  ["host_received_bytes_per_second", (node) => node.host?.received ?? null],
+  ["host_sent_bytes_per_second", (node) => node.host?.sent ?? null],
+  ["host_read_bytes_per_second", (node) => node.host?.read ?? null],
+  ["host_written_bytes_per_second", (node) => node.host?.written ?? null],
+  ["host_disk_used_bytes", (node) => node.host?.disk_used ?? null],
+  ["host_disk_size_bytes", (node) => node.host?.disk_size ?? null],
   ["live_sessions", (node) => node.live_sessions],
   ["seen_at", (node) => node.seen_at],
   ["engine", (node) => node.engine.name],

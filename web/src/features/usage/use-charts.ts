@@ -4,9 +4,10 @@ import type { Line } from "@/ui/chart/series";
 import type { TimeChart } from "@/ui/chart/TimeChart";
 import { formatDuration } from "@/ui/format";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import { useHostCharts } from "./host-charts";
 import { type Measures, slotsOf } from "./measures";
 
-interface Chart {
+export interface Chart {
   key: string;
   drawing: Pick<ComponentProps<typeof TimeChart>, "title" | "lines" | "format" | "scale">;
 }
@@ -16,10 +17,11 @@ const percent = (value: number) => `${Math.round(value)} %`;
 const count = (value: number) => String(Math.round(value * 10) / 10);
 const NOTHING: Chart[] = [];
 
-/** The charts of a history: each slot, accelerator utilisation, sessions, and waits. */
+/** The charts of a history: each slot, accelerator utilisation, sessions, waits, and a machine's network and disks. */
 export function useCharts(measures: Measures | undefined): Chart[] {
   const { t, i18n } = useLingui();
   const slotName = useSlotName();
+  const hostCharts = useHostCharts();
   return useMemo(() => {
     if (!measures) return NOTHING;
     const line = (name: string, label: string, color: string, dashed = false): Line[] => {
@@ -32,6 +34,7 @@ export function useCharts(measures: Measures | undefined): Chart[] {
         title: slotName(slot),
         lines: [
           ...line(`${slot}.used`, t`Used`, token(slot)),
+          ...line(`host.${slot}`, t`Whole host`, "--carrel-violet"),
           ...line(
             `${slot}.allocated`,
             t`Allocated`,
@@ -74,6 +77,7 @@ export function useCharts(measures: Measures | undefined): Chart[] {
         },
       },
     ];
-    return [...slotsOf(measures).map(ofSlot), ...others.filter(({ drawing }) => drawing.lines.length > 0)];
-  }, [measures, t, i18n.locale, slotName]);
+    const measured = [...others, ...hostCharts(line)].filter(({ drawing }) => drawing.lines.length > 0);
+    return [...slotsOf(measures).map(ofSlot), ...measured];
+  }, [measures, t, i18n.locale, slotName, hostCharts]);
 }

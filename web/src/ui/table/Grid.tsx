@@ -1,15 +1,16 @@
 import { useLingui } from "@lingui/react/macro";
 import { Checkbox, VisuallyHidden } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useMemo, useRef } from "react";
 import type { Column } from "./column";
-import { withHeadings } from "./headings";
+import { keyOf, withHeadings } from "./headings";
 import { type KeyLine, useKeyLines } from "./key-lines";
 import { Row, type RowLook } from "./Row";
 import { SkeletonRows } from "./SkeletonRows";
 import { SortHeader, type Sorting } from "./SortHeader";
 import { sorted } from "./sorted";
 import styles from "./table.module.css";
+import { useNearEnd } from "./use-near-end";
 import { type RowActs, useRowKeys } from "./use-row-keys";
 import type { Selection } from "./use-selection";
 
@@ -72,22 +73,12 @@ export function Grid<T>(props: GridProps<T>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
     indexAttribute: "data-entry",
-    getItemKey: (index) => {
-      const entry = entries[index];
-      return entry === undefined
-        ? index
-        : "row" in entry
-          ? props.rowId(entry.row)
-          : `heading:${entry.heading}`;
-    },
+    getItemKey: (index) => keyOf(entries[index], index, props.rowId),
     overscan: 16,
     scrollPaddingStart: 36,
   });
   const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (entries.length > 0 && last >= entries.length - 8) onNearEnd?.();
-  }, [last, entries.length, onNearEnd]);
+  useNearEnd(items.at(-1)?.index ?? 0, entries.length, onNearEnd);
 
   const { current, keys } = useRowKeys({
     rows: ordered,

@@ -36,3 +36,13 @@ export function withHeadings<T>(
   }
   return { entries, ordered: groups.flatMap(([, below]) => below), entryOf: (row) => places[row] ?? 0 };
 }
+
+/** The React key of an entry. */
+export function keyOf<T>(
+  entry: Entry<T> | undefined,
+  index: number,
+  rowId: (row: T) => string,
+): string | number {
+  if (entry === undefined) return index;
+  return "row" in entry ? rowId(entry.row) : `heading:${entry.heading}`;
+}

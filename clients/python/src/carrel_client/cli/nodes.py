@@ -14,6 +14,7 @@ from carrel_client.cli.people import each, given, list_arguments, listed
 from carrel_client.cli.times import local_time
 from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot, slots_text
+from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,6 +229,25 @@ def _state(node: models.NodeView) -> str:
     return "draining" if node["draining"] else "cordoned" if node["cordoned"] else "READY"
 
 
+def _load(node: models.NodeDetail) -> list[tuple[str, str]]:
+    """The load of the whole machine, if it is measured."""
+    load, total = node["host"], node["slots"]
+    if load is None:
+        return []
+    size = {
+        name: format_size(round(amount)) for name, amount in load.items() if isinstance(amount, float | int)
+    }
+    return [
+        ("machine CPU", f"{format_cpu(round(load['cpu']))} of {format_cpu(total['cpu'])}"),
+        ("machine memory", f"{size['mem']} of {format_size(total['mem'])}"),
+        (
+            "disk",
+            f"{size['disk_used']} of {size['disk_size']}; reads {size['read']}/s, writes {size['written']}/s",
+        ),
+        ("network", f"receives {size['received']}/s, sends {size['sent']}/s"),
+    ]
+
+
 def _print(node: models.NodeDetail) -> None:
     devices = [
         f"{each['id']} ({each['model'] or each['family']}, set {each['set']}) {each['used'] / 1000:g} of 1 in use"
@@ -249,6 +269,7 @@ def _print(node: models.NodeDetail) -> None:
             ("offered", slots_text(node["offered"])),
             ("used", slots_text(node["used"])),
             *[("device", device) for device in devices],
+            *_load(node),
             ("images", str(node["images"])),
             ("labels", ", ".join(f"{name}={value}" for name, value in sorted(node["labels"].items()))),
             ("capabilities", ", ".join(node["capabilities"])),

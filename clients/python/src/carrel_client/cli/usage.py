@@ -9,12 +9,15 @@ from carrel_client.cli.output import Column, print_table, say
 from carrel_client.cli.parser import Arguments
 from carrel_client.cli.session_views import sparkline
 from carrel_client.slots import format_amount, slots_text
+from carrel_client.units import format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from carrel_client import models
 
 _SCOPES = ("site", "domain", "project", "group", "node", "user")
+_RATES = ("received", "sent", "read", "written")
+"""Of a machine, in bytes per second."""
 
 
 def idle_arguments(parser: Arguments) -> None:
@@ -100,5 +103,10 @@ def _amount(name: str, amount: float) -> str:
         return f"{amount:.0f} s"
     if name == "accelerator.used":
         return f"{amount:.0f} %"
-    slot, _, _ = name.rpartition(".")
+    slot, _, measure = name.rpartition(".")
+    if slot == "host" and measure != "cpu":
+        size = format_size(round(amount))
+        return f"{size}/s" if measure in _RATES else size
+    if slot == "host":
+        return format_amount(measure, round(amount))
     return f"{amount:.1f}" if slot == "sessions" else format_amount(slot, round(amount))

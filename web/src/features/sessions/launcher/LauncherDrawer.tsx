@@ -8,13 +8,13 @@ import { useProject } from "@/me/project";
 import { useMe } from "@/me/use-me";
 import { foldersShowQuery } from "@/queries/folders";
 import { imagesListQuery } from "@/queries/images";
-import { sessionsShowQuery, useCreateSession } from "@/queries/sessions";
+import { sessionsCheckQuery, sessionsShowQuery, useCreateSession } from "@/queries/sessions";
 import type { LaunchLink } from "@/routing/launch-link";
 import { FormDrawer } from "@/ui/form/FormDrawer";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { LauncherForm } from "./LauncherForm";
 import { keepVariables } from "./link";
-import { formLike, freshForm, type LaunchForm } from "./request";
+import { formLike, freshForm, type LaunchForm, startable, toCheck } from "./request";
 import { StartedNotice } from "./StartedNotice";
 
 interface Props {
@@ -41,8 +41,19 @@ export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: P
   const create = useCreateSession();
 
   const starter = images.data?.find((image) => image.name === "starter") ?? images.data?.[0];
+  const fresh = {
+    ...freshForm(starter?.name ?? "starter", mount ? folder.data : undefined),
+    project,
+  };
+  // What a form without a model begins with must be able to start.
+  const room = useQuery({
+    ...sessionsCheckQuery(toCheck(me.projects.length < 2 ? { ...fresh, project: "" } : fresh)),
+    enabled: opened && from === "new" && !images.isPending,
+  });
   const waiting =
-    images.isPending || (from !== "new" && like.isPending) || (mount !== undefined && folder.isPending);
+    images.isPending ||
+    (from === "new" ? room.isPending : like.isPending) ||
+    (mount !== undefined && folder.isPending);
   const problem = images.error ?? (from !== "new" ? like.error : null) ?? folder.error;
   const close = () => {
     create.reset();
@@ -84,12 +95,11 @@ export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: P
         <LauncherForm
           key={`${from} ${mount}`}
           from={from}
-          initial={initialForm(
-            me,
-            project,
-            like.data,
-            freshForm(starter?.name ?? "starter", mount ? folder.data : undefined),
-          )}
+          initial={
+            like.data
+              ? initialForm(me, project, formLike(like.data))
+              : { ...fresh, slots: startable(fresh.slots, room.data?.slots ?? {}) }
+          }
           link={link}
           onLink={opened ? onLink : undefined}
           images={images.data}
@@ -112,12 +122,6 @@ export function LauncherDrawer({ opened, from, mount, link, onLink, onClose }: P
 }
 
 /** Like the session, in its project while the user is a member; otherwise in their usual one. */
-function initialForm(
-  me: Me,
-  project: string,
-  like: SessionDetail | undefined,
-  fresh: LaunchForm,
-): LaunchForm {
-  const form = like ? formLike(like) : fresh;
+function initialForm(me: Me, project: string, form: LaunchForm): LaunchForm {
   return me.projects.some(({ name }) => name === form.project) ? form : { ...form, project };
 }

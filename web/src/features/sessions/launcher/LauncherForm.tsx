@@ -42,8 +42,11 @@ interface Props {
   onCancel: () => void;
 }
 
-export function LauncherForm(props: Props) {
-  const { initial, images, projects, problem, busy, onSubmit, onCancel } = props;
+export function LauncherForm(given: Props) {
+  // What the form began with, whatever the limits are meanwhile.
+  const [initial] = useState(given.initial);
+  const props = { ...given, initial };
+  const { images, projects, problem, busy, onSubmit, onCancel } = props;
   const { t } = useLingui();
   const reason = useReason();
   const { form, shortOf, fault } = useLaunchForm(props, images, problem);

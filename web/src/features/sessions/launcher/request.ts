@@ -1,4 +1,5 @@
 import type {
+  Check,
   CheckRequest,
   Folder,
   SessionCreate,
@@ -51,6 +52,13 @@ export type LaunchForm = PlainFields & {
 };
 
 const GIB = 2 ** 30;
+
+/** The amounts, lowered to the most that can ever start; those that cannot at all are kept, and refused with a reason. */
+export function startable(slots: LaunchForm["slots"], room: Check["slots"]): LaunchForm["slots"] {
+  return Object.fromEntries(
+    Object.entries(slots).map(([slot, amount]) => [slot, Math.min(amount, room[slot]?.most || amount)]),
+  );
+}
 
 /** The initial form values; with a folder to mount, if given. */
 export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): LaunchForm => ({

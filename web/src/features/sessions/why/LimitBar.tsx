@@ -1,32 +1,29 @@
-import { Trans, useLingui } from "@lingui/react/macro";
+import { Trans } from "@lingui/react/macro";
 import { Anchor, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Limit } from "@/api/types";
 import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
-import { slotText } from "@/ui/slots";
 import { limitPage } from "./replace";
 import { useLabel } from "./use-label";
 import styles from "./Why.module.css";
 
-/** An exceeded ceiling: current usage and the requested amount. owner: of the session. Administrators get a link. */
+/**
+ * An exceeded ceiling as a bar: current usage and the requested amount, whose figures the reason has. owner: of the
+ * session. Administrators get a link.
+ */
 export function LimitBar({ limit, owner }: { limit: Limit; owner: string }) {
-  const { t } = useLingui();
   const whose = useLabel()(limit.label);
   const page = limitPage(limit.scope, owner);
   const mayChange = may(useMe(), page?.action ?? "policy.assign");
-  const { slot, ceiling, used, asked } = limit;
-  const say = (amount: number) => (slot === "sessions" ? t`${amount} session(s)` : slotText(slot, amount));
+  const { ceiling, used, asked } = limit;
   // The scale also fits the part above the ceiling.
   const scale = Math.max(ceiling, used + asked, 1);
   const part = (amount: number) => `${(Math.min(amount, scale) / scale) * 100}%`;
   return (
     <div>
       <Text size="xs">
-        <b>{whose}</b>:{" "}
-        <Trans>
-          {say(used)} of {say(ceiling)} used, {say(asked)} requested.
-        </Trans>{" "}
+        <b>{whose}</b>{" "}
         {page && mayChange && (
           <Anchor
             size="xs"

@@ -1,0 +1,65 @@
+"""Short-lived containers that run a shell script as root in the network of the daemon's machine."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import aiodocker
+import structlog
+
+from carrel.engines.docker.api import DockerApi, filters
+from carrel.engines.docker.spec import LABEL_INSTALLATION, LABEL_USER, Names
+from carrel.engines.docker.streams import read_logs
+from carrel.engines.port import EngineError, EngineUnavailable
+
+log = structlog.get_logger()
+
+PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
+
+
+async def image_with_shell(api: DockerApi) -> str | None:
+    """The id of a local image, one for sessions if possible; None if there is none."""
+    images = await api.call("GET", "images/json", params=filters(label=[LABEL_USER]))
+    images = images or await api.call("GET", "images/json")
+    return images[0]["Id"] if images else None
+
+
+async def run_helper(
+    api: DockerApi, names: Names, purpose: str, image: str, script: str, *, host: Mapping[str, Any]
+) -> str | None:
+    """The output of the script; None if it failed, which is logged.
+
+    purpose: part of the container's name; one runs at a time. host: of its HostConfig, besides the defaults.
+    """
+    name = f"{names.network}-{purpose}"
+    body = {
+        "Image": image,
+        "User": "0:0",
+        "Entrypoint": ["/bin/sh", "-c", script],
+        "Cmd": [],
+        "Env": [f"PATH={PATH}", "LC_ALL=C"],
+        "Healthcheck": {"Test": ["NONE"]},
+        # Without our id label: this is not a session.
+        "Labels": {f"{LABEL_INSTALLATION}.{purpose}": names.installation},
+        "HostConfig": {"NetworkMode": "host", "CapDrop": ["ALL"], **host},
+    }
+    try:
+        await _discard(api, name)
+        await api.call("POST", "containers/create", params={"name": name}, body=body)
+        await api.call("POST", f"containers/{name}/start")
+        ended = await api.call("POST", f"containers/{name}/wait")
+        if ended["StatusCode"] != 0:
+            return None
+        output = b"".join([chunk async for chunk in read_logs(api, name, follow=False, tail=None)])
+        return output.decode(errors="replace")
+    except (aiodocker.DockerError, EngineError) as error:
+        log.warning("engine.helper_failed", purpose=purpose, error=str(error))
+        return None
+    finally:
+        await _discard(api, name)
+
+
+async def _discard(api: DockerApi, name: str) -> None:
+    """Delete it, if it exists and the daemon responds; otherwise the next attempt does."""
+    with suppress(aiodocker.DockerError, EngineUnavailable):
+        await api.call("DELETE", f"containers/{name}", params={"force": "true"})
