@@ -92,3 +92,32 @@ def test_incomplete_form_shows_no_command(desk: Desk) -> None:
     expect(drawer.locator("code")).to_be_hidden()
     drawer.get_by_label("Name of variable 1").fill("X1")
     expect(drawer.locator("code")).to_contain_text("--env X1=")
+
+
+def test_batch_session_runs_a_command_and_shows_its_result(desk: Desk) -> None:
+    page = desk.page
+    drawer = desk.filled_launcher(Name="nightly_report", CPU_cores="0.25", Memory="0.25")
+    drawer.get_by_text("Batch: runs a command").click()
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer.get_by_text("Enter the command to run.")).to_be_visible()
+    drawer.get_by_role("textbox", name="Command").fill("echo started\nexit 3")
+    expect(drawer.locator("code")).to_contain_text("carrel run --detach")
+    page.wait_for_url(re.compile("script"))
+    page.reload()
+    expect(drawer.get_by_role("textbox", name="Command")).to_have_value("echo started\nexit 3")
+    drawer.get_by_role("button", name="Start", exact=True).click()
+    expect(drawer).to_be_hidden()
+    desk.go("/sessions?state=all")
+    row = page.get_by_role("row").filter(has_text="nightly_report")
+    expect(row.get_by_text("Failed", exact=True)).to_be_visible(timeout=STARTS_MS)
+    row.get_by_role("link", name="nightly_report").click()
+    details = page.get_by_role("dialog", name="nightly_report").or_(
+        page.get_by_role("complementary", name="nightly_report")
+    )
+    expect(details.get_by_text("exit code 3").first).to_be_visible()
+    details.get_by_role("tab", name="Logs").click()
+    expect(details.get_by_text("started", exact=True)).to_be_visible()
+    details.get_by_role("button", name="Start again").click()
+    expect(drawer.or_(page.get_by_role("dialog", name=re.compile("Start a session like")))).to_be_visible()
+    again = page.get_by_role("dialog", name=re.compile("Start a session like"))
+    expect(again.get_by_role("textbox", name="Command")).to_have_value("echo started\nexit 3")

@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { Line } from "@/ui/chart/series";
 import { formatSize } from "@/ui/format";
-import type { Chart } from "./use-charts";
+import type { Chart } from "./chart";
 
 type MakeLine = (name: string, label: string, color: string, dashed?: boolean) => Line[];
 

@@ -1,16 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
-import { type ComponentProps, useMemo } from "react";
+import { useMemo } from "react";
 import type { Line } from "@/ui/chart/series";
-import type { TimeChart } from "@/ui/chart/TimeChart";
 import { formatDuration } from "@/ui/format";
 import { slotAmount, slotColor, useSlotName } from "@/ui/slots";
+import type { Chart } from "./chart";
 import { useHostCharts } from "./host-charts";
 import { type Measures, slotsOf } from "./measures";
-
-export interface Chart {
-  key: string;
-  drawing: Pick<ComponentProps<typeof TimeChart>, "title" | "lines" | "format" | "scale">;
-}
 
 const token = (slot: string) => slotColor(slot).slice(4, -1);
 const percent = (value: number) => `${Math.round(value)} %`;
