@@ -119,6 +119,7 @@ def _pending(
 ) -> PendingSession:
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
+    later = spec.start_at if spec.start_at and spec.start_at > now else None
     return PendingSession(
         id=DRY_RUN,
         slots=spec.slots,
@@ -132,6 +133,8 @@ def _pending(
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
+        aside=admission.not_before(later) if later else "",
+        not_before=later,
     )
 
 
