@@ -33,6 +33,7 @@ from carrel.permissions.decide import Actor
 from carrel.server import compose
 from carrel.server.settings import Settings
 from carrel.sessions import service
+from carrel.sessions.logs.store import DIRECTORY, LogStore
 from carrel.sessions.spec import SessionSpec
 from carrel.tenancy import service as tenancy
 
@@ -156,6 +157,7 @@ async def _at_once(place: _Place) -> float:
             leader,
             SecretBox(place.settings.key()),
             Storages(place.database),
+            LogStore(place.settings.data_dir / DIRECTORY),
         )
     )
     began = time.perf_counter()

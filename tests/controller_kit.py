@@ -1,5 +1,8 @@
 """What controllers work with, where a test has one of them step by hand."""
 
+import tempfile
+from pathlib import Path
+
 from installation import only
 
 from carrel.controllers.loop import Tools
@@ -9,6 +12,7 @@ from carrel.db.encryption import SecretBox
 from carrel.db.leader import Leader
 from carrel.engines.fake import FakeEngine
 from carrel.folders.hosts.storages import Storages
+from carrel.sessions.logs.store import LogStore
 
 
 def tools(
@@ -17,4 +21,7 @@ def tools(
     """Over a fake engine with one node."""
     engines = only(database, FakeEngine())
     seal = SecretBox(b"0" * 32)
-    return Tools(database, engines, clock or SystemClock(), leader, seal, storages or Storages(database))
+    logs = LogStore(Path(tempfile.mkdtemp()))
+    return Tools(
+        database, engines, clock or SystemClock(), leader, seal, storages or Storages(database), logs
+    )

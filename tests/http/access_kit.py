@@ -89,8 +89,9 @@ class World:
         )
 
     @asynccontextmanager
-    async def http(self, actor: Actor | None = None) -> AsyncIterator[aiohttp.ClientSession]:
-        async with aiohttp.ClientSession(self.url, headers=self.authorization(actor)) as client:
+    async def http(self, actor: Actor | None = None, **options: Any) -> AsyncIterator[aiohttp.ClientSession]:
+        headers = self.authorization(actor)
+        async with aiohttp.ClientSession(self.url, headers=headers, **options) as client:
             yield client
 
 

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from carrel.engines.fake import FakeContainer, FakeEngine, last_lines
-from carrel.engines.port import ExecStream, TerminalSize
+from carrel.engines.fake import FakeContainer, FakeEngine
+from carrel.engines.port import ExecStream, LogRecord, TerminalSize
 from carrel.engines.refused import missing
 
 _MAIN_OUTPUT = "/proc/1/fd/1"
@@ -30,8 +30,13 @@ class LocalEngine(FakeEngine):
         self.log.touch()
         self.processes: list[asyncio.subprocess.Process] = []
 
-    async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        yield last_lines(self.log.read_bytes(), tail)
+    async def logs(
+        self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        at = b"2026-01-01T00:00:00.000000000Z"
+        lines = self.log.read_bytes().splitlines(keepends=True)
+        if chosen := lines if tail is None else lines[max(len(lines) - tail, 0) :]:
+            yield [LogRecord(at, 1, line) for line in chosen]
 
     @asynccontextmanager
     async def process(

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import psycopg
 from session_kit import SMALL, spec
 from simulation import invariants
+from simulation.inline_logs import LOGS
 from simulation.virtual_time import LoopClock
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -183,7 +184,7 @@ class ControlPlane:
         self.leader = leader
         self.fate = fate
         self.tasks: set[asyncio.Task[Any]] = set()
-        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), Storages(database))
+        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), Storages(database), LOGS)
         self.controllers: list[Controller] = [
             c for c in plane.controllers(tools) if not isinstance(c, self.left_out)
         ]

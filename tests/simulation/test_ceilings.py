@@ -98,6 +98,7 @@ def _policy(kind: PolicyKind) -> ResourcePolicy:
         "idle_use": "unlimited",
         "max_priority": 50,
         "storage_hosts": "unlimited",
+        "log_bytes": 67108864,
         "folders": "unlimited",
         "folder_bytes": "unlimited",
     }

@@ -14,6 +14,7 @@ import pytest
 from folder_rows import add_folder, add_host
 from session_kit import spec
 from simulation.conftest import empty
+from simulation.inline_logs import LOGS
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 from structlog.testing import capture_logs
@@ -74,7 +75,8 @@ class MountPlane(ControlPlane):
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
         super().__init__(database, leader, engines, fate)
         self._hands = Hands(self.disk, fate)
-        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        seal = Secrets(b"0" * 32)
+        tools = Tools(database, engines, LoopClock(), leader, seal, self, LOGS)  # type: ignore[arg-type]
         kept = Observe | Schedule | Launch | Reap
         self.controllers = [one for one in runtime.controllers(tools) if isinstance(one, kept)]
 

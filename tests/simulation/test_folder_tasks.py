@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from folder_rows import add_host
 from simulation.conftest import empty
+from simulation.inline_logs import LOGS
 from simulation.installation_life import EVERY, ControlPlane, Fate, Installation
 from simulation.virtual_time import LoopClock, simulate
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -100,7 +101,8 @@ class FolderPlane(ControlPlane):
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
         super().__init__(database, leader, engines, fate)
         self.hands = Hands(fate)
-        tools = Tools(database, engines, LoopClock(), leader, Secrets(b"0" * 32), self)  # type: ignore[arg-type]
+        seal = Secrets(b"0" * 32)
+        tools = Tools(database, engines, LoopClock(), leader, seal, self, LOGS)  # type: ignore[arg-type]
         self.folders = FolderTasks(tools)
         self.controllers = [TrashKeeping(tools), self.folders]
 

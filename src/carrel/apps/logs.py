@@ -1,7 +1,9 @@
-"""A container's log as one stream, from the engine or from storage."""
+"""A container's log as one stream: what is stored, then what the engine has beyond it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
 
 import structlog
 from sqlalchemy import select
@@ -11,8 +13,13 @@ from carrel.apps.denials import of_engine
 from carrel.apps.session_changes import SessionChanges
 from carrel.core.ids import ContainerId
 from carrel.db.database import Database
-from carrel.engines.port import ContainerGone, EngineError
+from carrel.engines.port import ContainerGone, EngineError, LogRecord
 from carrel.sessions import service as sessions
+from carrel.sessions.logs.members import Member, unpack
+from carrel.sessions.logs.reading import LogFormat, LogQuery, Piece, last_pieces, pieces_of
+from carrel.sessions.logs.records import decode, full_lines
+from carrel.sessions.logs.store import LogStore, trail_of
+from carrel.sessions.logs.trail import Resumption, Trail
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Container, Session
 
@@ -22,32 +29,44 @@ _LOOK_AGAIN_S = 30.0
 """Polling interval, in case a notification is lost."""
 _ENGINE_PAUSE_S = 1.0
 _PROMPT_S = 0.3
+_LARGE_BYTES = 16 << 10
+_LIVE = (SessionState.RUNNING, SessionState.TERMINATING)
 
 
 class LogReader:
-    """Reads the log from the engine, or the copy stored on removal."""
+    """Reads the logs of containers; `open` one for each response."""
 
-    def __init__(self, database: Database, engines: ContainerEngines, changes: SessionChanges) -> None:
+    def __init__(
+        self, database: Database, engines: ContainerEngines, changes: SessionChanges, store: LogStore
+    ) -> None:
         self._database = database
         self._engines = engines
         self._changes = changes
+        self._store = store
 
-    async def read(self, container: ContainerId, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        """The log from its start, or its last `tail` lines.
+    async def read(
+        self, container: ContainerId, query: LogQuery, sent_as: LogFormat, *, follow: bool
+    ) -> AsyncIterator[bytes]:
+        """What the query asks for.
 
         follow: continue until its session ends; waits for the session to run. Raises: Unavailable.
         """
-        begun = False
+        trail: Trail | None = None
         while True:
             change = self._changes.next
             state = await self._state(container)
-            # 1. The current log; after the first part only new output.
+            live = state in _LIVE and await self._is_current(container, query)
+            # 1. The log so far; after the first time only what is new.
             try:
-                async for chunk in self._now(container, state, follow=follow, tail=0 if begun else tail):
-                    begun = True
-                    yield chunk
+                if trail is None:
+                    trail = Trail()
+                    async for records in self._first(container, query, trail, live=live, follow=follow):
+                        yield sent_as(records)
+                else:
+                    async for records in self._next(container, trail, live=live, follow=follow):
+                        yield sent_as(query.matching(records))
             except EngineError as error:
-                if not (follow and begun):
+                if not follow:
                     raise of_engine(error) from error
                 log.warning("logs.engine_unavailable", container=container)
                 await asyncio.sleep(_ENGINE_PAUSE_S)
@@ -55,23 +74,75 @@ class LogReader:
             # 2. Wait for more.
             if not follow or state in LIFECYCLE.final:
                 return
-            begun = begun or state == SessionState.RUNNING
             await _wait(change)
 
-    async def _now(
-        self, container: ContainerId, state: SessionState, *, follow: bool, tail: int | None
-    ) -> AsyncIterator[bytes]:
-        if state in (SessionState.RUNNING, SessionState.TERMINATING):
-            try:
-                engine = await self._engines.of(container)
-                async for chunk in engine.logs(container, follow=follow, tail=tail):
-                    yield chunk
-                return
-            except ContainerGone:
-                pass
-        # Stored before the container is removed, so it is available when the container is gone.
-        if kept := last_lines(await self._kept(container), tail):
-            yield kept
+    async def _first(
+        self, container: ContainerId, query: LogQuery, trail: Trail, *, live: bool, follow: bool
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        """The records that match."""
+        attempts = await self._store.do(self._store.index, container, query.attempt)
+        for batch in await self._store.do(trail_of, attempts[-1] if attempts else ()):
+            trail.add(batch)
+        pieces = pieces_of(attempts, query)
+        latest: Sequence[LogRecord] = ()
+        beyond: AsyncIterator[Sequence[LogRecord]] | None = None
+        if query.tail is not None:
+            # What the engine has counts, too.
+            if live:
+                try:
+                    latest = await self._latest(container, query, trail, query.tail)
+                except EngineError:
+                    if not follow:
+                        raise
+            missing = query.tail - full_lines(latest)
+            pieces = await self._store.do(last_pieces, pieces, query, missing)
+        elif live and not follow:
+            # An engine that does not respond must be known before the response begins.
+            beyond = self._beyond(container, trail, follow=False)
+            latest = query.matching(await anext(beyond, ()))
+        if not attempts and not live:
+            latest = last_lines(query.matching(await self._kept(container)), query.tail)
+        for piece in pieces:
+            yield await self._store.do(Piece.records, piece, query)
+        if latest:
+            yield latest
+        if live and (follow or query.tail is None):
+            async for records in beyond or self._beyond(container, trail, follow=follow):
+                yield query.matching(records)
+
+    async def _next(
+        self, container: ContainerId, trail: Trail, *, live: bool, follow: bool
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        """Records after those of the trail: the engine may have removed the container meanwhile."""
+        resumption = trail.resume()
+        for members in await self._store.do(self._store.index, container):
+            for member in members:
+                if resumption.since is None or member.last_at >= resumption.since:
+                    yield _passed(await self._store.do(_records, member), resumption, trail)
+        if live:
+            async for records in self._beyond(container, trail, follow=follow):
+                yield records
+
+    async def _beyond(
+        self, container: ContainerId, trail: Trail, *, follow: bool
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        """What the engine has after the trail."""
+        resumption = trail.resume()
+        try:
+            engine = await self._engines.of(container)
+            async for records in engine.logs(container, follow=follow, since=resumption.since):
+                yield _passed(records, resumption, trail)
+        except ContainerGone:
+            pass  # everything is stored before it is removed
+
+    async def _latest(
+        self, container: ContainerId, query: LogQuery, trail: Trail, count: int
+    ) -> Sequence[LogRecord]:
+        """The last matching records that are not stored yet."""
+        latest = deque[LogRecord](maxlen=count)
+        async for records in self._beyond(container, trail, follow=False):
+            latest.extend(query.matching(records))
+        return list(latest)
 
     async def _state(self, container: ContainerId) -> SessionState:
         """The session's."""
@@ -79,17 +150,42 @@ class LogReader:
         async with self._database.transaction() as tx:
             return SessionState((await tx.execute(statement.where(Container.id == container))).scalar_one())
 
-    async def _kept(self, container: ContainerId) -> bytes:
+    async def _is_current(self, container: ContainerId, query: LogQuery) -> bool:
+        """True if new output belongs to the attempt that is asked for."""
+        if query.attempt is None:
+            return True
+        return query.attempt == await self._store.do(self._store.current_attempt, container)
+
+    async def _kept(self, container: ContainerId) -> list[LogRecord]:
+        """The log that an earlier version stored in the database; without times."""
         async with self._database.transaction() as tx:
-            return await sessions.kept_log(tx, container)
+            content = await sessions.kept_log(tx, container)
+        return [LogRecord(b"", 1, line) for line in content.splitlines(keepends=True)]
 
 
-def last_lines(content: bytes, count: int | None) -> bytes:
-    """The last lines; all of them when count is None."""
-    if count is None:
-        return content
-    lines = content.splitlines(keepends=True)
-    return b"".join(lines[max(len(lines) - count, 0) :])
+def last_lines(records: Sequence[LogRecord], count: int | None) -> Sequence[LogRecord]:
+    return records if count is None else records[max(len(records) - count, 0) :]
+
+
+def _passed(records: Sequence[LogRecord], resumption: Resumption, trail: Trail) -> Sequence[LogRecord]:
+    new = resumption.new(records)
+    trail.add(new)
+    return new
+
+
+def _records(member: Member) -> list[LogRecord]:
+    return decode(unpack(member))
+
+
+async def zipped(blocks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same stream, compressed by gzip."""
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    async for block in blocks:
+        if len(block) > _LARGE_BYTES:
+            yield await asyncio.to_thread(compressor.compress, block)
+        else:
+            yield compressor.compress(block)
+    yield compressor.flush()
 
 
 async def prompt(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

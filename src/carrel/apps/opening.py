@@ -164,8 +164,8 @@ class AppStarter:
         with suppress(EngineError, TimeoutError):
             async with asyncio.timeout(_LOG_S):
                 engine = await self._engines.of(container)
-                async for chunk in engine.logs(container, follow=False, tail=_LOG_LINES):
-                    chunks.append(chunk)
+                async for records in engine.logs(container, follow=False, tail=_LOG_LINES):
+                    chunks += [record.content for record in records]
         return b"".join(chunks).decode(errors="replace").strip()
 
 

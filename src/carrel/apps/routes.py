@@ -6,19 +6,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import Field
 from sqlalchemy import exists
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.apps import opening, ports, templates
 from carrel.apps import service as apps
 from carrel.apps.denials import not_running
-from carrel.apps.logs import LogReader, prompt
+from carrel.apps.logs import LogReader, prompt, zipped
 from carrel.apps.opening import AppServer, AppsSettings
-from carrel.apps.schemas import AppList, AppToken, AppView, OpenedApp
+from carrel.apps.schemas import AppList, AppToken, AppView, LogParameters, OpenedApp
 from carrel.apps.services import AccessServices
 from carrel.http.auth import CurrentActor, names
-from carrel.http.query import DECIMAL, QueryBool
+from carrel.http.compressed import may_be_guessed, takes
 from carrel.http.services import ServicesOf
 from carrel.permissions.decide import Actor
 from carrel.sessions import containers
@@ -30,15 +29,7 @@ from carrel.tables.sessions import Container, Session
 
 router = APIRouter(tags=["access"])
 Ref = Annotated[str, Path(max_length=64, description="An id, a unique prefix of it, or a name.")]
-ContainerName = Annotated[
-    str | None,
-    Query(
-        max_length=64,
-        description="A container of the session, such as main or sub1; default: main.",
-    ),
-]
 AppName = Annotated[str, Path(max_length=64)]
-MAX_TAIL = 1_000_000
 _LIVES = exists().where(Session.id == AppPort.session_id, Session.state.not_in(LIFECYCLE.final))
 
 
@@ -146,38 +137,46 @@ async def _url(
 @router.get(
     "/sessions/{ref}/logs",
     operation_id="sessions.logs",
-    summary="Read or follow the log of a session",
+    summary="Read, search or follow the log of a session",
     openapi_extra=names("session.read"),
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "The log"}},
+    responses={
+        200: {
+            "content": {
+                "text/plain": {"schema": {"type": "string"}},
+                "application/x-ndjson": {"schema": {"type": "string"}},
+            },
+            "description": "The log",
+        }
+    },
 )
 async def logs(
+    request: Request,
     services: ServicesOf[AccessServices],
     actor: CurrentActor,
     ref: Ref,
-    follow: Annotated[QueryBool, Query(description="Follow the log until the session ends.")] = False,
-    tail: Annotated[
-        Annotated[int, Field(ge=0, le=MAX_TAIL), DECIMAL] | None,
-        Query(description="Number of lines from the end."),
-    ] = None,
-    download: Annotated[QueryBool, Query(description="Make browsers save the log as a file.")] = False,
-    container: ContainerName = None,
+    query: Annotated[LogParameters, Query()],
 ) -> StreamingResponse:
-    """The log of the session's main process and apps; kept after the end."""
+    """The output of the session's main process and apps; kept after the end, compressed, up to the size in the policy:
+    the beginning and the end.
+    """
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
-        inside = await containers.named(tx, session, container)
+        inside = await containers.named(tx, session, query.container)
         # Reading one's own log is not audited: the page does it all the time.
-        if download or session.owner_id != actor.user_id:
-            details = {"read": "log", "download": download}
+        if query.download or session.owner_id != actor.user_id:
+            details = {"read": "log", "download": query.download}
             sessions.note(tx, actor, "session.read", session, details=details)
-    reader = LogReader(services.database, services.container_engines, services.session_changes)
+    reader = LogReader(services.database, services.container_engines, services.session_changes, services.logs)
+    sent_as = query.sent_as()
+    content = await prompt(reader.read(inside.id, query.of_log(), sent_as, follow=query.follow))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    if download:
+    if query.download:
         part = "" if inside.role == ContainerRole.MAIN else f"-{inside.name}"
         headers["Content-Disposition"] = f'attachment; filename="{session.name}-{session.id}{part}.log"'
-    return StreamingResponse(
-        await prompt(reader.read(inside.id, follow=follow, tail=tail)),
-        media_type="text/plain; charset=utf-8",
-        headers=headers,
-    )
+        headers["Vary"] = "Accept-Encoding"
+        accepted = request.headers.get("accept-encoding", "")
+        if not query.follow and takes(accepted, "gzip") and not may_be_guessed(request.scope):
+            headers["Content-Encoding"] = "gzip"
+            content = zipped(content)
+    return StreamingResponse(content, media_type=sent_as.media_type, headers=headers)

@@ -7,12 +7,13 @@ from carrel.apps.opening import AppsSettings, AppStarter
 from carrel.apps.session_changes import SessionChanges
 from carrel.apps.terminals import Terminals
 from carrel.audit.services import AuditServices
+from carrel.sessions.logs.store import LogStore
 from carrel.usage.idle.activity import Activity
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccessServices(AuditServices):
-    """Container engines, and this process's terminals, starting apps and activity."""
+    """Container engines and stored logs, and this process's terminals, starting apps and activity."""
 
     settings: AppsSettings
     container_engines: ContainerEngines
@@ -20,3 +21,4 @@ class AccessServices(AuditServices):
     terminals: Terminals
     app_starter: AppStarter
     session_changes: SessionChanges
+    logs: LogStore

@@ -12,7 +12,6 @@ from starlette.websockets import WebSocketDisconnect
 
 from carrel.apps import sockets
 from carrel.apps.denials import not_running, of_engine, stopped_running
-from carrel.apps.routes import ContainerName
 from carrel.apps.schemas import MAX_COLUMNS
 from carrel.apps.services import AccessServices
 from carrel.apps.session_changes import SessionChanges
@@ -31,6 +30,7 @@ from carrel.tables.sessions import Container, Session
 from carrel.tables.tenancy import User
 
 log = structlog.get_logger()
+_ContainerName = Annotated[str | None, Query(max_length=64)]
 router = APIRouter()
 _DATABASE_PAUSE_S = 1.0
 
@@ -81,7 +81,7 @@ async def terminal(
     rows: Annotated[int, Query(ge=1, le=MAX_COLUMNS)] = 24,
     terminal: Annotated[str | None, Query(max_length=20)] = None,
     offset: Annotated[int | None, Query(ge=0, lt=2**62)] = None,
-    container: ContainerName = None,
+    container: _ContainerName = None,
 ) -> None:
     """A shell in the session. terminal, offset: reattach to an existing one, from that byte of its output."""
 
@@ -108,7 +108,7 @@ async def terminal(
 
 
 @router.websocket("/sessions/{ref}/exec")
-async def exec_command(socket: WebSocket, ref: str, container: ContainerName = None) -> None:
+async def exec_command(socket: WebSocket, ref: str, container: _ContainerName = None) -> None:
     """A command in the session with stdin, stdout, stderr and exit code."""
 
     async def serve(session: Session, inside: ContainerId, actor: Actor) -> None:

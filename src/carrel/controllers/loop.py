@@ -26,6 +26,7 @@ from carrel.db.listener import Listener
 from carrel.engines.port import Engine, EngineError, EngineUnavailable
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes.engines.connections import Engines
+from carrel.sessions.logs.store import LogStore
 from carrel.storage.port import StorageError
 from carrel.tables.engines import TOPIC
 
@@ -47,6 +48,7 @@ class Tools:
     leader: Leader
     seal: SecretBox
     storages: Storages
+    logs: LogStore
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @asynccontextmanager

@@ -10,11 +10,12 @@ import structlog
 
 from carrel.controllers.active_tasks import ActiveTasks
 from carrel.controllers.launch import Launch
+from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Tools
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, SessionId
 from carrel.db.leader import LeadershipLost
-from carrel.engines.port import ContainerGone, Engine, EngineError, EngineUnavailable
+from carrel.engines.port import Engine, EngineError
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.sessions import containers, queries, service, transitions
@@ -24,17 +25,17 @@ from carrel.tables.sessions import Session
 log = structlog.get_logger()
 
 GRACE_S = 10.0
-_LOG_TIMEOUT_S = 10.0
 _RETRY_S = 2.0
 _PATIENT, _FORCED = "patient", "forced"
 
 
 @dataclass(frozen=True)
 class Ending:
-    """A container to remove. engine: None if it was never placed."""
+    """A container to remove. engine: None if it was never placed. exited: its main process has ended."""
 
     container: ContainerId
     engine: EngineId | None
+    exited: bool
 
 
 class Reap:
@@ -42,9 +43,10 @@ class Reap:
     topics = (transitions.topic(SessionState.TERMINATING),)
     tick_s = 5.0
 
-    def __init__(self, tools: Tools, launch: Launch, *, concurrency: int = 16) -> None:
+    def __init__(self, tools: Tools, launch: Launch, logs: LogCollection, *, concurrency: int = 16) -> None:
         self._tools = tools
         self._launch = launch
+        self._logs = logs
         # Per engine, so that a hung one does not use up the slots of others.
         self._room = defaultdict[EngineId | None, asyncio.Semaphore](lambda: asyncio.Semaphore(concurrency))
         self._active = ActiveTasks[SessionId]()
@@ -62,7 +64,11 @@ class Reap:
             if session.force and self._active.about(key) == _PATIENT:
                 await self._active.stop(key)
             ending = [
-                Ending(one.id, places[one.node_id].engine if one.node_id else None)
+                Ending(
+                    one.id,
+                    places[one.node_id].engine if one.node_id else None,
+                    exited=one.state == ContainerState.EXITED,
+                )
                 for one in own.get(key, ())
                 if one.state != ContainerState.GONE
             ]
@@ -107,34 +113,14 @@ class Reap:
         async with self._room[ending.engine]:
             # 1. skip containers that were never placed
             if ending.engine:
-                await self._remove(session, ending.container, await tools.engines.of(ending.engine))
+                await self._remove(session, ending, await tools.engines.of(ending.engine))
             # 2. release its slots, and with the last one end the session, in one transaction
             async with tools.transaction() as tx:
                 await service.remove_container(
                     tx, session.id, ending.container, cause="removed", now=tools.clock.now()
                 )
 
-    async def _remove(self, session: Session, container: ContainerId, engine: Engine) -> None:
-        # 1. store the log
-        content = await _log_of(container, engine)
-        if content:
-            async with self._tools.transaction() as tx:
-                await service.keep_log(tx, container, content)
-        # 2. remove it from the engine
-        await in_time(engine.remove(container, grace_s=0 if session.force else GRACE_S), REMOVAL_S)
-
-
-async def _log_of(container: ContainerId, engine: Engine) -> bytes:
-    content = b""
-    try:
-        async with asyncio.timeout(_LOG_TIMEOUT_S):
-            async for chunk in engine.logs(container, follow=False, tail=20_000):
-                content = (content + chunk)[-service.KEPT_LOG_BYTES :]
-    except (ContainerGone, TimeoutError):
-        pass
-    except EngineUnavailable:
-        raise
-    except EngineError as error:
-        # An unreadable log must not block the termination.
-        log.warning("reap.no_log", container=container, error=error.message)
-    return content
+    async def _remove(self, session: Session, ending: Ending, engine: Engine) -> None:
+        container, grace_s = ending.container, 0 if session.force else GRACE_S
+        async with self._logs.until_gone(container, engine, exited=ending.exited):
+            await in_time(engine.remove(container, grace_s=grace_s), REMOVAL_S)

@@ -8,6 +8,7 @@ from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.launch import Launch
+from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.observe import Observe
@@ -20,13 +21,14 @@ from carrel.controllers.usage_sampling import UsageSampling
 
 def controllers(tools: Tools) -> Sequence[Controller]:
     """In the order in which the simulation steps them."""
-    launch = Launch(tools)
+    launch, logs = Launch(tools), LogCollection(tools)
     return (
         Observe(tools),
         Schedule(tools),
         Drain(tools),
         launch,
-        Reap(tools, launch),
+        Reap(tools, launch, logs),
+        logs,
         UsageSampling(tools),
         UsageHistory(tools),
         Idle(tools),

@@ -6,6 +6,7 @@ without delay.
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from carrel.engines.conformance_kit import (
     eventually,
     exited,
     listed,
+    log_records,
     look,
     refused,
     run,
@@ -39,6 +41,8 @@ from carrel.engines.port import (
     ObservedState,
     TerminalSize,
 )
+
+_RECORD_TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 
 
 class EngineConformance:
@@ -368,6 +372,29 @@ class EngineConformance:
         assert await whole_log(harness.engine, desired.id) == await whole_log(harness.engine, desired.id)
         assert len((await whole_log(harness.engine, desired.id, tail=1)).split()) == 1
         assert await whole_log(harness.engine, desired.id, tail=0) == b""
+
+    async def test_logs_tell_streams_and_times_apart(self, harness: EngineHarness) -> None:
+        desired = spec(harness, "sh", "-c", "echo out; sleep 0.5; echo err >&2; sleep 0.5; echo end")
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        records = await log_records(harness.engine, desired.id)
+        assert [(one.stream, one.content) for one in records] == [(1, b"out\n"), (2, b"err\n"), (1, b"end\n")]
+        times = [one.at for one in records]
+        assert times == sorted(times)
+        assert all(_RECORD_TIME.fullmatch(at) for at in times), times
+        assert await log_records(harness.engine, desired.id, since=times[1]) == records[1:]
+        assert await log_records(harness.engine, desired.id, since=times[0], follow=True) == records
+
+    async def test_log_of_a_restarted_container_goes_on(self, harness: EngineHarness) -> None:
+        desired = spec(harness, "sh", "-c", "echo once")
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        first = await log_records(harness.engine, desired.id)
+        await harness.pass_time(0.01)
+        await harness.engine.ensure(desired, ProgressLog())
+        await exited(harness, desired.id)
+        assert (await log_records(harness.engine, desired.id))[: len(first)] == first
+        assert await whole_log(harness.engine, desired.id) == b"once\nonce\n"
 
     async def test_followed_logs_go_on_until_the_end(self, harness: EngineHarness) -> None:
         desired = spec(harness, "sh", "-c", "echo first; sleep 0.5; echo last")

@@ -11,6 +11,7 @@ from carrel.engines.port import (
     ContainerSpec,
     Engine,
     EngineError,
+    LogRecord,
     Observed,
     ObservedState,
     Progress,
@@ -153,11 +154,24 @@ async def drain(output: AsyncIterator[tuple[int, bytes]]) -> None:
         pass
 
 
+async def log_records(
+    engine: Engine,
+    container: str,
+    *,
+    follow: bool = False,
+    tail: int | None = None,
+    since: bytes | None = None,
+) -> list[LogRecord]:
+    """All records of `logs`."""
+    batches = engine.logs(container, follow=follow, tail=tail, since=since)
+    return [record async for records in batches for record in records]
+
+
 async def whole_log(
     engine: Engine, container: str, *, follow: bool = False, tail: int | None = None
 ) -> bytes:
     """The complete output of `logs`."""
-    return b"".join([chunk async for chunk in engine.logs(container, follow=follow, tail=tail)])
+    return b"".join(one.content for one in await log_records(engine, container, follow=follow, tail=tail))
 
 
 async def exited(harness: EngineHarness, container: str) -> Observed:

@@ -17,6 +17,7 @@ from carrel.engines.port import (
     EngineError,
     ExecStream,
     ImageUnusable,
+    LogRecord,
     NodeInfo,
     Observed,
     Permit,
@@ -29,12 +30,6 @@ from carrel.plugins import Plugin
 __all__ = ["FakeContainer", "FakeEngine", "FakeWorld", "VirtualClock"]
 
 _QUEUED_CHUNKS = 16
-
-
-def last_lines(text: bytes, count: int | None) -> bytes:
-    """The last lines of the text; all of it for None."""
-    lines = text.splitlines(keepends=True)
-    return text if count is None else b"".join(lines[max(len(lines) - count, 0) :])
 
 
 class FakeEngine(FakeAdjusting):
@@ -129,16 +124,20 @@ class FakeEngine(FakeAdjusting):
         finally:
             driver.cancel()
 
-    async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+    async def logs(
+        self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
         known = await self.step("logs", lambda: self.find(container))
-        text = last_lines(b"".join(known.output), tail)
-        sent = len(known.output)
-        if text:
-            yield text
-        while follow:
-            for chunk in known.output[sent:]:
-                yield chunk
+        sent = 0 if tail is None else max(len(known.output) - tail, 0)
+        while True:
+            records = [one for one in known.output[sent:] if since is None or one.at >= since]
             sent = len(known.output)
+            if records:
+                yield records
+            if not follow:
+                return
+            if len(known.output) > sent:
+                continue
             self.world.require_answer("logs")
             if not known.running:
                 return

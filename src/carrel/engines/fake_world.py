@@ -24,6 +24,7 @@ from carrel.engines.port import (
     ContainerSpec,
     EngineError,
     EngineUnavailable,
+    LogRecord,
     MountUnusable,
     NodeInfo,
     ObservedState,
@@ -113,7 +114,7 @@ class FakeContainer:
     out_of_memory: bool = False
     started_at: datetime | None = None
     starts: int = 0
-    output: list[bytes] = field(default_factory=list)
+    output: list[LogRecord] = field(default_factory=list)
     load: float = 0.1
     mem_bytes: int = 16 * _MIB
     accelerator_percent: int | None = None
@@ -289,6 +290,12 @@ class FakeWorld:
         accelerators = self.accelerators.get(spec.node)
         return attachment_of([accelerators] if accelerators else [], spec)
 
+    def write(self, container: FakeContainer, text: bytes, *, fd: int = 1) -> None:
+        """Output of the main process, received now."""
+        at = f"{self.clock.now():%Y-%m-%dT%H:%M:%S.%f}000Z".encode()
+        container.output += [LogRecord(at, fd, line) for line in text.splitlines(keepends=True)]
+        container.changed.fire()
+
     def hint(self, container: str) -> None:
         """Notify watchers, followers of logs and processes of a change."""
         if known := self.containers.get(container):
@@ -316,8 +323,7 @@ class FakeWorld:
                 step = next(process) if answer is None else process.send(answer)
                 answer = b"" if isinstance(step, fake_shell.Read) else None
                 if isinstance(step, fake_shell.Write):
-                    container.output.append(step.chunk)
-                    container.changed.fire()
+                    self.write(container, step.chunk, fd=step.fd)
                 elif isinstance(step, fake_shell.Sleep):
                     self._later(step.seconds, lambda: self._step(container, process, start))
                     return

@@ -14,7 +14,8 @@ at the edges, for every implementation (conformance.py tests it):
     watch    many watchers may listen         -                        ends; call list, then watch again
     exec     each call is a new process;      ContainerGone            ContainerGone or Unavailable
              no such command: 127, no program: 126, each with a sentence on stderr
-    logs     each call reads from its start   ContainerGone            stream ends; Unavailable
+    logs     each call is a new reader;       ContainerGone            stream ends; Unavailable
+             the records and their order are the same in each
     usage    cumulative since container start absent from the answer   Unavailable
 
 If the installation's label is bound to another database (after a copy or move), every method but `watch` raises
@@ -32,7 +33,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from carrel.accelerators.port import Device
 from carrel.core.slots import SlotKind
@@ -239,6 +240,19 @@ class ContainerUsage:
     accelerator_mem_percent: int | None = None
 
 
+class LogRecord(NamedTuple):
+    """A line of the output of a main process, with its line break.
+
+    A line longer than the engine's limit comes in several records, of which only the last has a line break. at: when
+    the engine received it: RFC 3339 in UTC with nine decimals, so that it sorts as text. stream: 1 = stdout, 2 =
+    stderr.
+    """
+
+    at: bytes
+    stream: int
+    content: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class TerminalSize:
     cols: int = 80
@@ -315,10 +329,13 @@ class Engine(Protocol):
         """
         ...
 
-    def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
-        """Raw output of the main process, stdout and stderr in order of arrival; tail: last lines only.
+    def logs(
+        self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        """Output of the main process, stdout and stderr in order of arrival, in batches that are never empty.
 
-        follow: until the container ends.
+        follow: until the container ends. tail: last records only. since: only records received then or later, as in
+        `LogRecord.at`. Old output may be missing: an engine keeps a limited amount.
         """
         ...
 

@@ -41,7 +41,7 @@ class Compressed:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _may_be_guessed(scope):
+        if may_be_guessed(scope):
             await self._app(scope, receive, send)
         else:
             compress = takes(_header(scope["headers"], b"accept-encoding").decode("latin-1"), "gzip")
@@ -75,7 +75,7 @@ class _Compressor:
         await self._send(message)
 
 
-def _may_be_guessed(scope: Scope) -> bool:
+def may_be_guessed(scope: Scope) -> bool:
     """True if the response may hold a secret or answers a cross-site request."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return True

@@ -97,6 +97,12 @@ IdleUseLimit = Annotated[
 ]
 
 
+LogBytes = Annotated[
+    Annotated[int, Field(ge=1 << 20, le=2**62)] | Literal["unlimited"],
+    says('A log size is a whole number of bytes, at least 1048576, or "unlimited".'),
+]
+
+
 class KeypairLimits(_Limits):
     """Limits of one keypair, or of one user without a keypair.
 
@@ -104,8 +110,8 @@ class KeypairLimits(_Limits):
     that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
     containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
-    priority it may request.
-    storage_hosts: names of the hosts on which it may create folders, among those open to its owner.
+    priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
+    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end.
     """
 
     slots: SlotLimits
@@ -118,6 +124,7 @@ class KeypairLimits(_Limits):
     idle_use: IdleUseLimit
     max_priority: Priority
     storage_hosts: StorageHosts
+    log_bytes: LogBytes
 
 
 class UserLimits(_Limits):
@@ -157,6 +164,7 @@ class LimitsChange(_Limits):
     idle_use: IdleUseLimit = "unlimited"
     max_priority: Priority = 0
     storage_hosts: StorageHosts = []
+    log_bytes: LogBytes = "unlimited"
     folders: Most = 0
     folder_bytes: Most = 0
 

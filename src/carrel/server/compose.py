@@ -66,6 +66,8 @@ from carrel.server import routes as server
 from carrel.server.services import ApiServices
 from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
+from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
+from carrel.sessions.logs.store import LogStore
 from carrel.signin.keypairs import routes as keypairs
 from carrel.signin.logins import authenticator
 from carrel.signin.logins import factor_routes as factors
@@ -233,6 +235,7 @@ def _services(
         terminals=Terminals(container_engines),
         app_starter=AppStarter(container_engines),
         session_changes=SessionChanges(listener),
+        logs=LogStore(settings.data_dir / SESSION_LOGS),
     )
 
 
@@ -245,9 +248,10 @@ async def controllers(
     listener.subscribe(ENGINES_CHANGED, engines.forget)
     seal = SecretBox(settings.key())
     storages = Storages(database, seal=seal)
+    logs = LogStore(settings.data_dir / SESSION_LOGS)
 
     def make(leader: Leader) -> "list[loop.Controller]":
-        tools = loop.Tools(database, engines, clock or SystemClock(), leader, seal, storages)
+        tools = loop.Tools(database, engines, clock or SystemClock(), leader, seal, storages, logs)
         return list(runtime.controllers(tools))
 
     async with AsyncExitStack() as stack:

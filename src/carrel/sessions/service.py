@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,7 +30,6 @@ from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, S
 from carrel.tables.sessions import KeptLog, Session
 from carrel.tenancy import service as tenancy
 
-KEPT_LOG_BYTES = 1 << 20
 REFERENCE = re.compile(
     r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
     r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
@@ -428,18 +426,8 @@ async def requeue(
         await nodes.release(tx, containers.ids_of(session), now)
 
 
-async def keep_log(tx: AsyncSession, container: ContainerId, content: bytes) -> None:
-    """Store the end of the log before the container is removed. Twice: the newer one is kept."""
-    packed = zlib.compress(content[-KEPT_LOG_BYTES:])
-    await tx.execute(
-        insert(KeptLog)
-        .values(container_id=container, content=packed)
-        .on_conflict_do_update(index_elements=[KeptLog.container_id], set_={"content": packed})
-    )
-
-
 async def kept_log(tx: AsyncSession, container: ContainerId) -> bytes:
-    """The stored end of the log; empty if there is none."""
+    """The end of a log that an earlier version stored; empty if there is none."""
     packed = (
         await tx.execute(select(KeptLog.content).where(KeptLog.container_id == container))
     ).scalar_one_or_none()

@@ -32,6 +32,7 @@ class KeypairPolicy:
     idle_use: UseLimit | None
     max_priority: int
     storage_hosts: tuple[str, ...] | None
+    log_bytes: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
         idle_use=None if use == UNLIMITED else UseLimit(**use),
         max_priority=int(limits["max_priority"]),
         storage_hosts=None if hosts == UNLIMITED else tuple(hosts),
+        log_bytes=most(limits["log_bytes"]),
     )
 
 

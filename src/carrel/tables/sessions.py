@@ -176,7 +176,9 @@ class HistoryEntry(Table):
 
 
 class KeptLog(Table):
-    """The end of the log of a removed container. content: zlib of the last 1 MiB."""
+    """The end of the log of a container that an earlier version removed; later ones are in `sessions/logs`. content:
+    zlib of the last 1 MiB.
+    """
 
     __tablename__ = "container_logs"
 

@@ -39,6 +39,7 @@ async def test_a_policy_is_made_and_edited(
         "idle_use": "unlimited",
         "max_priority": 50,
         "storage_hosts": "unlimited",
+        "log_bytes": 67108864,
     }
     await admin.types(
         "policy edit students --lifetime unlimited --slot *=unlimited --storage-host fast --storage-host local"

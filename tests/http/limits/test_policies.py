@@ -22,6 +22,7 @@ KEYPAIR = {
     "idle_use": "unlimited",
     "max_priority": 50,
     "storage_hosts": "unlimited",
+    "log_bytes": 67108864,
 }
 USER = {"slots": {"*": "unlimited"}, "sessions": 3, "folders": 10, "folder_bytes": "unlimited"}
 PROJECT = {"folders": 10, "folder_bytes": 1 << 40}

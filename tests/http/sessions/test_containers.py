@@ -63,7 +63,8 @@ async def test_commands_and_logs_are_of_the_container_that_is_named(
         assert (done.code, done.stdout.strip()) == (0, hostname)
     assert (await command.run("session", "exec", "gang", "--", "hostname")).stdout.strip() == b"gang"
     for one in gang["containers"]:
-        living.engine.world.containers[one["id"]].output.append(f"this is {one['name']}\n".encode())
+        fake = living.engine.world
+        fake.write(fake.containers[one["id"]], f"this is {one['name']}\n".encode())
     assert await command.ok("session", "logs", "gang", "--container", "sub2") == "this is sub2\n"
     assert await command.ok("session", "logs", "gang") == "this is main\n"
     shown = await command.ok("session", "show", "gang")
@@ -85,7 +86,8 @@ async def test_a_container_that_is_not_there_is_told_with_those_that_are(
 async def test_the_log_of_each_is_kept_when_all_are_gone(living: Api, gang: dict[str, Any]) -> None:
     user = await living.as_("user")
     for one in gang["containers"]:
-        living.engine.world.containers[one["id"]].output.append(f"this was {one['name']}\n".encode())
+        fake = living.engine.world
+        fake.write(fake.containers[one["id"]], f"this was {one['name']}\n".encode())
     await user.delete(f"/sessions/{gang['id']}")
     ended = await living.until(user, gang["id"], "TERMINATED")
     assert {one["state"] for one in ended["containers"]} == {"GONE"}

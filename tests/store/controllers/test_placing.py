@@ -13,6 +13,7 @@ from sqlalchemy import event, text
 
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.launch import Launch
+from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.core.clock import SystemClock
@@ -143,11 +144,11 @@ async def test_a_keypairs_policy_limits_the_containers_of_a_session(database, pe
 async def test_controllers_that_have_nothing_to_do_ask_little(database, people):
     leader = await lead(database.url)
     own = tools(database, leader)
-    launch = Launch(own)
+    launch, logs = Launch(own), LogCollection(own)
     costs = {}
-    for controller in (Schedule(own), launch, Reap(own, launch), FolderTasks(own)):
+    for controller in (Schedule(own), launch, Reap(own, launch, logs), logs, FolderTasks(own)):
         with statements(database) as taken:
             await controller.step()
         costs[controller.name] = len(taken)
     await leader.resign()
-    assert costs == {"schedule": 2, "launch": 1, "reap": 1, "folders": 3}
+    assert costs == {"schedule": 2, "launch": 1, "reap": 1, "logs": 1, "folders": 3}

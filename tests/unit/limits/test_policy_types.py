@@ -30,6 +30,7 @@ KEYPAIR = {
     "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5}},
     "max_priority": 50,
     "storage_hosts": ["local"],
+    "log_bytes": 1 << 20,
 }
 USER = {"slots": {}, "sessions": 0, "folders": "unlimited", "folder_bytes": 7}
 READ = {
@@ -57,6 +58,7 @@ def test_limits_of_a_keypair_are_read():
         idle_use=UseLimit(600, 0, {"cpu": 5}),
         max_priority=50,
         storage_hosts=("local",),
+        log_bytes=1 << 20,
     )
     free = keypair_policy(KEYPAIR | {"idle_use": "unlimited", "storage_hosts": "unlimited"})
     assert (free.idle_use, free.storage_hosts) == (None, None)

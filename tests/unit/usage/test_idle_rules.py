@@ -117,6 +117,7 @@ def test_rules_are_those_of_the_policy():
         "lifetime_s": "unlimited",
         "max_priority": 50,
         "storage_hosts": "unlimited",
+        "log_bytes": 67108864,
         "idle_timeout_s": "unlimited",
         "idle_use": "unlimited",
     }

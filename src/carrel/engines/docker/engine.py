@@ -23,9 +23,10 @@ from carrel.engines.docker.events import DaemonEvents
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
+from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
 from carrel.engines.docker.spec import LABEL_ID, Names, configuration
-from carrel.engines.docker.streams import read_logs, run_process
+from carrel.engines.docker.streams import run_process
 from carrel.engines.port import (
     IDLE,
     Claimant,
@@ -33,6 +34,7 @@ from carrel.engines.port import (
     ContainerUsage,
     EngineError,
     ExecStream,
+    LogRecord,
     NodeInfo,
     Observed,
     Permit,
@@ -169,11 +171,14 @@ class DockerEngine(Adjusting):
         async with run_process(self._api, name, command, env, terminal) as process:
             yield process
 
-    async def logs(self, container: str, *, follow: bool, tail: int | None) -> AsyncIterator[bytes]:
+    async def logs(
+        self, container: str, *, follow: bool, tail: int | None = None, since: bytes | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
         with sentences():
             await self.claim.require()
-        async for piece in read_logs(self._api, self._names.container(container), follow=follow, tail=tail):
-            yield piece
+        name = self._names.container(container)
+        async for records in read_logs(self._api, name, follow=follow, tail=tail, since=since):
+            yield records
 
     async def usage(self) -> Sequence[ContainerUsage]:
         with sentences():

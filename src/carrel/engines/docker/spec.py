@@ -72,7 +72,8 @@ def configuration(
         "PidsLimit": spec.pids_limit,
         # If the host runs out of memory, the kernel kills processes of sessions before those of the host.
         "OomScoreAdj": 500,
-        "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "2"}},
+        # Only what is not yet collected must be in it (`sessions/logs`).
+        "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "3"}},
         "RestartPolicy": {"Name": "no"},
     }
     if mem_bytes:

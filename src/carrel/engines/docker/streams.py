@@ -1,13 +1,11 @@
-"""Processes in containers, and the output of the main process, as byte streams."""
+"""Processes in containers, as byte streams."""
 
 import asyncio
 import secrets
-import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import aiodocker
-import aiohttp
 
 from carrel.engines.docker import answers
 from carrel.engines.docker.api import DockerApi
@@ -15,7 +13,6 @@ from carrel.engines.docker.pipe import Pipe
 from carrel.engines.port import ContainerGone, EngineError, EngineUnavailable, ExecStream, TerminalSize
 from carrel.engines.refused import RefusedProcess
 
-_FRAME = struct.Struct(">BxxxL")
 _FIRST_LOOK_S = 0.005
 _LAST_LOOK_S = 1.0
 _END_OF_TRANSMISSION = b"\x04"
@@ -194,37 +191,3 @@ class DockerProcess:
                 made = await self._api.call("POST", f"containers/{daemon_name}/exec", body=body)
                 start = {"Detach": True}
                 await self._api.call("POST", f"exec/{made['Id']}/start", body=start)
-
-
-async def read_logs(
-    api: DockerApi, daemon_name: str, *, follow: bool, tail: int | None
-) -> AsyncIterator[bytes]:
-    """Output of the main process without the daemon's framing.
-
-    Raises: ContainerGone, EngineUnavailable.
-    """
-    params = {
-        "stdout": "true",
-        "stderr": "true",
-        "follow": "true" if follow else "false",
-        "tail": "all" if tail is None else str(tail),
-    }
-    try:
-        async with api.stream("GET", f"containers/{daemon_name}/logs", params=params) as content:
-            async for chunk in _unframed(content):
-                yield chunk
-    except aiodocker.DockerError as error:
-        if error.status == 404:
-            raise ContainerGone(f"There is no container {daemon_name}.") from error
-        raise gone_or_refused(daemon_name, error) from error
-
-
-async def _unframed(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    while True:
-        try:
-            _, length = _FRAME.unpack(await content.readexactly(_FRAME.size))
-            yield await content.readexactly(length)
-        except asyncio.IncompleteReadError as end:
-            if end.partial:
-                raise EngineUnavailable("The container engine closed the log early.") from end
-            return
