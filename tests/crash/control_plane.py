@@ -67,6 +67,10 @@ class Client:
     async def get(self, path: str) -> Any:
         return (await self._ask("GET", path)).json()
 
+    async def text(self, path: str) -> str:
+        """A body that may take long."""
+        return (await self._ask("GET", path, timeout=120)).text
+
     async def post(self, path: str, body: object) -> Any:
         return (await self._ask("POST", path, json=body)).json()
 
