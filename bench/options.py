@@ -15,6 +15,7 @@ NAMES = (
     "session_start",
     "fifty_at_once",
     "prompt",
+    "session_logs",
     "gateway",
     "isolation",
     "events",

@@ -72,8 +72,8 @@ def configuration(
         "PidsLimit": spec.pids_limit,
         # If the host runs out of memory, the kernel kills processes of sessions before those of the host.
         "OomScoreAdj": 500,
-        # Only what is not yet collected must be in it (`sessions/logs`).
-        "LogConfig": {"Type": "json-file", "Config": {"max-size": "10m", "max-file": "3"}},
+        # What is not yet collected (`sessions/logs`) must fit: a reader that is more than one file behind loses output.
+        "LogConfig": {"Type": "json-file", "Config": {"max-size": "32m", "max-file": "2"}},
         "RestartPolicy": {"Name": "no"},
     }
     if mem_bytes:
