@@ -32,7 +32,16 @@ from carrel_client.outcome import Transfer
 from carrel_client.sdk import threads
 from carrel_client.sdk.client import Carrel
 from carrel_client.sdk.folders import Clash, Folder, Folders
-from carrel_client.sdk.sessions import App, AppAccess, ExecResult, Session, Sessions, Until
+from carrel_client.sdk.sessions import (
+    App,
+    AppAccess,
+    ExecResult,
+    LogLine,
+    LogStream,
+    Session,
+    Sessions,
+    Until,
+)
 '''
 ENTRY = '''
     def __init__(

@@ -93,6 +93,38 @@ def test_logs_are_live_and_can_be_downloaded(desk: Desk, running_session: str, t
     assert download.value.suggested_filename.startswith(f"{running_session}-")
 
 
+def test_logs_are_searched_by_text_stream_and_time(desk: Desk, running_session: str, tmp_path: Path) -> None:
+    desk.carrel.shell(
+        running_session,
+        "i=0; while [ $i -lt 30000 ]; do echo number $i; i=$((i+1)); done > /proc/1/fd/1;"
+        " echo a Needle in the errors > /proc/1/fd/2",
+    )
+    desk.go("/sessions")
+    drawer = desk.detail(running_session, "Logs")
+    log = drawer.get_by_role("log")
+    # Followed to the last of more lines than the page keeps.
+    expect(log).to_contain_text("a Needle in the errors")
+    expect(drawer).to_contain_text("Download the log to see earlier lines.")
+    expect(log.get_by_title("stderr")).to_contain_text("a Needle in the errors")
+    drawer.get_by_label("stderr", exact=True).check(force=True)
+    expect(log).not_to_contain_text("number")
+    drawer.get_by_label("All", exact=True).check(force=True)
+    # The search finds what the page has dropped.
+    drawer.get_by_role("searchbox").fill("NUMBER 77")
+    expect(drawer).to_contain_text(f"{1 + 10 + 100 + 1000} matching lines")
+    expect(log.get_by_text("number 77", exact=True)).to_be_attached()
+    drawer.get_by_label("Timestamps").check()
+    year = re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}")
+    expect(log.locator("time").first).to_have_text(year)
+    with desk.page.expect_download() as download:
+        drawer.get_by_role("link", name="Download matching lines").click()
+    file = tmp_path / "session.log"
+    download.value.save_as(file)
+    lines = file.read_text().splitlines()
+    assert len(lines) == 1111
+    assert re.fullmatch(r"20\S+Z number 77", lines[0])
+
+
 def test_memory_hog_is_stopped_and_the_page_warns(desk: Desk, own_session: str) -> None:
     desk.go("/sessions")
     hog = desk.carrel.carrel(

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { leftUntil } from "@/features/idle/left";
 import { SESSION_FIELDS } from "@/features/sessions/columns";
-import { parseLine, plainLine } from "@/features/sessions/detail/ansi";
-import { LogBuffer } from "@/features/sessions/detail/log-buffer";
+import { parseLine } from "@/features/sessions/detail/ansi";
 import { sessionsSearch, signInSearch } from "@/routing/search";
 import { cliSize, formatCores, formatDuration, formatSize, formatWhole } from "@/ui/format";
 import { toCsv } from "@/ui/table/csv";
@@ -72,16 +71,7 @@ describe("a line of a log", () => {
   });
 
   test("that was redrawn shows its last drawing", () => {
-    expect(plainLine("10 %\r50 %\r100 %\r")).toBe("100 %");
-  });
-
-  test("is put together from pieces that end anywhere", () => {
-    const buffer = new LogBuffer(3);
-    for (const piece of ["one\ntw", "o\n", "thr"]) buffer.add(piece);
-    expect(buffer.read()).toEqual(["one", "two", "thr"]);
-    buffer.add("ee\nfour\n");
-    expect(buffer.read()).toEqual(["two", "three", "four"]);
-    expect(buffer.dropped).toBe(1);
+    expect(parseLine("10 %\r50 %\r100 %\r")).toEqual([{ text: "100 %", color: null, bold: false }]);
   });
 });
 

@@ -171,6 +171,7 @@ def _backup(backup: argparse.ArgumentParser) -> None:
         default="snapshot",
         help="read files from snapshots if the storage supports them (default), directly, or not at all",
     )
+    backup.add_argument("--without-logs", action="store_true", help="leave out the logs of sessions")
     backup.add_argument(
         "--verify", action="store_true", help="read a backup and compare it with its checksums"
     )

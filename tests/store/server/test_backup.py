@@ -21,15 +21,19 @@ from people import PASSWORD, People
 from session_kit import enqueue
 
 from carrel.core.clock import SystemClock
-from carrel.core.ids import FolderId, StorageHostId, new_id
+from carrel.core.ids import ContainerId, FolderId, StorageHostId, new_id
 from carrel.db import revision
 from carrel.db.database import Database
 from carrel.db.embedded import Embedded
 from carrel.db.encryption import SecretBox
+from carrel.engines.port import LogRecord
 from carrel.folders.hosts.storages import Storages
 from carrel.plugins import Port
 from carrel.server.backup import folders
 from carrel.server.backup.restore import NOT_COPIED
+from carrel.sessions.logs.members import unpack
+from carrel.sessions.logs.store import DIRECTORY as LOGS
+from carrel.sessions.logs.store import LogStore
 from carrel.signin.keypairs import service as keypairs
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
@@ -38,6 +42,7 @@ from carrel.storage.posix import PosixBackend
 
 CARREL = Path(sys.executable).with_name("carrel")
 KEY = bytes(range(32))
+LOGGED = ContainerId("abcdefghijkl")
 
 
 class Original:
@@ -68,6 +73,8 @@ async def original(open_dir: Path, database: Database, people: People) -> Iterat
     (original.files / "link").symlink_to("notes.txt")
     with (original.files / "sparse").open("wb") as sparse:
         sparse.truncate(64 << 20)
+    writer = LogStore(data_dir / LOGS).writer(LOGGED, None)
+    writer.append([LogRecord(b"2026-01-01T00:00:00.000000000Z", 1, b"a line\n")])
     await enqueue(database, people.user, name="kept")
     yield original
     shutil.rmtree(data_dir, ignore_errors=True)
@@ -133,6 +140,8 @@ async def test_all_of_an_installation_comes_back_in_another_directory(
         assert (files / "sparse").stat().st_size == 64 << 20
         assert (files / "sparse").stat().st_blocks < 1000
         assert files.stat().st_uid == original.files.stat().st_uid
+        [[line]] = LogStore(new / LOGS).index(LOGGED)
+        assert unpack(line).endswith(b" stdout F a line\n")
         embedded = Embedded(new / "postgres")
         assert not embedded.running()
         _carrel("backup", again, "--data-dir", new)
@@ -208,6 +217,11 @@ def test_folders_can_be_left_out(original: Original, tmp_path: Path) -> None:
     made = _backup(original, tmp_path / "backup", "--folders", "none")
     assert made["folders"] == 0
     assert not (tmp_path / "backup" / "folders").exists()
+
+
+def test_logs_can_be_left_out(original: Original, tmp_path: Path) -> None:
+    _carrel("backup", tmp_path / "backup", "--data-dir", original.data_dir, "--without-logs")
+    assert not (tmp_path / "backup" / "session-logs.tar").exists()
 
 
 def test_a_folder_that_is_gone_from_its_storage_is_named(original: Original, tmp_path: Path) -> None:

@@ -263,8 +263,31 @@ def test_waiting_for_a_session_that_fails_tells_why(api: Api, capsys: Captured) 
 def test_logs_as_json_are_one_object_for_each_line(
     api: Api, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
+    line = {"at": "2026-01-01T00:00:00.000000000Z", "stream": "stderr", "text": "one"}
+    api.routes["GET /api/v1/sessions/train-3/logs"] = (200, json.dumps(line) + "\n")
     assert main(["session", "logs", "train-3", "-o", "json"]) == 0
-    assert capsysbinary.readouterr().out == b'{"text": "one"}\n{"text": "two"}\n'
+    assert json.loads(capsysbinary.readouterr().out) == line
+    assert api.requests[-1].query["format"] == "json"
+
+
+def test_logs_are_chosen_by_time_text_and_stream(api: Api, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    options = (
+        "--since 2026-01-01T10:00Z --until 2026-01-02 --grep Error --stderr-only -t --tail 5 --attempt 2"
+    )
+    assert main(["session", "logs", "train-3", *options.split()]) == 0
+    assert capfdbinary.readouterr().out == b"one\ntwo\n"
+    assert api.requests[-1].query == {
+        "since": "2026-01-01T10:00Z",
+        "until": "2026-01-02",
+        "search": "Error",
+        "stream": "stderr",
+        "timestamps": "true",
+        "tail": "5",
+        "attempt": "2",
+    }
+    assert main(["session", "logs", "train-3", "--since", "10m", "-f"]) == 0
+    assert api.requests[-1].query["since"].startswith("20")
+    assert api.requests[-1].query["follow"] == "true"
 
 
 def _sign_in_routes(api: Api) -> list[str]:

@@ -12,11 +12,24 @@ from carrel_client.transport import Transport, segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Literal, TypedDict, Unpack
 
     from carrel_client import models
     from carrel_client.execution import Completed, Execution, RemoteTerminal
     from carrel_client.transfers import Transfers
+
+    class LogChoice(TypedDict, total=False):
+        """What to read of a log. container: default main. since, until: RFC 3339. search: part of a line."""
+
+        container: str | None
+        attempt: int | None
+        tail: int | None
+        since: str | None
+        until: str | None
+        search: str | None
+        stream: Literal["stdout", "stderr"] | None
+        timestamps: bool | None
+
 
 _API = "/api/v1"
 ENDED = frozenset({"TERMINATED", "CANCELLED", "ERROR"})
@@ -145,18 +158,20 @@ class Sessions(operations.Sessions):
             if not cursor:
                 return
 
-    def logs(self, ref: str, *, tail: int | None = None, container: str | None = None) -> str:
-        """The log of its main process, or its last `tail` lines. container: default main."""
-        query = {"tail": tail, "container": container}
-        blocks = self._transport.stream(_session(ref, "logs"), query=query, patience=lambda: 60.0)
+    def logs(self, ref: str, **choice: Unpack[LogChoice]) -> str:
+        """The log of a container as text."""
+        blocks = self.stream_logs(ref, **choice)
         return b"".join(blocks).decode("utf-8", "replace")
 
-    def follow_logs(
-        self, ref: str, *, tail: int | None = None, container: str | None = None
+    def stream_logs(
+        self, ref: str, *, follow: bool = False, as_json: bool = False, **choice: Unpack[LogChoice]
     ) -> Iterator[bytes]:
-        """Stream the log until the session ends."""
-        query = {"tail": tail, "container": container, "follow": True}
-        return self._transport.stream(_session(ref, "logs"), query=query)
+        """The log of a container in blocks. follow: until the session ends. as_json: one object per line."""
+        query = {**choice, "follow": follow or None, "format": "json" if as_json else None}
+        path = _session(ref, "logs")
+        if follow:
+            return self._transport.stream(path, query=query)
+        return self._transport.stream(path, query=query, patience=lambda: 60.0)
 
     def wait(
         self, ref: str, *, until: Container[str] = SETTLED, timeout_s: float | None = None

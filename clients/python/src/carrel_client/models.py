@@ -916,13 +916,14 @@ class KeypairLimits(TypedDict):
     that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
     containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
-    priority it may request.
-    storage_hosts: names of the hosts on which it may create folders, among those open to its owner."""
+    priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
+    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end."""
 
     containers_per_session: int | Literal["unlimited"]
     idle_timeout_s: int | Literal["unlimited"]
     idle_use: IdleUse | Literal["unlimited"]
     lifetime_s: int | Literal["unlimited"]
+    log_bytes: int | Literal["unlimited"]
     max_priority: int
     pending_sessions: int | Literal["unlimited"]
     pending_slots: dict[str, int | Literal["unlimited"]]
@@ -981,6 +982,7 @@ class LimitsChange(TypedDict):
     idle_timeout_s: NotRequired[int | Literal["unlimited"]]
     idle_use: NotRequired[IdleUse | Literal["unlimited"]]
     lifetime_s: NotRequired[int | Literal["unlimited"]]
+    log_bytes: NotRequired[int | Literal["unlimited"]]
     max_priority: NotRequired[int]
     pending_sessions: NotRequired[int | Literal["unlimited"]]
     pending_slots: NotRequired[dict[str, int | Literal["unlimited"]]]

@@ -21,7 +21,7 @@ from carrel.core.errors import Conflict, NotFound
 from carrel.core.ids import FolderId
 from carrel.db.embedded import Embedded
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, host_settings, manifest
+from carrel.server.backup import database, folders, host_settings, manifest, session_logs
 from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost
 from carrel.server.backup.programs import disk_error
@@ -57,7 +57,7 @@ def backup(options: argparse.Namespace) -> int:
     target = options.backup.absolute()
     os.umask(0o077)
     with interruptible(), _appearing(target) as partial:
-        made = _fill(partial, installation, options.folders, Shown("backup").advance)
+        made = _fill(partial, installation, options, Shown("backup").advance)
         made.write(partial)
     _report(made, target, options.output)
     return 0
@@ -97,7 +97,10 @@ def _appearing(target: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _fill(partial: Path, installation: BackupSource, how: str, progress: Progress) -> Manifest:
+def _fill(
+    partial: Path, installation: BackupSource, options: argparse.Namespace, progress: Progress
+) -> Manifest:
+    how: str = options.folders
     files: dict[str, StoredFile] = {}
     changed, missing = [], []
     with database.reachable(installation.embedded):
@@ -112,7 +115,10 @@ def _fill(partial: Path, installation: BackupSource, how: str, progress: Progres
     for name in SMALL_FILES:
         if (source := installation.data_dir / name).exists():
             files[name] = _copied(source, partial / name)
-    # 3. The folders.
+    # 3. The logs of sessions.
+    if not options.without_logs and (logs := session_logs.archive(installation.data_dir, partial, progress)):
+        files[session_logs.ARCHIVE] = logs
+    # 4. The folders.
     snapshot = f"backup-{int(time.time())}-{os.getpid()}" if how == "snapshot" else None
     for folder in paths:
         archived = folders.archive(folder, partial, snapshot=snapshot, settings=settings, progress=progress)

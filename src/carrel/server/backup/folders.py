@@ -2,7 +2,6 @@
 directory.
 """
 
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 from carrel.core.ids import FolderId
 from carrel.server.backup.host_settings import HostSettings
 from carrel.server.backup.manifest import Manifest, Progress, StoredFile, StoredHost, damaged
-from carrel.server.backup.programs import ProgramFailed, into_file
+from carrel.server.backup.programs import extract_tar, into_file
 from carrel.storage import btrfs_ioctls
 from carrel.storage.btrfs import BtrfsBackend
 from carrel.storage.make import make
@@ -112,7 +111,7 @@ def extract(
         backend = backends[host.name]
         backend.create(place)
         with (backup / name).open("rb") as archived:
-            _unpack(archived.fileno(), backend.files(place).parent)
+            extract_tar(archived.fileno(), backend.files(place).parent)
         progress(name, manifest.files[name].bytes)
     return plain
 
@@ -140,22 +139,3 @@ def _prepared(host: StoredHost, root: Path, settings: Mapping[str, Any]) -> tupl
         backend.probe()
     backend.claim()
     return backend, as_before
-
-
-def _unpack(archived: int, target: Path) -> None:
-    done = subprocess.run(
-        [
-            "tar",
-            "--extract",
-            "--numeric-owner",
-            "--same-permissions",
-            "--acls",
-            "--xattrs",
-            f"--directory={target}",
-        ],
-        stdin=archived,
-        capture_output=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ProgramFailed("tar", done.returncode, done.stderr.decode(errors="replace").strip()[-1000:])

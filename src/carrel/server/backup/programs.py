@@ -106,3 +106,23 @@ def disk_error(error: OSError, where: Path) -> CarrelError:
             hint="Free space, or choose another disk. The incomplete files were removed.",
         )
     return Unavailable("backup.failed", f"{error.filename or where}: {error.strerror}.")
+
+
+def extract_tar(archived: int, target: Path) -> None:
+    """Unpack an archive with everything that it says about its files. Raises: ProgramFailed."""
+    done = subprocess.run(
+        [
+            "tar",
+            "--extract",
+            "--numeric-owner",
+            "--same-permissions",
+            "--acls",
+            "--xattrs",
+            f"--directory={target}",
+        ],
+        stdin=archived,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ProgramFailed("tar", done.returncode, done.stderr.decode(errors="replace").strip()[-1000:])

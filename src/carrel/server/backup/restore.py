@@ -16,7 +16,7 @@ from carrel.core.errors import Conflict, Unavailable
 from carrel.db import revision
 from carrel.db.embedded import Embedded, EmbeddedError
 from carrel.folders.hosts.roots import FOLDERS
-from carrel.server.backup import database, folders, host_settings, manifest
+from carrel.server.backup import database, folders, host_settings, manifest, session_logs
 from carrel.server.backup.create import DATABASE, SMALL_FILES
 from carrel.server.backup.manifest import Manifest, Progress
 from carrel.server.backup.programs import disk_error
@@ -112,6 +112,9 @@ def _fill(
         fresh / "run.json",
         _settings(backup, own_database or Embedded(data_dir / "postgres").url, own_database),
     )
+    if session_logs.ARCHIVE in stored.files:
+        session_logs.extract(backup, fresh)
+        progress(session_logs.ARCHIVE, stored.files[session_logs.ARCHIVE].bytes)
     embedded = None if own_database else Embedded(fresh / "postgres")
     with database.reachable(embedded):
         # 2. The database, in one transaction.

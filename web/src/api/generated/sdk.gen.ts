@@ -1268,9 +1268,10 @@ export const sessionsIdle = <ThrowOnError extends boolean = true>(options: Optio
 export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Options<SessionsKeepData, ThrowOnError>) => (options.client ?? client).post<SessionsKeepResponses, SessionsKeepErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/keep', ...options });
 
 /**
- * Read or follow the log of a session
+ * Read, search or follow the log of a session
  *
- * The log of the session's main process and apps; kept after the end.
+ * The output of the session's main process and apps; kept after the end, compressed, up to the size in the policy:
+ * the beginning and the end.
  */
 export const sessionsLogs = <ThrowOnError extends boolean = true>(options: Options<SessionsLogsData, ThrowOnError>) => (options.client ?? client).get<SessionsLogsResponses, SessionsLogsErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/logs', ...options });
 

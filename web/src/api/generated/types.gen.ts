@@ -2358,8 +2358,8 @@ export type KeypairCreated = {
  * that is neither named nor covered by "*" cannot be used. sessions, pending_sessions: most at once.
  * containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
  * terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
- * priority it may request.
- * storage_hosts: names of the hosts on which it may create folders, among those open to its owner.
+ * priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
+ * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end.
  */
 export type KeypairLimits = {
     /**
@@ -2378,6 +2378,10 @@ export type KeypairLimits = {
      * Lifetime S
      */
     lifetime_s: number | 'unlimited';
+    /**
+     * Log Bytes
+     */
+    log_bytes: number | 'unlimited';
     /**
      * Max Priority
      */
@@ -2547,6 +2551,10 @@ export type LimitsChange = {
      * Lifetime S
      */
     lifetime_s?: number | 'unlimited';
+    /**
+     * Log Bytes
+     */
+    log_bytes?: number | 'unlimited';
     /**
      * Max Priority
      */
@@ -12350,6 +12358,18 @@ export type SessionsLogsData = {
     };
     query?: {
         /**
+         * Container
+         *
+         * A container of the session, such as main or sub1; default: main.
+         */
+        container?: string | null;
+        /**
+         * Attempt
+         *
+         * Only this life of the container, from 1: a new one begins when it is created again.
+         */
+        attempt?: number | null;
+        /**
          * Follow
          *
          * Follow the log until the session ends.
@@ -12358,21 +12378,51 @@ export type SessionsLogsData = {
         /**
          * Tail
          *
-         * Number of lines from the end.
+         * Number of lines from the end, of those that match.
          */
         tail?: number | null;
+        /**
+         * Since
+         *
+         * Only lines received then or later.
+         */
+        since?: string | null;
+        /**
+         * Until
+         *
+         * Only lines received before.
+         */
+        until?: string | null;
+        /**
+         * Search
+         *
+         * Only lines with this text; upper and lower case are the same.
+         */
+        search?: string;
+        /**
+         * Stream
+         *
+         * Only standard output, or only standard error.
+         */
+        stream?: 'stdout' | 'stderr' | null;
+        /**
+         * Timestamps
+         *
+         * Begin each line with its time.
+         */
+        timestamps?: boolean;
+        /**
+         * Format
+         *
+         * json: an object per line with at (null if unknown), stream (stdout, stderr, or carrel for notices), text and, where a long line is continued in the next object of its stream, partial.
+         */
+        format?: 'text' | 'json';
         /**
          * Download
          *
          * Make browsers save the log as a file.
          */
         download?: boolean;
-        /**
-         * Container
-         *
-         * A container of the session, such as main or sub1; default: main.
-         */
-        container?: string | null;
     };
     url: '/api/v1/sessions/{ref}/logs';
 };

@@ -29,6 +29,7 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
   storage_hosts: msg`Storage hosts`,
   folders: msg`Folders`,
   folder_bytes: msg`Total folder size`,
+  log_bytes: msg`Log size`,
 };
 
 export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
@@ -44,4 +45,5 @@ export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
   storage_hosts: msg`The storage hosts on which new folders can be created.`,
   folders: msg`The number of folders, including those in the trash.`,
   folder_bytes: msg`The total of all sessions.`,
+  log_bytes: msg`Kept of the log of each container, compressed: its beginning and its end.`,
 };

@@ -30,6 +30,7 @@ export const LIMITS = {
     ["idle_use", "use"],
     ["max_priority", "priority"],
     ["storage_hosts", "names"],
+    ["log_bytes", "bytes"],
   ],
   user: [
     ["slots", "slots"],
@@ -87,13 +88,16 @@ const isDraft = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is Sl
 export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value is IdleUse =>
   typeof value === "object" && "below" in value && typeof value.below === "object";
 
+/** Of a new policy; other limits are unlimited. */
+const DEFAULTS: LimitsDraft = { max_priority: 50, log_bytes: 64 * 2 ** 20 };
+
 /** Initial form values: the limits of a policy, or none. */
 export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
   return Object.fromEntries(
     limitsOf(kind).map(([name, measure]) => {
       const most = limits?.[name];
       if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
-      return [name, (most as Most | IdleUse | string[]) ?? (measure === "priority" ? 50 : UNLIMITED)];
+      return [name, (most as Most | IdleUse | string[]) ?? DEFAULTS[name] ?? UNLIMITED];
     }),
   );
 }
@@ -145,6 +149,7 @@ const OPTIONS: Record<LimitName, string> = {
   storage_hosts: "--storage-host",
   folders: "--folders",
   folder_bytes: "--folder-size",
+  log_bytes: "--log-size",
 };
 
 /** The CLI options for these limits. */
@@ -164,7 +169,7 @@ export function limitWords(limits: Limits): string[] {
     const value =
       name === "lifetime_s" || name === "idle_timeout_s"
         ? cliTime(amount)
-        : name === "folder_bytes"
+        : name === "folder_bytes" || name === "log_bytes"
           ? cliSize(amount)
           : String(amount);
     return [OPTIONS[name], value];

@@ -38,6 +38,7 @@ _FULL: dict[str, dict[str, Any]] = {
         "idle_use": UNLIMITED,
         "max_priority": 50,
         "storage_hosts": UNLIMITED,
+        "log_bytes": 64 << 20,
     },
     "user": {
         "slots": {"*": UNLIMITED},
@@ -318,6 +319,13 @@ def _limit_arguments(parser: Arguments) -> None:
         type=reading(partial(_or_unlimited, parse_size)),
         help='total size of all folders, as 500g, or "unlimited"',
     )
+    parser.add_argument(
+        "--log-size",
+        dest="log_bytes",
+        metavar="SIZE",
+        type=reading(partial(_or_unlimited, parse_size)),
+        help='kept of the log of each container, compressed, as 64m, or "unlimited"',
+    )
 
 
 def _limits(args: argparse.Namespace) -> dict[str, Any]:
@@ -380,6 +388,7 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
         "storage_hosts": "storage hosts",
         "folders": "folders",
         "folder_bytes": "folder size",
+        "log_bytes": "log size",
     }
     parts = [
         f"{named[field]} {_most(field, limits[field])}".strip()
@@ -400,7 +409,7 @@ def _most(field: str, most: Any) -> str:
         return UNLIMITED
     if field in ("lifetime_s", "idle_timeout_s"):
         return format_duration(most)
-    return format_size(most) if field == "folder_bytes" else str(most)
+    return format_size(most) if field in ("folder_bytes", "log_bytes") else str(most)
 
 
 def _idle_use_text(use: Mapping[str, Any]) -> str:

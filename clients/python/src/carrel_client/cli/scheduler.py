@@ -9,14 +9,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_json, say, write_bytes
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.progress import ProgressLine
+from carrel_client.cli.times import moment
 from carrel_client.errors import CarrelError
-from carrel_client.units import parse_duration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,11 +98,11 @@ def trace_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--since",
         metavar="TIME",
-        type=reading(_moment),
+        type=reading(moment),
         help="start: a duration ago, as 30d, or a time (default 30d)",
     )
     parser.add_argument(
-        "--until", metavar="TIME", type=reading(_moment), help="end: as --since (default: now)"
+        "--until", metavar="TIME", type=reading(moment), help="end: as --since (default: now)"
     )
     parser.without_output()
     parser.explain(
@@ -230,10 +229,3 @@ def _count(text: str) -> int:
     if not (number := whole_number(text)):
         raise ValueError("0 is too few")
     return number
-
-
-def _moment(text: str) -> str:
-    """A time, given as a time or a duration ago. Raises: ValueError."""
-    if text[:4].isdigit() and text[4:5] == "-":
-        return text
-    return (datetime.now(UTC) - timedelta(seconds=parse_duration(text))).isoformat()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ from carrel_client.cli.output import (
     write_bytes,
 )
 from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
-from carrel_client.cli.times import age, local_time
+from carrel_client.cli.times import age, local_time, moment
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
 
@@ -160,23 +161,60 @@ def logs_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument("-f", "--follow", action="store_true", help="follow until the session ends")
     parser.add_argument("--tail", type=reading(whole_number), metavar="N", help="only the last N lines")
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        type=reading(moment),
+        help="only lines from then on: a time such as 2026-01-31T14:00Z, or how long ago, such as 10m",
+    )
+    parser.add_argument("--until", metavar="TIME", type=reading(moment), help="only lines before: as --since")
+    parser.add_argument("--grep", metavar="TEXT", help="only lines with this text, in any case")
+    which = parser.add_mutually_exclusive_group()
+    for name in ("stdout", "stderr"):
+        which.add_argument(
+            f"--{name}-only",
+            dest="stream",
+            action="store_const",
+            const=name,
+            help=f"only standard {'output' if name == 'stdout' else 'error'}",
+        )
+    parser.add_argument("-t", "--timestamps", action="store_true", help="begin each line with its time (UTC)")
+    parser.add_argument(
+        "--attempt",
+        metavar="N",
+        type=reading(whole_number),
+        help="only this life of the container, from 1: a new one begins when it is created again",
+    )
     container_argument(parser)
     parser.explain(
-        "Print the log of a session. Logs are kept after its end. With -o json: one object per line."
+        "Print the log of a session: what its main process and its apps print. Logs are kept after its end, up to the "
+        "size in the policy. With -o json: one object per line with time, stream and text."
     )
-    parser.example("carrel session logs train-3 --tail 100", "carrel session logs train-3 --follow")
+    parser.example(
+        "carrel session logs train-3 --tail 100",
+        "carrel session logs train-3 --follow",
+        "carrel session logs train-3 --since 1h --grep error --timestamps",
+    )
 
 
 def logs(args: argparse.Namespace, context: Context) -> int:
     """Print a session's log."""
-    sessions = context.client.sessions
-    if args.follow:
-        blocks: Iterable[bytes] = sessions.follow_logs(args.id, tail=args.tail, container=args.container)
-    else:
-        blocks = [sessions.logs(args.id, tail=args.tail, container=args.container).encode()]
+    blocks = context.client.sessions.stream_logs(
+        args.id,
+        follow=args.follow,
+        as_json=context.structured,
+        container=args.container,
+        attempt=args.attempt,
+        tail=args.tail,
+        since=args.since,
+        until=args.until,
+        search=args.grep,
+        stream=args.stream,
+        timestamps=args.timestamps or None,
+    )
     if context.structured:
         for line in _lines(blocks):
-            context.writer.write_line({"text": line})
+            context.writer.write_line(json.loads(line))
         return 0
     for block in blocks:
         write_bytes(block)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+from carrel_client.units import parse_duration
 
 
 def local_time(at: str | None, otherwise: str = "") -> str:
     """The time by this machine's clock: "2026-01-31 14:05:09"."""
     return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M:%S") if at else otherwise
+
+
+def moment(text: str) -> str:
+    """A time, given as a time or a duration ago. Raises: ValueError."""
+    if text[:4].isdigit() and text[4:5] == "-":
+        return text
+    return (datetime.now(UTC) - timedelta(seconds=parse_duration(text))).isoformat()
 
 
 def age(now: datetime, since: str) -> str:

@@ -14,7 +14,16 @@ from carrel_client.outcome import Transfer
 from carrel_client.sdk import threads
 from carrel_client.sdk.client import Carrel
 from carrel_client.sdk.folders import Clash, Folder, Folders
-from carrel_client.sdk.sessions import App, AppAccess, ExecResult, Session, Sessions, Until
+from carrel_client.sdk.sessions import (
+    App,
+    AppAccess,
+    ExecResult,
+    LogLine,
+    LogStream,
+    Session,
+    Sessions,
+    Until,
+)
 
 
 class AsyncApp:
@@ -172,9 +181,37 @@ class AsyncSession:
         await threads.wait(self._sync, until, timeout_s)
         return self
 
-    def logs(self, *, follow: bool = False, tail: int | None = None) -> AsyncIterator[str]:
-        """The lines of its log; with follow, those to come too, until it ends. tail: only the last lines."""
-        return threads.iterate(lambda: self._sync.logs(follow=follow, tail=tail), lambda item: item)
+    def logs(
+        self,
+        *,
+        follow: bool = False,
+        tail: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        search: str | None = None,
+        stream: LogStream | None = None,
+        container: str | None = None,
+        attempt: int | None = None,
+    ) -> AsyncIterator[LogLine]:
+        """The lines of its log, which are strings with the time and the stream; with follow, those to come too, until
+        it ends.
+
+        tail: only the last lines. since: from then on. until: before. search: only lines with this text, in any case.
+        container: default main. attempt: only this life of the container, from 1.
+        """
+        return threads.iterate(
+            lambda: self._sync.logs(
+                follow=follow,
+                tail=tail,
+                since=since,
+                until=until,
+                search=search,
+                stream=stream,
+                container=container,
+                attempt=attempt,
+            ),
+            lambda item: item,
+        )
 
     async def exec(
         self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -13,6 +14,14 @@ from carrel_client.sdk.paging import items
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 Until = Literal["running", "ended"]
+LogStream = Literal["stdout", "stderr"]
+
+
+class LogLine(str):
+    """A line of a log, without its end. at: when it was received, if known. stream: "carrel" for notices."""
+
+    at: datetime | None
+    stream: Literal["stdout", "stderr", "carrel"]
 
 
 class ExecResult(NamedTuple):
@@ -213,11 +222,38 @@ class Session:
         self._raw = self._api.sessions.wait(self.id, until=states, timeout_s=timeout_s)
         return require_running(self) if until == "running" else self
 
-    def logs(self, *, follow: bool = False, tail: int | None = None) -> Iterator[str]:
-        """The lines of its log; with follow, those to come too, until it ends. tail: only the last lines."""
-        if follow:
-            return lines(self._api.sessions.follow_logs(self.id, tail=tail))
-        return iter(self._api.sessions.logs(self.id, tail=tail).splitlines())
+    def logs(
+        self,
+        *,
+        follow: bool = False,
+        tail: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        search: str | None = None,
+        stream: LogStream | None = None,
+        container: str | None = None,
+        attempt: int | None = None,
+    ) -> Iterator[LogLine]:
+        """The lines of its log, which are strings with the time and the stream; with follow, those to come too, until
+        it ends.
+
+        tail: only the last lines. since: from then on. until: before. search: only lines with this text, in any case.
+        container: default main. attempt: only this life of the container, from 1.
+        """
+        return log_lines(
+            self._api.sessions.stream_logs(
+                self.id,
+                follow=follow,
+                as_json=True,
+                tail=tail,
+                since=_text(since),
+                until=_text(until),
+                search=search,
+                stream=stream,
+                container=container,
+                attempt=attempt,
+            )
+        )
 
     def exec(
         self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
@@ -375,14 +411,32 @@ def require_running(session: Session) -> Session:
     return session
 
 
-def lines(blocks: Iterator[bytes]) -> Iterator[str]:
-    """The lines of a text that arrives in blocks, without their ends."""
+def log_lines(blocks: Iterator[bytes]) -> Iterator[LogLine]:
+    """The lines of a log that arrives as JSON in blocks."""
     rest = b""
+    parts: dict[str, str] = {}
     for block in blocks:
         *complete, rest = (rest + block).split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in complete)
-    if rest:
-        yield rest.decode("utf-8", "replace")
+        for one in map(json.loads, complete):
+            text = parts.pop(one["stream"], "") + one["text"]
+            if one.get("partial"):
+                parts[one["stream"]] = text
+            else:
+                yield _log_line(text, one["stream"], one["at"])
+    for stream, text in parts.items():
+        yield _log_line(text, stream, None)
+
+
+def _log_line(text: str, stream: Any, at: str | None) -> LogLine:
+    line = LogLine(text)
+    line.stream = stream
+    # Nine decimals are more than a datetime has.
+    line.at = _time(f"{at[:26]}+00:00") if at else None
+    return line
+
+
+def _text(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
 
 
 def _time(text: str | None) -> datetime | None:

@@ -3,17 +3,20 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import { parseLine } from "./ansi";
 import styles from "./LogLines.module.css";
+import type { LogLine } from "./log-buffer";
 
 interface Props {
-  lines: string[];
+  lines: LogLine[];
   wrap: boolean;
+  /** Show when each line was received. */
+  times: boolean;
   follow: boolean;
   onFollow: (follow: boolean) => void;
   empty: string;
 }
 
 /** Log lines, virtualized. Scrolling up stops following. */
-export function LogLines({ lines, wrap, follow, onFollow, empty }: Props) {
+export function LogLines({ lines, wrap, times, follow, onFollow, empty }: Props) {
   const { t } = useLingui();
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -44,17 +47,27 @@ export function LogLines({ lines, wrap, follow, onFollow, empty }: Props) {
     >
       {lines.length === 0 && <p className={styles.empty}>{empty}</p>}
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-        {virtual.getVirtualItems().map((item) => (
-          <div
-            key={item.key}
-            data-index={item.index}
-            ref={virtual.measureElement}
-            className={styles.line}
-            style={{ transform: `translateY(${item.start}px)` }}
-          >
-            <Line text={lines[item.index] ?? ""} />
-          </div>
-        ))}
+        {virtual.getVirtualItems().map((item) => {
+          const line = lines[item.index];
+          return (
+            <div
+              key={item.key}
+              data-index={item.index}
+              ref={virtual.measureElement}
+              className={styles.line}
+              data-stream={line?.stream}
+              title={line?.stream === "stderr" ? "stderr" : undefined}
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              {times && line?.at && (
+                <time className={styles.time} dateTime={line.at}>
+                  {localTime(line.at)}
+                </time>
+              )}
+              <Line text={line?.text ?? ""} />
+            </div>
+          );
+        })}
       </div>
     </div>
   );
@@ -73,4 +86,11 @@ function Line({ text }: { text: string }) {
       {span.text}
     </span>
   ));
+}
+
+/** The time by the clock of this machine, to the millisecond. */
+function localTime(at: string): string {
+  const moment = new Date(at);
+  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString();
+  return local.slice(0, 23).replace("T", " ");
 }

@@ -1,13 +1,25 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { ActionIcon, Checkbox, Group, Switch, Text, TextInput, Tooltip } from "@mantine/core";
+import {
+  ActionIcon,
+  Checkbox,
+  Group,
+  SegmentedControl,
+  Select,
+  Switch,
+  Text,
+  TextInput,
+  Tooltip,
+} from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconDownload, IconSearch } from "@tabler/icons-react";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useState } from "react";
 import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProblemAlert } from "@/ui/ProblemAlert";
-import { plainLine } from "./ansi";
 import { LogLines } from "./LogLines";
-import { useLogs } from "./use-logs";
+import { type LogChoice, logsUrl, useLogs } from "./use-logs";
+
+const TYPING_MS = 300;
 
 /** The log of a session, live. */
 export function LogsTab({ session }: { session: SessionDetail }) {
@@ -15,16 +27,18 @@ export function LogsTab({ session }: { session: SessionDetail }) {
   const live = !hasEnded(session.state);
   const [follow, setFollow] = useState(true);
   const [wrap, setWrap] = useState(true);
-  const [search, setSearch] = useState("");
-  const logs = useLogs(session.id, live);
-  const needle = useDeferredValue(search).toLowerCase();
-  const shown = useMemo(
-    () =>
-      needle === ""
-        ? logs.lines
-        : logs.lines.filter((line) => plainLine(line).toLowerCase().includes(needle)),
-    [logs.lines, needle],
-  );
+  const [times, setTimes] = useState(false);
+  const [typed, setTyped] = useState("");
+  const [stream, setStream] = useState("all");
+  const [container, setContainer] = useState<string | null>(null);
+  const [search] = useDebouncedValue(typed, TYPING_MS);
+  const choice: LogChoice = {
+    container,
+    search,
+    stream: stream === "stdout" || stream === "stderr" ? stream : null,
+  };
+  const logs = useLogs(session.id, live, choice);
+  const filtered = search !== "" || choice.stream !== null;
   return (
     <>
       <Group gap="sm" mb="xs">
@@ -32,11 +46,34 @@ export function LogsTab({ session }: { session: SessionDetail }) {
           size="xs"
           type="search"
           style={{ flex: 1, minWidth: 140 }}
+          maxLength={200}
           aria-label={t`Search the log`}
           placeholder={t`Filter lines…`}
           leftSection={<IconSearch size={14} aria-hidden />}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+        {session.containers.length > 1 && (
+          <Select
+            size="xs"
+            w={110}
+            aria-label={t`Container`}
+            allowDeselect={false}
+            data={session.containers.map((one) => one.name)}
+            value={container ?? session.containers[0]?.name ?? null}
+            onChange={setContainer}
+          />
+        )}
+        <SegmentedControl
+          size="xs"
+          aria-label={t`Streams`}
+          data={[
+            { value: "all", label: t`All` },
+            { value: "stdout", label: "stdout" },
+            { value: "stderr", label: "stderr" },
+          ]}
+          value={stream}
+          onChange={setStream}
         />
         <Switch
           size="xs"
@@ -46,17 +83,23 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         />
         <Checkbox
           size="xs"
+          label={t`Timestamps`}
+          checked={times}
+          onChange={(event) => setTimes(event.currentTarget.checked)}
+        />
+        <Checkbox
+          size="xs"
           label={t`Wrap`}
           checked={wrap}
           onChange={(event) => setWrap(event.currentTarget.checked)}
         />
-        <Tooltip label={t`Download full log`}>
+        <Tooltip label={filtered ? t`Download matching lines` : t`Download full log`}>
           <ActionIcon
             component="a"
             variant="default"
-            href={`/api/v1/sessions/${session.id}/logs?download=true`}
+            href={logsUrl(session.id, choice, { download: "true", ...(times ? { timestamps: "true" } : {}) })}
             download={`${session.name}-${session.id}.log`}
-            aria-label={t`Download full log`}
+            aria-label={filtered ? t`Download matching lines` : t`Download full log`}
           >
             <IconDownload size={16} aria-hidden />
           </ActionIcon>
@@ -64,17 +107,16 @@ export function LogsTab({ session }: { session: SessionDetail }) {
       </Group>
       {logs.problem != null && <ProblemAlert problem={logs.problem} onRetry={logs.again} />}
       <LogLines
-        lines={shown}
+        lines={logs.lines}
         wrap={wrap}
+        times={times}
         follow={follow}
         onFollow={setFollow}
-        empty={needle ? t`No matching lines.` : live ? t`No output yet.` : t`No output.`}
+        empty={filtered ? t`No matching lines.` : live ? t`No output yet.` : t`No output.`}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        {needle ? (
-          <Trans>
-            {shown.length} of {logs.lines.length} lines
-          </Trans>
+        {filtered ? (
+          <Trans>{logs.lines.length} matching lines</Trans>
         ) : (
           <Trans>{logs.lines.length} lines</Trans>
         )}

@@ -46,10 +46,3 @@ function withCodes(look: Omit<Span, "text">, codes: string): Omit<Span, "text"> 
   }
   return { color, bold };
 }
-
-/** The line as plain text, for searching. */
-export function plainLine(line: string): string {
-  return parseLine(line)
-    .map((span) => span.text)
-    .join("");
-}

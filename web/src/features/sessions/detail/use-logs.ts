@@ -1,13 +1,20 @@
 import { useDocumentVisibility } from "@mantine/hooks";
 import { useCallback, useEffect, useState } from "react";
 import { toProblem } from "@/api/problem";
-import { LogBuffer } from "./log-buffer";
+import { LogBuffer, type LogLine } from "./log-buffer";
 
 const KEPT_LINES = 20_000;
 const RETRY_MS = 2_000;
 
+/** Which lines to read; the server filters, so that old lines are searched too. */
+export interface LogChoice {
+  container: string | null;
+  search: string;
+  stream: "stdout" | "stderr" | null;
+}
+
 interface Logs {
-  lines: string[];
+  lines: LogLine[];
   dropped: number;
   problem: unknown;
   /** The stream is open and new lines arrive. */
@@ -16,24 +23,35 @@ interface Logs {
 
 const NOTHING: Logs = { lines: [], dropped: 0, problem: null, live: false };
 
+/** The address of the log of a session. */
+export function logsUrl(id: string, choice: LogChoice, more: Record<string, string>): string {
+  const query = new URLSearchParams(more);
+  if (choice.container) query.set("container", choice.container);
+  if (choice.search) query.set("search", choice.search);
+  if (choice.stream) query.set("stream", choice.stream);
+  return `/api/v1/sessions/${encodeURIComponent(id)}/logs?${query}`;
+}
+
 /** The log of a session, streamed while `follow` is true; read again from the start after an interruption. */
-export function useLogs(id: string, follow: boolean): Logs & { again: () => void } {
+export function useLogs(id: string, follow: boolean, choice: LogChoice): Logs & { again: () => void } {
   const [logs, setLogs] = useState(NOTHING);
   const [round, setRound] = useState(0);
   const visible = useDocumentVisibility() === "visible";
+  const more = { follow: String(follow), tail: String(KEPT_LINES), format: "json" };
+  const url = logsUrl(id, choice, more);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
   useEffect(() => {
     // A hidden tab keeps its lines and closes its connection.
     if (!visible) return;
     const stop = new AbortController();
-    void read(id, follow, stop.signal, setLogs);
+    void read(url, follow, stop.signal, setLogs);
     return () => stop.abort();
-  }, [id, follow, round, visible]);
+  }, [url, follow, round, visible]);
   return { ...logs, again: useCallback(() => setRound((now) => now + 1), []) };
 }
 
 async function read(
-  id: string,
+  url: string,
   follow: boolean,
   signal: AbortSignal,
   show: (logs: Logs) => void,
@@ -48,8 +66,7 @@ async function read(
     });
   };
   try {
-    const query = new URLSearchParams({ follow: String(follow), tail: String(KEPT_LINES) });
-    const response = await fetch(`/api/v1/sessions/${encodeURIComponent(id)}/logs?${query}`, { signal });
+    const response = await fetch(url, { signal });
     if (!response.ok || !response.body) throw toProblem(await response.json().catch(() => null), response);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     paint(follow);
@@ -64,7 +81,7 @@ async function read(
     show({ lines: buffer.read(), dropped: buffer.dropped, problem, live: false });
     if (problem.unreachable && follow) {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      if (!signal.aborted) return read(id, follow, signal, show);
+      if (!signal.aborted) return read(url, follow, signal, show);
     }
   }
 }
