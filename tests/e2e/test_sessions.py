@@ -96,7 +96,7 @@ def test_logs_are_live_and_can_be_downloaded(desk: Desk, running_session: str, t
 def test_logs_are_searched_by_text_stream_and_time(desk: Desk, running_session: str, tmp_path: Path) -> None:
     desk.carrel.shell(
         running_session,
-        "i=0; while [ $i -lt 30000 ]; do echo number $i; i=$((i+1)); done > /proc/1/fd/1;"
+        "i=0; while [ $i -lt 30000 ]; do echo number $i; i=$((i+1)); done > /proc/1/fd/1; sleep 2;"
         " echo a Needle in the errors > /proc/1/fd/2",
     )
     desk.go("/sessions")
@@ -111,7 +111,7 @@ def test_logs_are_searched_by_text_stream_and_time(desk: Desk, running_session: 
     drawer.get_by_label("All", exact=True).check(force=True)
     # The search finds what the page has dropped.
     drawer.get_by_role("searchbox").fill("NUMBER 77")
-    expect(drawer).to_contain_text(f"{1 + 10 + 100 + 1000} matching lines")
+    expect(drawer).to_contain_text(f"{1 + 10 + 100} matching lines")
     expect(log.get_by_text("number 77", exact=True)).to_be_attached()
     drawer.get_by_label("Timestamps").check()
     year = re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}")
@@ -121,7 +121,7 @@ def test_logs_are_searched_by_text_stream_and_time(desk: Desk, running_session: 
     file = tmp_path / "session.log"
     download.value.save_as(file)
     lines = file.read_text().splitlines()
-    assert len(lines) == 1111
+    assert len(lines) == 111
     assert re.fullmatch(r"20\S+Z number 77", lines[0])
 
 

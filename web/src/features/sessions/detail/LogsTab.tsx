@@ -17,7 +17,7 @@ import { hasEnded } from "@/api/session-states";
 import type { SessionDetail } from "@/api/types";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { LogLines } from "./LogLines";
-import { type LogChoice, logsUrl, useLogs } from "./use-logs";
+import { KEPT_LINES, type LogChoice, logsUrl, useLogs } from "./use-logs";
 
 const TYPING_MS = 300;
 
@@ -120,7 +120,7 @@ export function LogsTab({ session }: { session: SessionDetail }) {
         ) : (
           <Trans>{logs.lines.length} lines</Trans>
         )}
-        {logs.dropped > 0 && (
+        {logs.lines.length >= KEPT_LINES && (
           <>
             {" · "}
             <Trans>Download the log to see earlier lines.</Trans>

@@ -17,8 +17,6 @@ export class LogBuffer {
   private lines: LogLine[] = [];
   private rest = "";
   private readonly open = new Map<string, LogLine>();
-  /** Number of lines dropped at the start. */
-  dropped = 0;
 
   constructor(private readonly kept: number) {}
 
@@ -28,9 +26,7 @@ export class LogBuffer {
     this.rest = parts.pop() ?? "";
     for (const part of parts) this.addRecord(JSON.parse(part));
     const over = this.lines.length - this.kept;
-    if (over <= 0) return;
-    this.lines.splice(0, over);
-    this.dropped += over;
+    if (over > 0) this.lines.splice(0, over);
   }
 
   /** The lines so far, including incomplete ones. */

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from "react";
 import { toProblem } from "@/api/problem";
 import { LogBuffer, type LogLine } from "./log-buffer";
 
-const KEPT_LINES = 20_000;
+export const KEPT_LINES = 20_000;
 const RETRY_MS = 2_000;
 
 /** Which lines to read; the server filters, so that old lines are searched too. */
@@ -15,13 +15,12 @@ export interface LogChoice {
 
 interface Logs {
   lines: LogLine[];
-  dropped: number;
   problem: unknown;
   /** The stream is open and new lines arrive. */
   live: boolean;
 }
 
-const NOTHING: Logs = { lines: [], dropped: 0, problem: null, live: false };
+const NOTHING: Logs = { lines: [], problem: null, live: false };
 
 /** The address of the log of a session. */
 export function logsUrl(id: string, choice: LogChoice, more: Record<string, string>): string {
@@ -62,7 +61,7 @@ async function read(
     cancelAnimationFrame(frame);
     // Many chunks may arrive per frame; one state update per frame is enough.
     frame = requestAnimationFrame(() => {
-      if (!signal.aborted) show({ lines: buffer.read(), dropped: buffer.dropped, problem: null, live });
+      if (!signal.aborted) show({ lines: buffer.read(), problem: null, live });
     });
   };
   try {
@@ -78,7 +77,7 @@ async function read(
   } catch (error) {
     if (signal.aborted) return;
     const problem = toProblem(error);
-    show({ lines: buffer.read(), dropped: buffer.dropped, problem, live: false });
+    show({ lines: buffer.read(), problem, live: false });
     if (problem.unreachable && follow) {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       if (!signal.aborted) return read(url, follow, signal, show);
