@@ -106,9 +106,9 @@ def test_logs_are_searched_by_text_stream_and_time(desk: Desk, running_session: 
     expect(log).to_contain_text("a Needle in the errors")
     expect(drawer).to_contain_text("Download the log to see earlier lines.")
     expect(log.get_by_title("stderr")).to_contain_text("a Needle in the errors")
-    drawer.get_by_label("stderr", exact=True).check(force=True)
+    drawer.get_by_text("stderr", exact=True).click()
     expect(log).not_to_contain_text("number")
-    drawer.get_by_label("All", exact=True).check(force=True)
+    drawer.get_by_text("All", exact=True).click()
     # The search finds what the page has dropped.
     drawer.get_by_role("searchbox").fill("NUMBER 77")
     expect(drawer).to_contain_text(f"{1 + 10 + 100} matching lines")

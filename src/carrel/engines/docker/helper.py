@@ -8,8 +8,8 @@ import aiodocker
 import structlog
 
 from carrel.engines.docker.api import DockerApi, filters
+from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.spec import LABEL_INSTALLATION, LABEL_USER, Names
-from carrel.engines.docker.streams import read_logs
 from carrel.engines.port import EngineError, EngineUnavailable
 
 log = structlog.get_logger()
@@ -50,8 +50,9 @@ async def run_helper(
         ended = await api.call("POST", f"containers/{name}/wait")
         if ended["StatusCode"] != 0:
             return None
-        output = b"".join([chunk async for chunk in read_logs(api, name, follow=False, tail=None)])
-        return output.decode(errors="replace")
+        batches = read_logs(api, name, follow=False, tail=None, since=None)
+        output = [record.content async for records in batches for record in records]
+        return b"".join(output).decode(errors="replace")
     except (aiodocker.DockerError, EngineError) as error:
         log.warning("engine.helper_failed", purpose=purpose, error=str(error))
         return None

@@ -101,7 +101,7 @@ def _follow(context: Context, session: models.SessionDetail) -> models.SessionDe
     sessions = context.client.sessions
     session = wait_for(context, session, SETTLED, None)
     if not context.structured:
-        for block in sessions.follow_logs(session["id"]):
+        for block in sessions.stream_logs(session["id"], follow=True):
             write_bytes(block)
     return wait_for(context, session, ENDED, None)
 
