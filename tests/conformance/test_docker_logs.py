@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from controller_kit import tools
+from people import eventually
 from tiny_image import docker_url, ensure_tiny_image
 
 from carrel.controllers.log_collection import LogBatch, LogCollection
@@ -14,7 +15,7 @@ from carrel.engines.conformance_kit import ProgressLog
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.logs import split
 from carrel.engines.port import ContainerSpec, LogRecord
-from carrel.sessions.logs.members import unpack
+from carrel.sessions.logs.blocks import unpack
 from carrel.sessions.logs.records import decode
 from carrel.sessions.logs.store import LogStore
 
@@ -44,8 +45,13 @@ async def test_what_a_container_prints_while_it_is_stopped_is_stored(
             ContainerSpec(container, await ensure_tiny_image(), {}, command=command), ProgressLog()
         )
         if followed:
-            following = asyncio.create_task(LogBatch(own.logs, container, None).read(engine, follow=True))
-            await asyncio.sleep(0.5)
+            batch = LogBatch(own.logs, container, None)
+            following = asyncio.create_task(batch.read(engine, follow=True))
+
+            async def has_read() -> bool:
+                return batch.age_s > 0
+
+            await eventually(has_read, within_s=10, every_s=0.05)
             following.cancel()
         async with collection.until_gone(container, engine, exited=False):
             await engine.remove(container, grace_s=10)
@@ -63,11 +69,11 @@ def test_frames_are_records_wherever_the_stream_is_cut() -> None:
         return bytes([stream, 0, 0, 0]) + len(body).to_bytes(4, "big") + body
 
     at = b"2026-01-02T03:04:05.123456789Z"
-    whole = frame(1, at + b" out\n") + frame(2, at + b" err") + frame(1, at + b" \n")
+    content = frame(1, at + b" out\n") + frame(2, at + b" err") + frame(1, at + b" \n")
     expected = [LogRecord(at, 1, b"out\n"), LogRecord(at, 2, b"err"), LogRecord(at, 1, b"\n")]
-    for cut in range(len(whole)):
-        before, rest = split(whole[:cut])
-        after, left = split(rest + whole[cut:])
+    for cut in range(len(content)):
+        before, rest = split(content[:cut])
+        after, left = split(rest + content[cut:])
         assert (before + after, left) == (expected, b"")
     # Podman: the time zone of its machine, without zeros at the end.
     [record] = split(frame(1, b"2026-01-02T04:04:05.5+01:00 text\n"))[0]

@@ -15,8 +15,8 @@ from carrel.core.ids import ContainerId
 from carrel.db.database import Database
 from carrel.engines.port import ContainerGone, EngineError, LogRecord
 from carrel.sessions import service as sessions
-from carrel.sessions.logs.members import Member, unpack
-from carrel.sessions.logs.reading import LogFormat, LogQuery, Piece, last_pieces, pieces_of
+from carrel.sessions.logs.blocks import LogBlock, unpack
+from carrel.sessions.logs.reading import LogFormat, LogPart, LogQuery, last_pieces, pieces_of
 from carrel.sessions.logs.records import decode, full_lines
 from carrel.sessions.logs.store import LogStore, trail_of
 from carrel.sessions.logs.trail import Resumption, Trail
@@ -103,7 +103,7 @@ class LogReader:
         if not attempts and not live:
             latest = last_lines(query.matching(await self._kept(container)), query.tail)
         for piece in pieces:
-            yield await self._store.do(Piece.records, piece, query)
+            yield await self._store.do(LogPart.records, piece, query)
         if latest:
             yield latest
         if live and (follow or query.tail is None):
@@ -173,7 +173,7 @@ def _passed(records: Sequence[LogRecord], resumption: Resumption, trail: Trail) 
     return new
 
 
-def _records(member: Member) -> list[LogRecord]:
+def _records(member: LogBlock) -> list[LogRecord]:
     return decode(unpack(member))
 
 

@@ -52,5 +52,6 @@ HAS_IDLE_RULE = or_(
     ResourcePolicy.limits["idle_timeout_s"].as_string() != UNLIMITED,
     ResourcePolicy.limits["idle_use"].as_string() != UNLIMITED,
 )
+LOG_BYTES = ResourcePolicy.limits["log_bytes"]
 FOLDER_BYTES = "limits -> 'folder_bytes'"
 """As an SQL fragment, for `tables.policies.most`."""

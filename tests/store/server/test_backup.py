@@ -31,7 +31,7 @@ from carrel.folders.hosts.storages import Storages
 from carrel.plugins import Port
 from carrel.server.backup import folders
 from carrel.server.backup.restore import NOT_COPIED
-from carrel.sessions.logs.members import unpack
+from carrel.sessions.logs.blocks import unpack
 from carrel.sessions.logs.store import DIRECTORY as LOGS
 from carrel.sessions.logs.store import LogStore
 from carrel.signin.keypairs import service as keypairs

@@ -2,16 +2,18 @@
 
 import asyncio
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from people import eventually
 from structlog.testing import capture_logs
 
 from carrel.controllers.log_collection import BATCH_BYTES, LogBatch
 from carrel.core.ids import ContainerId
 from carrel.engines.fake import FakeEngine, FakeWorld
 from carrel.engines.port import ContainerGone, ContainerSpec, EngineUnavailable
-from carrel.sessions.logs.members import unpack
+from carrel.sessions.logs.blocks import unpack
 from carrel.sessions.logs.records import decode
 from carrel.sessions.logs.store import LogStore, LogWriter
 
@@ -39,10 +41,15 @@ def stored(logs: LogStore) -> bytes:
     return b"".join(record.content for one in members for record in decode(unpack(one)))
 
 
-async def until(logs: LogStore, text: bytes) -> None:
-    async with asyncio.timeout(10):
-        while stored(logs) != text:
-            await asyncio.sleep(0.01)
+async def until(holds: Callable[[], bool]) -> None:
+    async def it_holds() -> bool:
+        return holds()
+
+    await eventually(it_holds, within_s=10, every_s=0.01)
+
+
+async def has_read(batch: LogBatch) -> None:
+    await until(lambda: batch.age_s > 0)
 
 
 async def test_batch_is_stored_when_it_is_large_and_the_rest_is_read_again(
@@ -52,11 +59,10 @@ async def test_batch_is_stored_when_it_is_large_and_the_rest_is_read_again(
     batch = LogBatch(logs, CONTAINER, None)
     following = asyncio.create_task(batch.read(engine, follow=True))
     say(engine, large)
-    await until(logs, large)
+    await until(lambda: stored(logs) == large)
     assert batch.age_s == 0.0
     say(engine, b"small\n")
-    while not batch.age_s:
-        await asyncio.sleep(0.01)
+    await has_read(batch)
     # As when the process is killed.
     following.cancel()
     assert stored(logs) == large
@@ -83,13 +89,11 @@ async def test_full_disk_drops_lines_with_one_warning_and_stops_nothing(
         patch.setattr(LogWriter, "_write", full)
         for _ in range(2):
             say(engine, b"lost\n")
-            while not batch.age_s:
-                await asyncio.sleep(0.01)
+            await has_read(batch)
             await batch.store()
     assert [(one["event"], one["container"]) for one in warned] == [("logs.dropped", CONTAINER)]
     say(engine, b"kept\n")
-    while not batch.age_s:
-        await asyncio.sleep(0.01)
+    await has_read(batch)
     await batch.store()
     assert not following.done()
     following.cancel()
@@ -103,8 +107,7 @@ async def test_engine_that_goes_away_is_reported_and_a_removed_container_too(
     say(engine, b"one\n")
     batch = LogBatch(logs, CONTAINER, None)
     following = asyncio.create_task(batch.read(engine, follow=True))
-    while not batch.age_s:
-        await asyncio.sleep(0.01)
+    await has_read(batch)
     engine.world.go_away()
     with pytest.raises(EngineUnavailable):
         await following

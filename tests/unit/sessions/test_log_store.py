@@ -10,7 +10,7 @@ import pytest
 
 from carrel.core.ids import ContainerId
 from carrel.engines.port import LogRecord
-from carrel.sessions.logs import members, store
+from carrel.sessions.logs import blocks, store
 from carrel.sessions.logs.records import decode, encode
 from carrel.sessions.logs.store import LogStore, Superseded, trail_of
 from carrel.sessions.logs.trail import Trail
@@ -33,7 +33,7 @@ def stored(logs: LogStore, attempt: int | None = None) -> list[LogRecord]:
         one
         for parts in logs.index(CONTAINER, attempt)
         for member in parts
-        for one in decode(members.unpack(member))
+        for one in decode(blocks.unpack(member))
     ]
 
 
@@ -82,15 +82,15 @@ def test_member_that_a_crash_cut_off_is_dropped_and_written_again(logs: LogStore
     first.append(numbered(1, 2))
     first.append(numbered(*range(3, 200)))
     path = file_of(logs)
-    whole = path.read_bytes()
+    content = path.read_bytes()
     boundary = logs.index(CONTAINER)[0][1].offset
-    path.write_bytes(whole[: boundary + left])
+    path.write_bytes(content[: boundary + left])
     assert stored(logs) == numbered(1, 2)
     again = logs.writer(CONTAINER, None)
     missing = again.resumption.new(numbered(*range(1, 200)))
     assert missing == numbered(*range(3, 200))
     again.append(missing)
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == content
 
 
 def test_member_without_content_after_a_power_cut_is_written_again(logs: LogStore) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import ContainerId, EngineId
 from carrel.tables.keypairs import Keypair
-from carrel.tables.limits import ResourcePolicy
+from carrel.tables.limits import LOG_BYTES, ResourcePolicy
 from carrel.tables.nodes import Node
 from carrel.tables.policies import most
 from carrel.tables.session_states import ContainerState
@@ -44,9 +44,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
     # If the keypair was removed, the limits of use without a keypair apply.
     policy = func.coalesce(Keypair.policy_id, User.keypair_policy_id)
     return (
-        select(
-            Container.id, Container.state, Node.engine_id, ResourcePolicy.limits["log_bytes"].label("most")
-        )
+        select(Container.id, Container.state, Node.engine_id, LOG_BYTES.label("most"))
         .join(Session, Session.id == Container.session_id)
         .join(Node, Node.id == Container.node_id)
         .join(User, User.id == Session.owner_id)

@@ -8,7 +8,7 @@ from typing import Protocol
 import orjson
 
 from carrel.engines.port import LogRecord
-from carrel.sessions.logs.members import Member, unpack
+from carrel.sessions.logs.blocks import LogBlock, unpack
 from carrel.sessions.logs.records import NOTICE, STREAMS, decode, full_lines
 
 _NAMES = {NOTICE: "carrel"} | {number: name.decode() for number, name in STREAMS.items()}
@@ -45,7 +45,7 @@ class LogQuery:
             and (not self.search or self.search in record.content.lower())
         ]
 
-    def may_match(self, member: Member) -> bool:
+    def may_match(self, member: LogBlock) -> bool:
         """False if no record of it matches."""
         return (self.since is None or member.last_at >= self.since) and (
             self.until is None or member.first_at < self.until
@@ -53,10 +53,10 @@ class LogQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LogPart:
     """A member to send. gap: lines missing before it. skipped: lines of it that are not sent."""
 
-    member: Member
+    member: LogBlock
     gap: int = 0
     skipped: int = 0
 
@@ -68,21 +68,21 @@ class Piece:
         return records
 
 
-def pieces_of(attempts: Iterable[Sequence[Member]], query: LogQuery) -> list[Piece]:
+def pieces_of(attempts: Iterable[Sequence[LogBlock]], query: LogQuery) -> list[LogPart]:
     """What a query reads of a stored log, without regard to its tail."""
-    pieces: list[Piece] = []
+    pieces: list[LogPart] = []
     for members in attempts:
         expected = 0
         for member in members:
             if member.lines or not member.ended:
-                pieces.append(Piece(member, gap=member.first_line - expected))
+                pieces.append(LogPart(member, gap=member.first_line - expected))
             expected = member.first_line + member.lines
     return [piece for piece in pieces if query.may_match(piece.member)]
 
 
-def last_pieces(pieces: Sequence[Piece], query: LogQuery, lines: int) -> list[Piece]:
+def last_pieces(pieces: Sequence[LogPart], query: LogQuery, lines: int) -> list[LogPart]:
     """The end of them with so many matching lines. Reads members if the query filters."""
-    chosen: list[Piece] = []
+    chosen: list[LogPart] = []
     for piece in reversed(pieces):
         if lines <= 0:
             break
@@ -94,7 +94,7 @@ def last_pieces(pieces: Sequence[Piece], query: LogQuery, lines: int) -> list[Pi
     return chosen[::-1]
 
 
-def _matching(member: Member, query: LogQuery) -> Sequence[LogRecord]:
+def _matching(member: LogBlock, query: LogQuery) -> Sequence[LogRecord]:
     text = unpack(member)
     if query.search and query.search not in text.lower():
         return []

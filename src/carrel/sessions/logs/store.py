@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 
 from carrel.core.ids import ContainerId
 from carrel.engines.port import LogRecord
-from carrel.sessions.logs.members import Member, Summary, pack, scan, unpack
+from carrel.sessions.logs.blocks import LogBlock, Summary, pack, scan, unpack
 from carrel.sessions.logs.records import decode, encode, full_lines
 from carrel.sessions.logs.trail import Trail
 
@@ -65,9 +65,9 @@ class LogStore:
             if match and match["container"] == container
         )
 
-    def index(self, container: ContainerId, attempt: int | None = None) -> list[list[Member]]:
+    def index(self, container: ContainerId, attempt: int | None = None) -> list[list[LogBlock]]:
         """The members of each attempt, oldest first; only of one if given."""
-        attempts: dict[int, list[Member]] = {}
+        attempts: dict[int, list[LogBlock]] = {}
         for segment in self.segments(container):
             if attempt in (None, segment.attempt):
                 attempts.setdefault(segment.attempt, []).extend(scan(segment.path))
@@ -96,7 +96,7 @@ class LogStore:
         return disk.f_bavail * disk.f_frsize > reserved
 
 
-def trail_of(members: Sequence[Member]) -> Trail:
+def trail_of(members: Sequence[LogBlock]) -> Trail:
     """The end of a stored log. members: of one attempt."""
     trail = Trail()
     for member in members[-_TRAIL_MEMBERS:]:

@@ -19,7 +19,7 @@ _TRAILER_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class LogBlock:
     """offset, size: of its bytes in the file. first_line: number of lines of the attempt before it, including those
     that were dropped. first_at, last_at: the earliest and latest record. ended: the attempt ends with it.
     """
@@ -36,7 +36,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a member says about its content; see `Member`."""
+    """What a member says about its content; see `LogBlock`."""
 
     first_line: int
     lines: int
@@ -56,9 +56,9 @@ def pack(text: bytes, about: Summary) -> bytes:
     return _FIXED + extra + body + trailer
 
 
-def scan(path: Path) -> list[Member]:
+def scan(path: Path) -> list[LogBlock]:
     """The complete members of a file, in order; none if it does not exist."""
-    members: list[Member] = []
+    members: list[LogBlock] = []
     try:
         with path.open("rb", buffering=0) as file:
             end = file.seek(0, 2)
@@ -73,14 +73,14 @@ def scan(path: Path) -> list[Member]:
                 )
                 if size <= _HEADER_BYTES or offset + size > end:
                     break
-                members.append(Member(path, offset, size, first_line, lines, first_at, last_at, ended))
+                members.append(LogBlock(path, offset, size, first_line, lines, first_at, last_at, ended))
                 offset += size
     except FileNotFoundError:
         return []
     return members
 
 
-def unpack(member: Member) -> bytes:
+def unpack(member: LogBlock) -> bytes:
     """Its text; empty if the file is gone or the member is damaged, because a log is shown as far as it can be."""
     try:
         with member.path.open("rb", buffering=0) as file:
