@@ -55,6 +55,7 @@ SLEEPING = {
     "crash/control_plane.py": "the pace of a reader who never stops",
     "crash/place.py": "the moment of a kill",
     "crash/test_kill_minus_nine.py": "the moment of a kill",
+    "crash/test_batch_killed.py": "the moment of a kill",
     "crash/test_logs.py": "the moment of a kill",
     "crash/test_disk_full.py": "attempts of a supervisor that has no room to write them down",
     "e2e/test_data.py": "looks again, while the browser goes on",

@@ -65,8 +65,8 @@ async def test_it_does_not_start_before_its_time(living: Api) -> None:
     assert made["reason"] == f"It starts no earlier than {later:%Y-%m-%d %H:%M:%S} UTC, as requested."
     why = (await user.get(f"/sessions/{made['id']}/why")).json()
     assert made["reason"] in json.dumps(why)
-    asked = {"slots": made["slots"], "kind": "batch", "start_at": later.isoformat()}
-    checked = (await user.post("/sessions/check", asked)).json()
+    body = {"slots": made["slots"], "kind": "batch", "start_at": later.isoformat()}
+    checked = (await user.post("/sessions/check", body)).json()
     assert (checked["verdict"], checked["reason"]) == ("waits", made["reason"])
     soon = datetime.now(UTC) + timedelta(seconds=0.5)
     other = (await user.post("/sessions", batch("true", start_at=soon.isoformat()))).json()
