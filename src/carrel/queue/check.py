@@ -20,7 +20,7 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
-from carrel.sessions import admission, mounting
+from carrel.sessions import admission, dependencies, mounting
 from carrel.sessions import service as sessions
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.spec import SessionSpec
@@ -63,8 +63,10 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
     pending = _pending(actor, project, group, image, possible, clock.now())
+    aside = dependencies.sentence(admitted.after) if isinstance(admitted, AdmittedSpec) else ""
+    asked = replace(pending, aside=aside)
     snapshot = await loading.snapshot(
-        tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
+        tx, clock.now(), [*await loading.waiting(tx, clock.now()), asked], running=True
     )
     least = least_of(image)
     presets = await _presets(tx, group.id)
@@ -76,7 +78,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         planning.run()
         return Checked(
             refused=refused,
-            answer=None if refused else explain(snapshot, pending, [one.id for one in usable], least),
+            answer=None if refused else explain(snapshot, asked, [one.id for one in usable], least),
             group=group,
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
