@@ -1,6 +1,13 @@
 """Sessions that start after others, over HTTP: order, refusals, cancellations, the graph, and what each may see."""
 
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
+from carrel_client import Carrel
+from command_line import command_line
 from databases import scalar, sql
 from installation import Api, Caller
 from people_kit import project_admin, status_and_code
@@ -226,3 +233,46 @@ async def test_more_sessions_before_it_than_a_request_may_name_are_refused(api: 
     user = await api.as_("user")
     refused = await user.post("/sessions", request(after=after(*(f"s{n}" for n in range(51)))))
     assert refused.status_code == 422
+
+
+async def test_the_command_line_starts_after_others_and_draws_the_graph(living: Api, tmp_path: Path):
+    command = await command_line(living, "user", tmp_path)
+    small = ("--cpu", "0.1", "--mem", "64m", "--image", "debian:12")
+
+    line = command.ok
+    await line("run", *small, "--detach", "--name", "prepare-data", "--", "sleep", "1000")
+    await line("session", "create", *small, "--name", "desk", "--after", "prepare-data:failed", "-q")
+    await line("run", *small, "--detach", "--name", "train", "--after", "prepare-data", "--", "true")
+    shown = await line("session", "show", "train")
+    assert re.search(
+        r"^after +prepare-data:succeeded \((PENDING|SCHEDULED|PREPARING|STARTING|RUNNING)\)$", shown, re.M
+    )
+    assert re.search(r"^before +train \(PENDING\)$", await line("session", "show", "prepare-data"), re.M)
+    drawn = (await line("session", "graph", "train")).splitlines()
+    assert drawn[0].startswith("prepare-data  ")
+    assert drawn[1:] == ["└─ train  PENDING  <- this session"]
+    graph = await command.as_json("session", "graph", "prepare-data")
+    assert {node["name"] for node in graph["nodes"]} == {"prepare-data", "desk", "train"}
+    await line("session", "rm", "--yes", "prepare-data")
+    ended = await line("session", "ls", "--ended")
+    assert "prepare-data was cancelled, and this session was to start after its failure." in ended
+
+
+async def test_the_sdk_takes_dependencies_as_words(living: Api):
+    user = await living.as_("user")
+    access, secret = await living.keypair(living.people.user)
+
+    def work() -> tuple[str | None, list[str]]:
+        carrel = Carrel(living.url, access_key=access, secret_key=secret)
+        small: dict[str, Any] = {"cpu": 0.1, "mem": "64m", "image": "debian:12"}
+        first = carrel.sessions.create(command=["sh", "-c", "exit 3"], name="prepare-data", **small)
+        later = carrel.sessions.create(after=[f"{first.id}:failed"], name="alarm", **small)
+        lost = carrel.sessions.create(
+            after=[{"session": "alarm"}], on_dependency_failure="wait", name="lost", **small
+        )
+        later.wait()
+        return lost.refresh().state, [node["name"] for node in later.graph()["nodes"]]
+
+    state, names = await asyncio.to_thread(work)
+    assert (state, names) == ("PENDING", ["alarm", "prepare-data", "lost"])
+    assert (await shown(user, "lost"))["on_dependency_failure"] == "wait"
