@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from carrel_client import Carrel
 from command_line import command_line
-from databases import scalar, sql
+from databases import scalar
 from installation import Api, Caller
 from people_kit import project_admin, status_and_code
 from queue_kit import waits
@@ -219,12 +219,9 @@ async def test_sessions_that_one_may_not_see_stay_unseen(api: Api):
         "prepare-data"
     ]
     # The administrator is none any more: what the session waits for is not theirs to see.
-    await sql(
-        api.database,
-        "UPDATE memberships SET admin = false WHERE project_id = :project AND user_id = :user",
-        project=api.people.project,
-        user=secret["owner"]["id"],
-    )
+    superadmin = await api.as_("superadmin")
+    member = f"/projects/{api.people.project}/members/{secret['owner']['id']}"
+    assert (await superadmin.patch(member, {"admin": False})).status_code == 200
     [hidden] = (await shown(admin, secret["id"]))["after"]
     assert (hidden["id"], hidden["name"], hidden["state"]) == (None, None, "PENDING")
 
