@@ -54,6 +54,34 @@ def test_pages_have_no_barrier(open_desk: Opener, running_session: str) -> None:
     assert not faults, "\n".join(faults)
 
 
+def test_dependencies_have_no_barrier(desk: Desk) -> None:
+    carrel = desk.carrel.carrel
+    batch = ("run", "--image", "starter", "--cpu", "0.1", "--mem", "64m", "--detach", "--name")
+    later = ("--start-at", "2999-01-01T00:00Z")
+    for name, *needs in (
+        ["load_data", *later],
+        ["train_one", "--after", "load_data"],
+        ["train_two", "--after", "load_data:failed"],
+        ["report_all", "--after", "train_one:ended", "--after", "train_two"],
+    ):
+        done = carrel(*batch, name, *needs, "--", "true")
+        assert done.returncode == 0, done.stderr
+    try:
+        desk.go("/sessions?session=train_one&tab=dependencies")
+        graph = desk.page.get_by_role("list", name="Dependencies")
+        expect(graph.get_by_role("link")).to_have_count(3)
+        faults = [f"graph: {fault}" for fault in _violations(desk.page)]
+        desk.go("/sessions?launch=new")
+        drawer = desk.page.get_by_role("dialog", name="Start a session")
+        drawer.get_by_role("button", name="More options").click()
+        drawer.get_by_role("button", name="Add session").click()
+        expect(drawer.get_by_label("Session 1", exact=True)).to_be_visible()
+        faults += [f"launcher: {fault}" for fault in _violations(desk.page)]
+    finally:
+        carrel("session", "rm", "--yes", "report_all", "train_two", "train_one", "load_data")
+    assert not faults, "\n".join(faults)
+
+
 def test_what_waits_has_no_barrier(open_desk: Opener, running_session: str) -> None:
     desk = open_desk()
     with administrator(desk.carrel) as api:

@@ -16,6 +16,7 @@ from carrel.permissions.decide import Actor
 
 _EMPTIED = (
     "container_logs",
+    "session_dependencies",
     "session_history",
     "allocations",
     "usage_samples",

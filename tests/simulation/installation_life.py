@@ -13,7 +13,7 @@ import asyncio
 import contextvars
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +47,7 @@ from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
-from carrel.sessions.spec import SessionSpec
+from carrel.sessions.spec import DependencyRequest, SessionSpec
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
@@ -268,10 +268,11 @@ class Installation:
         slots = {**SMALL, "cpu": cpu, **(more or {})}
         return await self.enqueue(spec(image=image, slots=slots, containers=containers))
 
-    async def batch(self, *command: str, retries: int = 0) -> SessionId:
-        """A new batch session with this command."""
+    async def batch(self, *command: str, retries: int = 0, after: Sequence[SessionId] = ()) -> SessionId:
+        """A new batch session with this command. after: the sessions that must succeed first."""
         self.requests += 1
-        return await self.enqueue(spec(kind="batch", command=command, retries=retries))
+        needed = tuple(DependencyRequest(session=one) for one in after)
+        return await self.enqueue(spec(kind="batch", command=command, retries=retries, after=needed))
 
     async def running(self) -> tuple[SessionId, FakeContainer]:
         """A new session that runs, and its container in the engine."""

@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from carrel.engines.port import Observed, ObservedState
 from carrel.sessions.derive import Member, derive
+from carrel.sessions.endings import ending, is_met
 from carrel.tables.session_states import LIFECYCLE, ContainerRole, ContainerState, SessionState
 
 Row = dict[str, Any]
@@ -36,6 +37,7 @@ def always(connection: psycopg.Connection[Any]) -> list[str]:
             *_history_is_a_chain(connection, sessions),
             *_every_move_was_told(connection, sessions),
             *_folders_are_held(connection),
+            *_nobody_starts_too_early(connection),
         ]
 
 
@@ -47,6 +49,7 @@ def at_rest(connection: psycopg.Connection[Any], seen: Collection[Observed], now
     return [
         *always(connection),
         *_nobody_is_overdue(sessions, now),
+        *_nobody_waits_in_vain(connection),
         *_containers_belong(containers, seen),
         *_running_means_running(containers, seen),
     ]
@@ -174,6 +177,28 @@ def _folders_are_held(connection: psycopg.Connection[Any]) -> Iterable[str]:
     for row in _rows(connection, query):
         if (row["state"] in LIFECYCLE.final) == (row["released_at"] is None):
             yield f"{_name(row)} has let go of {row['folder_name']} at {row['released_at']}"
+
+
+_DEPENDENCIES = """
+    SELECT s.*, d.condition, p.kind AS other_kind, p.state AS other_state, p.result AS other_result
+    FROM session_dependencies d JOIN sessions s ON s.id = d.session_id JOIN sessions p ON p.id = d.after_id"""
+
+
+def _met(row: Row) -> bool | None:
+    return is_met(row["condition"], ending(row["other_kind"], row["other_state"], row["other_result"]))
+
+
+def _nobody_starts_too_early(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    """What starts after others has left the queue only once they had ended as it needs."""
+    for row in _rows(connection, _DEPENDENCIES):
+        if row["state"] not in (SessionState.PENDING, SessionState.CANCELLED) and not _met(row):
+            yield f"{_name(row)} did not wait for one that is {row['other_state']}"
+
+
+def _nobody_waits_in_vain(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    for row in _rows(connection, _DEPENDENCIES):
+        if row["state"] == SessionState.PENDING and _met(row) is False:
+            yield f"{_name(row)} waits for one that is {row['other_state']}"
 
 
 def _every_move_was_told(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:

@@ -192,6 +192,29 @@ async def _lose_node_under_batch(installation: Installation) -> SessionId:
     return session
 
 
+def _chain(*first: str, retries: int = 0) -> Callable[[Installation], Awaitable[SessionId]]:
+    """Three sessions, each after the success of the one before; the last one is returned."""
+
+    async def live(installation: Installation) -> SessionId:
+        session = await installation.batch(*first, retries=retries)
+        for _ in range(2):
+            session = await installation.batch("sleep", "3", after=[session])
+        await installation.until(session)
+        return session
+
+    return live
+
+
+async def _cancel_the_first(installation: Installation) -> SessionId:
+    first = await installation.batch("sleep", "100000")
+    second = await installation.batch("true", after=[first])
+    third = await installation.batch("true", after=[second])
+    await installation.until(first, S.STARTING, S.RUNNING)
+    await installation.remove(first)
+    await installation.until(third)
+    return third
+
+
 def _two_nodes(world: FakeWorld) -> None:
     world.nodes = [replace(world.nodes[0], name=name) for name in ("left", "right")]
 
@@ -220,6 +243,7 @@ def _failing(step: str, times: int) -> Callable[[FakeWorld], None]:
 RUNS = frozenset({S.RUNNING})
 ENDED = frozenset({S.TERMINATED})
 CALLED_OFF = frozenset({S.CANCELLED, S.TERMINATED})
+CANCELLED = frozenset({S.CANCELLED})
 FAILED = frozenset({S.ERROR})
 
 LIVES = {
@@ -252,4 +276,10 @@ LIVES = {
     "node emptied while pulling": Life(
         _leave_its_node_while_pulling, RUNS, _two_nodes_and_a_slow_pull, late=FAILED
     ),
+    "chain succeeds": Life(_chain("sleep", "3"), ENDED, result=Result.SUCCESS, runs=1),
+    "chain, first fails": Life(_chain("sh", "-c", "exit 3"), CANCELLED, result=Result.CANCELLED, runs=1),
+    "chain, first fails twice": Life(
+        _chain("sh", "-c", "exit 3", retries=1), CANCELLED, result=Result.CANCELLED, runs=2
+    ),
+    "chain, first is cancelled": Life(_cancel_the_first, CANCELLED, result=Result.CANCELLED, runs=1),
 }

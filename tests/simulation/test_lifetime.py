@@ -55,3 +55,22 @@ def test_who_waits_longer_than_the_group_lets_is_cancelled(play: Play) -> None:
         assert (installation.state(waits), installation.state(runs)) == (S.CANCELLED, S.RUNNING)
 
     play(story)
+
+
+def test_the_time_to_wait_begins_when_those_before_have_ended(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        installation.set_group(pending_timeout_s=300)
+        first = await installation.batch("sleep", "840")
+        await installation.settle()
+        waits = await installation.batch("true", after=[first])
+        await installation.rounds(4, 200)
+        assert installation.state(waits) == S.PENDING
+        # It could start now, but there is no room.
+        await installation.drain("local", Draining.WAIT)
+        await installation.until(first)
+        await installation.rounds(3, 80)
+        assert installation.state(waits) == S.PENDING
+        await installation.rounds(2, 80)
+        assert installation.state(waits) == S.CANCELLED
+
+    play(story)

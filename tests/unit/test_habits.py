@@ -116,7 +116,7 @@ SAME_EVERYWHERE = set(
 SAME_EVERYWHERE |= set("rules services settings spec".split())
 # A table, a controller, a backup or a back end of what the other module is about.
 SAME_THING = set(
-    "authorization claim database engine engines events folders history idle images interrupted".split()
+    "authorization claim database dependencies engine engines events folders history idle images interrupted".split()
 )
 SAME_THING |= set("leftovers logs packs passwords streams uploads".split())
 

@@ -5,7 +5,7 @@ import type { SessionPages } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
 import { applyEvent, concernsUser, LEAVES_AFTER_MS, type LiveChange } from "@/live/apply";
 import { pendingCreates } from "@/queries/sessions";
-import { aSession, ids, LIVE, pagesOf } from "./sessions";
+import { aDetail, aSession, ids, LIVE, pagesOf } from "./sessions";
 
 const shown = vi.hoisted(() => vi.fn());
 vi.mock("@/api/generated/sdk.gen", () => ({ sessionsShow: shown }));
@@ -97,6 +97,16 @@ test("a detail asked for by name is as live as one asked for by id, and no other
     reason: "gone",
   });
   expect(client.getQueryData(["sessions", "show", "b"])).toBe(other);
+});
+
+test("the details of a session that starts after it are fetched again, with its state", async () => {
+  const needed = { id: "a", name: "name-a", condition: "ended" as const, state: "RUNNING" as const };
+  const later = aDetail("later", { after: [{ ...needed, result: null, met: null }] });
+  client.setQueryData(["sessions", "show", "later"], later);
+  client.setQueryData(["sessions", "show", "free"], aDetail("free"));
+  await applyEvent(client, { kind: "session.updated", data: { id: "a", state: "ERROR" } }, "me");
+  const stale = (id: string) => client.getQueryState(["sessions", "show", id])?.isInvalidated;
+  expect([stale("later"), stale("free")]).toEqual([true, false]);
 });
 
 test("users hear of their own sessions, and of others only by preference", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { roomShown } from "@/features/sessions/launcher/amounts";
+import { freshAfter } from "@/features/sessions/launcher/dependencies";
 import { fromLink, toLink } from "@/features/sessions/launcher/link";
 import { freshMount } from "@/features/sessions/launcher/mounts";
 import { presetVerdict, smallestFirst } from "@/features/sessions/launcher/presets";
 import { environmentRow, freshForm, isComplete } from "@/features/sessions/launcher/request";
 import { changedRequest, limitPage } from "@/features/sessions/why/replace";
 import { launchLink } from "@/routing/launch-link";
-import { aSession } from "./sessions";
+import { aDetail } from "./sessions";
 
 const initial = { ...freshForm("starter"), project: "vision" };
 const mount = { ...freshMount(), folder: "f1", name: "data", subpath: "train", readOnly: true };
@@ -18,15 +19,18 @@ const changed = {
   time_limit_s: 3600,
   slots: { cpu: 2000, mem: 2 ** 30, "cuda.shares": 300 },
   mounts: [mount],
+  after: [{ ...freshAfter(), session: "s1", name: "prepare-data", condition: "ended" as const }],
+  on_dependency_failure: "wait" as const,
 };
 
 describe("the link of the launcher", () => {
   test("restores the form, as text in an address too", () => {
     const link = launchLink(JSON.parse(JSON.stringify(toLink(changed, initial))));
-    const { mounts, ...others } = fromLink(link, initial);
-    const { mounts: expected, ...rest } = changed;
+    const { mounts, after, ...others } = fromLink(link, initial);
+    const { mounts: mounted, after: needed, ...rest } = changed;
     expect(others).toEqual(rest);
-    expect(mounts.map(({ key, ...one }) => one)).toEqual(expected.map(({ key, ...one }) => one));
+    expect(mounts.map(({ key, ...one }) => one)).toEqual(mounted.map(({ key, ...one }) => one));
+    expect(after.map(({ key, ...one }) => one)).toEqual(needed.map(({ key, ...one }) => one));
   });
 
   test("is absent as long as nothing was changed", () => {
@@ -97,19 +101,12 @@ test("what starts now is shown as available", () => {
 });
 
 describe("a suggested change of a pending session", () => {
-  const session = {
-    ...aSession("a", { slots: { cpu: 1000, mem: 1 }, group: { id: "g", name: "gpu" } }),
-    ...{
-      description: "night run",
-      env: { LR: "1" },
-      apps: [],
-      mounts: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
-    },
-  };
+  const session = aDetail("a", {
+    slots: { cpu: 1000, mem: 1 },
+    group: { id: "g", name: "gpu" },
+    description: "night run",
+    env: { LR: "1" },
+  });
   const change = { cost: 0.5, text: "", slots: {}, group: null, sessions: [], command: "" };
 
   test("is requested under the same name with everything else as it was", () => {

@@ -15,7 +15,7 @@ import {
   withSlot,
 } from "@/features/sessions/launcher/request";
 import { shellQuote } from "@/ui/command";
-import { aSession } from "./sessions";
+import { aDetail } from "./sessions";
 
 const GIB = 2 ** 30;
 
@@ -131,19 +131,10 @@ describe("the form", () => {
   test("like another session takes everything but the name", () => {
     const slots = { cpu: 1000, mem: GIB, "cuda.device": 1 };
     const group = { id: "g", name: "gpu" };
-    const session = aSession("a", { slots, group, priority: 70, time_limit_s: 7200 });
     const description = "the third try";
-    const form = formLike({
-      ...session,
-      description,
-      env: { LR: "1" },
-      apps: [],
-      mounts: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
-    });
+    const form = formLike(
+      aDetail("a", { slots, group, priority: 70, time_limit_s: 7200, description, env: { LR: "1" } }),
+    );
     expect(toRequest(form)).toEqual({
       image: "starter",
       slots,
@@ -178,17 +169,10 @@ describe("the form", () => {
       read_only: true,
       automatic: false,
     };
-    const session = {
-      ...aSession("a", { time_limit_s: 7200 }),
-      description: "",
-      env: {},
-      apps: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
+    const session = aDetail("a", {
+      time_limit_s: 7200,
       mounts: [mount, { ...mount, folder_id: null }, { ...mount, automatic: true }],
-    };
+    });
     expect(requestLike(session).mounts).toEqual([{ folder: "f1", path: "/data", read_only: true }]);
     expect(createCommand(requestLike(session), () => "data")).toContain("--time-limit 2h --project");
     expect(createCommand(requestLike(session), () => "data")).toMatch(/--mount data:\/data:ro$/);

@@ -1,4 +1,4 @@
-import type { Session, SessionState } from "@/api/types";
+import type { Session, SessionDetail, SessionState } from "@/api/types";
 import type { SessionFilter, SessionPages } from "@/cache/patch";
 
 /** A session as the server lists it, with the given differences. */
@@ -27,6 +27,25 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     ended_at: null,
     queue_position: null,
     idle_ends_at: null,
+    ...differences,
+  };
+}
+
+/** The details of a session that was asked for with nothing special. */
+export function aDetail(id: string, differences: Partial<SessionDetail> = {}): SessionDetail {
+  return {
+    ...aSession(id),
+    description: "",
+    command: [],
+    retries: 0,
+    start_at: null,
+    after: [],
+    dependants: [],
+    on_dependency_failure: "cancel",
+    env: {},
+    apps: [],
+    mounts: [],
+    containers: [],
     ...differences,
   };
 }

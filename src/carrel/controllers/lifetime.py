@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.ids import SessionId
 from carrel.sessions import transitions
-from carrel.sessions.queries import WAITS_SINCE
+from carrel.sessions.pending_since import WAITS_FOR_OTHERS, WAITS_SINCE
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.session_states import Result, SessionState
 from carrel.tables.sessions import Session
@@ -33,7 +33,9 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
             reason=TIME_LIMIT.format(_in_words(limit_s)),
             now=now,
         )
-    waits = await _over(tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, WAITS_SINCE, now)
+    waits = await _over(
+        tx, SessionState.PENDING, ResourceGroup.pending_timeout_s, WAITS_SINCE, now, ~WAITS_FOR_OTHERS
+    )
     for session, limit_s in waits:
         await transitions.move(
             tx,
@@ -47,7 +49,12 @@ async def enforce(tx: AsyncSession, now: datetime) -> None:
 
 
 async def _over(
-    tx: AsyncSession, state: SessionState, limit_s: Any, since: ColumnElement[Any] | Any, now: datetime
+    tx: AsyncSession,
+    state: SessionState,
+    limit_s: Any,
+    since: ColumnElement[Any] | Any,
+    now: datetime,
+    *conditions: ColumnElement[bool],
 ) -> Sequence[tuple[SessionId, int]]:
     """Sessions of the state past their limit, each with the limit."""
     rows = await tx.execute(
@@ -58,6 +65,7 @@ async def _over(
             # No limit can have passed before this time, so few rows are read.
             Session.created_at + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
             since + func.make_interval(0, 0, 0, 0, 0, 0, limit_s) <= now,
+            *conditions,
         )
     )
     return [(session, limit) for session, limit in rows]

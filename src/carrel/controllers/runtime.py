@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from carrel.controllers.audit_sealing import AuditSealing
+from carrel.controllers.dependencies import Dependencies
 from carrel.controllers.drain import Drain
 from carrel.controllers.folder_tasks import FolderTasks
 from carrel.controllers.housekeeping import Housekeeping
@@ -25,6 +26,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
     return (
         Observe(tools),
         Schedule(tools),
+        Dependencies(tools),
         Drain(tools),
         launch,
         Reap(tools, launch, logs),

@@ -20,9 +20,10 @@ from carrel.queue.service import Answer, explain, least_of
 from carrel.scheduling.estimate import Headroom, StartEstimate, estimate_start, headroom
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.snapshot import DEFAULT_PRIORITY, PendingSession, ScopeSnapshot
-from carrel.sessions import admission, mounting
+from carrel.sessions import admission, dependencies, mounting
 from carrel.sessions import service as sessions
 from carrel.sessions.admission import AdmittedSpec
+from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
@@ -62,12 +63,16 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     possible = (
         admitted.spec if isinstance(admitted, AdmittedSpec) else replace(spec, node=None, time_limit_s=None)
     )
-    pending = _pending(actor, project, group, image, possible, clock.now())
+    after = admitted.after if isinstance(admitted, AdmittedSpec) else ()
+    pending = _pending(actor, project, group, image, possible, after, clock.now())
     snapshot = await loading.snapshot(
         tx, clock.now(), [*await loading.waiting(tx, clock.now()), pending], running=True
     )
     least = least_of(image)
     presets = await _presets(tx, group.id)
+
+    # What fits, whatever it has to wait for besides.
+    at_once = replace(pending, aside="")
 
     def answer() -> Checked:
         planning = Planning(
@@ -80,8 +85,8 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             group=group,
             project=project,
             scopes={scope: snapshot.scopes[scope] for scope in pending.scopes},
-            slots=headroom(planning, pending),
-            groups=[(one, estimate_start(planning, replace(pending, group=one.id))) for one in usable],
+            slots=headroom(planning, at_once),
+            groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
         )
 
@@ -90,7 +95,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
         if spec.image and (too_few := sessions.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
-        return estimate_start(planning, replace(pending, slots=slots))
+        return estimate_start(planning, replace(at_once, slots=slots))
 
     return await asyncio.to_thread(answer)
 
@@ -115,11 +120,13 @@ def _pending(
     group: ResourceGroup,
     image: Image | None,
     spec: SessionSpec,
+    after: Sequence[Dependency],
     now: datetime,
 ) -> PendingSession:
     """The request as the scheduler would see it."""
     path = (actor.domain_id, project, actor.user_id)
     later = spec.start_at if spec.start_at and spec.start_at > now else None
+    waits = dependencies.sentence(after)
     return PendingSession(
         id=DRY_RUN,
         slots=spec.slots,
@@ -133,8 +140,8 @@ def _pending(
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
-        aside=admission.not_before(later) if later else "",
-        not_before=later,
+        aside=admission.not_before(later) if later else waits,
+        not_before=None if waits else later,
     )
 
 

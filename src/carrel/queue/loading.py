@@ -31,7 +31,8 @@ from carrel.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
-from carrel.sessions import mounting
+from carrel.sessions import dependencies, mounting
+from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
 from carrel.tables.sessions import Container, Session
@@ -127,20 +128,27 @@ _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
-    """The pending sessions. Set aside are those that back off after a failed start, lack storage they need, or have
-    lost access to the group.
+    """The pending sessions. Set aside are those that back off after a failed start, are to start after others, lack
+    storage they need, or have lost access to the group.
     """
     rows = (await tx.execute(_WAITING, {"now": now})).all()
-    kept_back = await mounting.kept_back(tx) if rows else {}
-    return [_request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, "")) for row in rows]
+    if not rows:
+        return []
+    kept_back, after = await mounting.kept_back(tx), await dependencies.of_pending(tx)
+    return [
+        _request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, ""), after.get(row.id, ()))
+        for row in rows
+    ]
 
 
-def _request(row: Any, kept_back: str) -> PendingSession:
+def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:
     path = (row.domain_id, row.project_id, row.owner_id)
+    kept_back = dependencies.sentence(after) or kept_back
     return PendingSession(
         id=row.id,
         slots=row.slots,
-        since=row.created_at,
+        # A session that waited for others does not go before those that could have started meanwhile.
+        since=max([row.created_at, *(one.ended_at for one in after if one.ended_at)]),
         group=row.group_id,
         path=path,
         scopes=scopes_of(row.access_key, path),

@@ -20,7 +20,7 @@ from carrel.nodes import service as nodes
 from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
-from carrel.sessions.queries import WAITS_SINCE
+from carrel.sessions.pending_since import WAITS_FOR_OTHERS, WAITS_SINCE
 from carrel.tables.engines import EngineRow, EngineState
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup
@@ -157,7 +157,7 @@ async def _queue(tx: AsyncSession, clock: Clock) -> list[Metric]:
         labels=("group",),
     )
     now = clock.now()
-    due = func.greatest(Session.created_at, Session.not_before) <= now
+    due = (func.greatest(Session.created_at, Session.not_before) <= now) & ~WAITS_FOR_OTHERS
     rows = await tx.execute(
         select(
             ResourceGroup.name,

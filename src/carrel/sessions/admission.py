@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
 from carrel.core.hosts import architecture
-from carrel.core.ids import DomainId, ProjectId, UserId
+from carrel.core.ids import DomainId, ProjectId, SessionId, UserId
 from carrel.core.units import Slots, format_slot
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
@@ -17,6 +17,8 @@ from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
 from carrel.scheduling.reasons import more_than_ever, too_large
 from carrel.scheduling.snapshot import CONTAINERS, DEFAULT_PRIORITY, SESSIONS
+from carrel.sessions import dependencies
+from carrel.sessions.dependencies import Dependency
 from carrel.sessions.spec import SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
@@ -32,19 +34,28 @@ _MANY = 1 << 31
 @dataclass(frozen=True)
 class AdmittedSpec:
     """An admitted spec, with names resolved to ids and limits and defaults applied. priority: as requested.
-    access_key: the keypair it counts against; None: its owner's sign-ins.
+    access_key: the keypair it counts against; None: its owner's sign-ins. after: its dependencies, which the spec no
+    longer has.
     """
 
     spec: SessionSpec
     group: ResourceGroup
     priority: int
     access_key: str | None
+    after: Sequence[Dependency]
 
 
 async def admit(
-    tx: AsyncSession, actor: Actor, project: ProjectId, image: Image | None, spec: SessionSpec
+    tx: AsyncSession,
+    actor: Actor,
+    project: ProjectId,
+    image: Image | None,
+    spec: SessionSpec,
+    *,
+    replaced: SessionId | None = None,
 ) -> AdmittedSpec:
-    """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference.
+    """Admit a session to the queue. project, image: the rows that the spec names; None: an image reference. replaced:
+    the session whose place it takes.
 
     Raises: NotFound, Forbidden, Invalid; Refused when it can never start, or a limit on pending sessions is reached.
     """
@@ -55,6 +66,7 @@ async def admit(
     node = await _node(tx, actor, group, spec.node)
     policy = await policy_of(tx, actor)
     priority = _priority(actor, project, spec.priority, policy)
+    after = await dependencies.resolve(tx, actor, project, spec, replaced=replaced)
     admitted = replace(
         spec,
         image=image.reference if image else spec.image,
@@ -63,6 +75,7 @@ async def admit(
         priority=priority,
         time_limit_s=_time_limit(spec.time_limit_s, policy),
         node=node.id if node else None,
+        after=(),
     )
     # 2. check that it would start on an empty cluster
     await slot_kinds.require_known(tx, spec.slots, field="slots")
@@ -73,7 +86,7 @@ async def admit(
     _require_fit(spec, machines)
     # 3. check the limits on pending sessions
     await _require_few_waiting(tx, actor, access_key, spec, policy)
-    return AdmittedSpec(admitted, group, priority, access_key)
+    return AdmittedSpec(admitted, group, priority, access_key, after)
 
 
 def not_before(start_at: datetime) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from typing import Any
 
 import orjson
 from sqlalchemy import Select, func, select, text
@@ -18,32 +17,17 @@ from carrel.db.encryption import SecretBox
 from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
-from carrel.sessions import environment
+from carrel.sessions import environment, graph
 from carrel.sessions.schemas import SessionDetail, SessionQuery
 from carrel.sessions.spec import SessionSpec
+from carrel.sessions.visibility import visibility, visible_as_text
 from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import HistoryEntry, Session
 from carrel.tables.tenancy import User
 
-# A session requeued after its node was drained or lost has waited only since then.
-_BACK_SINCE = (
-    select(func.max(HistoryEntry.at))
-    .where(
-        HistoryEntry.session_id == Session.id,
-        HistoryEntry.to_state == SessionState.PENDING,
-        HistoryEntry.from_state.in_([SessionState.RUNNING, SessionState.TERMINATING]),
-    )
-    .correlate(Session)
-    .scalar_subquery()
-)
-WAITS_SINCE = func.greatest(func.coalesce(_BACK_SINCE, Session.created_at), Session.not_before)
-"""A column: since when a PENDING session could start."""
-
 _SEARCHED = "s.name || ' ' || s.image"
 
-_VISIBLE = """(
-    :everything OR s.owner_id = :user OR s.domain_id = :domain OR s.project_id = ANY(:projects)
-)"""
+_VISIBLE = visible_as_text("s")
 
 # The node is a subquery: as a join, the plan for any number of rows would read every container that there ever was.
 _COLUMNS = """
@@ -82,7 +66,7 @@ _JOINS = """
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
     FROM (SELECT {_COLUMNS}, s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
-            {_CONTAINERS} AS containers
+            {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
 
@@ -210,9 +194,10 @@ _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(Ses
 
 async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
     """One `SessionDetail` as JSON. Environment values are visible only to the owner."""
-    row = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
+    bound = {"id": session, **visibility(actor)}
+    row = orjson.loads((await tx.execute(_DETAIL, bound)).scalar_one())
     spec = SessionSpec.from_json(row.pop("spec"))
-    row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row}
+    row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row, **graph.with_met(row)}
     own = row["owner"]["id"] == actor.user_id
     row["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
     return orjson.dumps(row)
@@ -238,19 +223,8 @@ _VISIBLE_IDS = text(f"SELECT s.id FROM sessions s WHERE s.id = ANY(:ids) AND {_V
 
 async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> list[SessionId]:
     """The subset of the sessions that the actor may see."""
-    ids = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **_sight(actor)})
+    ids = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **visibility(actor)})
     return list(ids.scalars())
-
-
-def _sight(actor: Actor) -> dict[str, Any]:
-    """Parameters of the _VISIBLE condition."""
-    seen = sight(actor, "session.read")
-    return {
-        "everything": seen.everything,
-        "user": seen.owner_id,
-        "domain": seen.domain_id,
-        "projects": sorted(seen.project_ids),
-    }
 
 
 _RESOLVE = text(f"""
@@ -270,7 +244,7 @@ async def resolve(tx: AsyncSession, actor: Actor, ref: str) -> Session:
         if exact:
             return exact
     prefix = f"{ref}%" if len(ref) >= 3 and ref.isalnum() else ""
-    bound = {"ref": ref, "prefix": prefix, "me": actor.user_id, **_sight(actor)}
+    bound = {"ref": ref, "prefix": prefix, "me": actor.user_id, **visibility(actor)}
     sessions = [await tx.get_one(Session, row.id) for row in await tx.execute(_RESOLVE, bound)]
     if not sessions:
         raise not_found(ref)

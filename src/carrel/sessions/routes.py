@@ -10,12 +10,13 @@ from carrel.http.auth import CurrentActor, names
 from carrel.http.fast_path import FastRoute
 from carrel.http.query import QueryBool
 from carrel.http.services import Services, ServicesOf
-from carrel.sessions import environment, mounting, queries, service
+from carrel.sessions import environment, graph, mounting, queries, service
 from carrel.sessions.schemas import (
     HistoryList,
     HistoryView,
     SessionCreate,
     SessionDetail,
+    SessionGraph,
     SessionList,
     SessionPriority,
     SessionQuery,
@@ -165,6 +166,19 @@ async def history(services: ServicesOf[Services], actor: CurrentActor, ref: Ref)
             for entry, email in entries
         ]
     )
+
+
+@router.get(
+    "/sessions/{ref}/graph",
+    operation_id="sessions.graph",
+    summary="Show the dependencies around a session",
+    openapi_extra=names("session.read"),
+)
+async def dependency_graph(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> SessionGraph:
+    """All sessions that it starts after and all that start after it, directly or not."""
+    async with services.database.transaction() as tx:
+        session = await service.find(tx, actor, ref)
+        return await graph.around(tx, actor, session.id)
 
 
 @router.get(

@@ -10,6 +10,7 @@ from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
+from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
@@ -25,6 +26,9 @@ class SessionCreate(SessionSpec):
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
+
+    after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
+    it once one of them has not ended as needed, or let it wait until you cancel or replace it.
     """
 
 
@@ -111,16 +115,31 @@ class ContainerView(BaseModel):
     ended_at: datetime | None
 
 
+class DependencyView(BaseModel):
+    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known."""
+
+    id: SessionId | None
+    name: str | None
+    condition: DependencyCondition
+    state: SessionState
+    result: Result | None
+    met: bool | None
+
+
 class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
-    command, retries: of a batch session, as requested.
+    command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
+    sessions that start after it and that you may see, the newest 100.
     """
 
     description: str
     command: list[str]
     retries: int
     start_at: datetime | None
+    after: list[DependencyView]
+    dependants: list[DependencyView]
+    on_dependency_failure: DependencyFailure
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]
@@ -145,6 +164,34 @@ class SessionQuery(PageQuery):
 class SessionList(BaseModel):
     items: list[SessionView]
     next_cursor: str | None
+
+
+class GraphNode(BaseModel):
+    id: SessionId
+    name: str
+    kind: SessionKind
+    state: SessionState
+    result: Result | None
+
+
+class GraphEdge(BaseModel):
+    """session starts after `after`. met: null while it is not known."""
+
+    session: SessionId
+    after: SessionId
+    condition: DependencyCondition
+    met: bool | None
+
+
+class SessionGraph(BaseModel):
+    """A session, first, with those that it starts after and those that start after it, directly or not; oldest first.
+
+    Sessions that you may not see are left out. truncated: there are more than 200.
+    """
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    truncated: bool
 
 
 class HistoryView(BaseModel):

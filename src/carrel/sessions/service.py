@@ -20,7 +20,7 @@ from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import admission, containers, mounting, queries, transitions
+from carrel.sessions import admission, containers, dependencies, mounting, queries, transitions
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
@@ -47,7 +47,8 @@ async def enqueue(
 ) -> SessionId:
     """Create a PENDING session with its event and audit entry, in one transaction.
 
-    replaces: a pending session to cancel in the same transaction; the new one takes its name unless the spec has one.
+    replaces: a pending session to cancel in the same transaction; the new one takes its name unless the spec has one,
+    and its place for the sessions that are to start after it.
     Twice with the same idempotency key: the first one's id.
     Raises: Forbidden, Invalid, Conflict (name taken; replaces is not pending), Refused (can never start).
     """
@@ -85,8 +86,8 @@ async def _enqueue(
         first = await queries.by_idempotency_key(tx, actor.user_id, key)
         if first:
             return first
-    if replaces:
-        former = await _cancel_replaced(tx, clock, actor, replaces)
+    former = await _cancel_replaced(tx, clock, actor, replaces) if replaces else None
+    if former:
         spec = replace(spec, name=spec.name or former.name)
     project = await project_of(tx, actor, spec.project)
     require(
@@ -98,13 +99,17 @@ async def _enqueue(
     )
     _require_command(spec)
     image = await image_of(tx, actor, spec.image, spec.slots)
-    admitted = await admission.admit(tx, actor, project, image, spec)
+    replaced = former.id if former else None
+    admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
     session = _row(actor, project, admitted, image, key, clock.now())
     tx.add(session)
     await tx.flush()
     tx.add_all(containers.make(session.id, admitted.spec))
+    dependencies.add(tx, session.id, admitted.after)
     await tx.flush()
+    if replaced:
+        await dependencies.inherit(tx, replaced, session.id)
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
     after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}

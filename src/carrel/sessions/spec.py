@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
 from carrel.http.rules import EnvName, EnvValue, broken, says
+from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import SessionKind
 from carrel.tenancy.schemas import SLOT
 
@@ -136,11 +137,22 @@ class MountRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DependencyRequest:
+    """session: id, unique prefix of it, or name. condition: how it must end."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    session: Annotated[str, Field(min_length=1, max_length=64)]
+    condition: DependencyCondition = DependencyCondition.SUCCEEDED
+
+
+@dataclass(frozen=True, kw_only=True)
 class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many; the API creates
-    sessions with one. start_at: earliest start.
+    sessions with one. start_at: earliest start. after: the sessions that must end first. on_dependency_failure: once
+    one of them has not ended as needed.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -154,6 +166,8 @@ class SchedulingSpec:
     start_at: AwareDatetime | None = None
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
+    after: Annotated[tuple[DependencyRequest, ...], Field(max_length=50)] = ()
+    on_dependency_failure: DependencyFailure = DependencyFailure.CANCEL
     containers: Annotated[SkipJsonSchema[int], Field(ge=1, le=1)] = 1
 
 
@@ -189,6 +203,7 @@ class SessionSpec(SchedulingSpec):
         known = {one.name for one in fields(cls)}
         given = {name: value for name, value in stored.items() if name in known}
         given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
+        given["after"] = tuple(DependencyRequest(**each) for each in stored.get("after", ()))
         given["command"] = tuple(stored.get("command", ()))
         if "start_at" in stored:
             given["start_at"] = datetime.fromisoformat(stored["start_at"])

@@ -164,8 +164,9 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
     monkeypatch.setenv("TOKEN", "t=1")
     line = "session create --image starter --cpu 500m --mem 1.5g --name train-3 --env A=b=c --env TOKEN -q"
     wish = "--slot cuda.shares=0.5 --group gpu --priority 20 --time-limit 90m"
+    after = ["--after", "prepare", "--after", "k3f:ended", "--on-dependency-failure", "wait"]
     mounts = "-v data --mount corpus:a/b:/data:ro -v runs::out:rw -v .cache:/c"
-    assert main([*line.split(), *wish.split(), *mounts.split(), "--description", "third try"]) == 0
+    assert main([*line.split(), *wish.split(), *mounts.split(), "--description", "third try", *after]) == 0
     assert api.requests[0].body == {
         "name": "train-3",
         "description": "third try",
@@ -177,6 +178,11 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "priority": 20,
         "time_limit_s": 5400,
         "start_at": None,
+        "after": [
+            {"session": "prepare", "condition": "succeeded"},
+            {"session": "k3f", "condition": "ended"},
+        ],
+        "on_dependency_failure": "wait",
         "command": [],
         "retries": 0,
         "node": None,

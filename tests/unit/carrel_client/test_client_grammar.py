@@ -176,6 +176,7 @@ KEEPING = {
     "export",
     "find",
     "generate",
+    "graph",
     "held",
     "history",
     "idle",

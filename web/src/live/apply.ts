@@ -1,6 +1,6 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { hasEnded } from "@/api/session-states";
-import type { Me, Quota, Session } from "@/api/types";
+import type { Me, Quota, Session, SessionDetail } from "@/api/types";
 import { cachedSession, changeSession, leaveLists, missingSomewhere, putSession } from "@/cache/caches";
 import { rememberChange } from "@/cache/later-changes";
 import type { SessionChange } from "@/cache/patch";
@@ -74,7 +74,7 @@ export async function applyEvent(
   changeSession(client, change);
   if (before?.state !== change.state) {
     refreshAround(client, change.id);
-    refreshSoon(client, ["nodes", "groups", "over", "shares"]);
+    refreshSoon(client, ["nodes", "groups", "over", "shares", "session-graph"]);
     // Folders show their number of live sessions.
     refreshSoon(client, ["folders"]);
   }
@@ -92,8 +92,18 @@ export async function applyEvent(
   return { before, after: change, owner: known?.owner.id };
 }
 
+/** Whether the query has the details of a session that starts after this one. */
+function showsAfter([object, kind]: QueryKey, data: unknown, id: string): boolean {
+  return (
+    object === "sessions" &&
+    kind === "show" &&
+    !!(data as Partial<SessionDetail> | undefined)?.after?.some((one) => one.id === id)
+  );
+}
+
 function refreshAround(client: QueryClient, id: string): void {
   void client.invalidateQueries({ queryKey: ["sessions", "history", id] });
   void client.invalidateQueries({ queryKey: ["apps", "list", id] });
+  void client.invalidateQueries({ predicate: ({ queryKey, state }) => showsAfter(queryKey, state.data, id) });
   void client.invalidateQueries({ queryKey: ["resources", "show"] });
 }

@@ -10,6 +10,7 @@ import {
   sessionsCheck,
   sessionsCreate,
   sessionsExempt,
+  sessionsGraph,
   sessionsHistory,
   sessionsIdle,
   sessionsKeep,
@@ -163,6 +164,14 @@ export function sessionsHistoryQuery(id: string) {
   return queryOptions({
     queryKey: ["sessions", "history", id] as const,
     queryFn: async ({ signal }) => (await sessionsHistory({ path: { ref: id }, signal })).data.items,
+  });
+}
+
+/** The sessions that a session starts after and those that start after it, directly or not. */
+export function sessionsGraphQuery(id: string) {
+  return queryOptions({
+    queryKey: ["session-graph", id] as const,
+    queryFn: async ({ signal }) => (await sessionsGraph({ path: { ref: id }, signal })).data,
   });
 }
 

@@ -14,6 +14,14 @@ export interface LaunchLink {
   time_limit_s?: number | null;
   slots?: Record<string, number>;
   mounts?: LinkedMount[];
+  after?: LinkedDependency[];
+  on_dependency_failure?: "cancel" | "wait";
+}
+
+interface LinkedDependency {
+  session: string;
+  name: string;
+  condition: (typeof CONDITIONS)[number];
 }
 
 interface LinkedMount {
@@ -25,6 +33,7 @@ interface LinkedMount {
 }
 
 const TEXTS = ["image", "name", "description", "script", "start_at", "project", "group", "node"] as const;
+const CONDITIONS = ["succeeded", "failed", "ended"] as const;
 const NUMBERS = ["priority", "time_limit_s"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -59,5 +68,14 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
       readOnly: mount.readOnly === true,
     }));
   }
+  if (Array.isArray(raw.after)) {
+    link.after = raw.after.filter(isRecord).map((one) => ({
+      session: text(one.session),
+      name: text(one.name),
+      condition: CONDITIONS.find((known) => known === one.condition) ?? "succeeded",
+    }));
+  }
+  if (raw.on_dependency_failure === "wait" || raw.on_dependency_failure === "cancel")
+    link.on_dependency_failure = raw.on_dependency_failure;
   return Object.keys(link).length > 0 ? link : undefined;
 }

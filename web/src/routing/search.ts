@@ -3,7 +3,15 @@ import type { SessionFilter } from "@/cache/patch";
 import { SPANS, type Span } from "./activity-span";
 import { type LaunchLink, launchLink } from "./launch-link";
 
-export const DETAIL_TABS = ["overview", "history", "logs", "apps", "usage", "environment"] as const;
+export const DETAIL_TABS = [
+  "overview",
+  "history",
+  "logs",
+  "apps",
+  "usage",
+  "dependencies",
+  "environment",
+] as const;
 export type DetailTab = (typeof DETAIL_TABS)[number];
 
 /** Search parameters of every list: search text and order. */

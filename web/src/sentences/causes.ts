@@ -41,5 +41,6 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   copied: msg`runs in the original installation`,
   node_lost: msg`node lost`,
   node_closed: msg`node cordoned`,
+  dependency_failed: msg`a session before it did not end as needed`,
   drained: msg`node is draining`,
 };

@@ -76,6 +76,10 @@ export const LIMIT_PROBLEMS: Record<string, Sentences> = {
     detail: msg`The time limit exceeds that of your resource policy.`,
     hint: msg`Request a shorter time limit.`,
   },
+  "session.dependency_failed": {
+    detail: msg`A session that it is to start after did not end as needed.`,
+    hint: msg`Choose another condition or session, or none.`,
+  },
   "session.not_waiting": { detail: msg`The session is no longer pending.` },
   "session.over_ceiling": { detail: msg`This exceeds a limit.`, hint: msg`Request less.` },
   "session.priority_too_high": {

@@ -162,6 +162,15 @@ export const PROBLEMS: Record<string, Sentences> = {
   "server.disk_full": { detail: msg`The server's disk is full.`, hint: ASK },
   "session.ambiguous": { detail: msg`Several sessions match.`, hint: msg`Use more characters of the id.` },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
+  "session.dependency_cycle": {
+    detail: msg`These sessions would wait for each other.`,
+    hint: msg`Remove one of these dependencies.`,
+  },
+  "session.dependency_elsewhere": {
+    detail: msg`The session belongs to another user and to another project.`,
+    hint: msg`A session can start after your own sessions, and after those of its project.`,
+  },
+  "session.dependency_repeated": { detail: msg`A session is listed twice.` },
   "session.no_command": {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,

@@ -1,6 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import { labelIn } from "./labels";
+import { DEPENDENCY_REASONS } from "./reasons-dependencies";
 
 type Say = (message: MessageDescriptor) => string;
 
@@ -124,6 +125,7 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^Its node (\S+) was lost during the start; its command may have run\.$/,
     ([node = ""]) => msg`Its node ${node} was lost during the start; its command may have run.`,
   ],
+  ...DEPENDENCY_REASONS,
   [/^Its node is lost\.$/, () => msg`Its node is lost.`],
   [
     /^Its node is lost: it is requeued/,

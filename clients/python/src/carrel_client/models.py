@@ -198,11 +198,13 @@ class ChangeView(TypedDict):
 class CheckRequest(TypedDict):
     """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
+    after: NotRequired[list[DependencyRequest]]
     group: NotRequired[str | None]
     image: NotRequired[str | None]
     kind: NotRequired[Literal["interactive", "batch"]]
     mounts: NotRequired[list[MountRequest]]
     node: NotRequired[str | None]
+    on_dependency_failure: NotRequired[DependencyFailure]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     slots: SlotRequest
@@ -255,6 +257,30 @@ class ContainerView(TypedDict):
     role: ContainerRole
     started_at: str | None
     state: ContainerState
+
+
+DependencyCondition = Literal["succeeded", "failed", "ended"]
+
+
+DependencyFailure = Literal["cancel", "wait"]
+
+
+class DependencyRequest(TypedDict):
+    """session: id, unique prefix of it, or name. condition: how it must end."""
+
+    condition: NotRequired[DependencyCondition]
+    session: str
+
+
+class DependencyView(TypedDict):
+    """A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known."""
+
+    condition: DependencyCondition
+    id: str | None
+    met: bool | None
+    name: str | None
+    result: Result | None
+    state: SessionState
 
 
 class DeviceView(TypedDict):
@@ -603,6 +629,23 @@ class FoundFiles(TypedDict):
 
     complete: bool
     items: list[FileView]
+
+
+class GraphEdge(TypedDict):
+    """session starts after `after`. met: null while it is not known."""
+
+    after: str
+    condition: DependencyCondition
+    met: bool | None
+    session: str
+
+
+class GraphNode(TypedDict):
+    id: str
+    kind: SessionKind
+    name: str
+    result: Result | None
+    state: SessionState
 
 
 class Greeting(TypedDict):
@@ -1911,8 +1954,12 @@ class SessionCreate(TypedDict):
     earliest start.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
-    the command is repeated if it fails; by default it never runs twice."""
+    the command is repeated if it fails; by default it never runs twice.
 
+    after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
+    it once one of them has not ended as needed, or let it wait until you cancel or replace it."""
+
+    after: NotRequired[list[DependencyRequest]]
     command: NotRequired[list[str]]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
@@ -1922,6 +1969,7 @@ class SessionCreate(TypedDict):
     mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
+    on_dependency_failure: NotRequired[DependencyFailure]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     retries: NotRequired[int]
@@ -1933,12 +1981,15 @@ class SessionCreate(TypedDict):
 class SessionDetail(TypedDict):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
-    command, retries: of a batch session, as requested."""
+    command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
+    sessions that start after it and that you may see, the newest 100."""
 
+    after: list[DependencyView]
     apps: list[AppRef]
     command: list[str]
     containers: list[ContainerView]
     created_at: str
+    dependants: list[DependencyView]
     description: str
     domain: DomainRef
     ended_at: str | None
@@ -1952,6 +2003,7 @@ class SessionDetail(TypedDict):
     mounts: list[MountView]
     name: str
     node: str | None
+    on_dependency_failure: DependencyFailure
     owner: OwnerRef
     priority: int
     progress: ProgressView | None
@@ -1966,6 +2018,16 @@ class SessionDetail(TypedDict):
     state: SessionState
     time_limit_s: int | None
     warnings: list[str]
+
+
+class SessionGraph(TypedDict):
+    """A session, first, with those that it starts after and those that start after it, directly or not; oldest first.
+
+    Sessions that you may not see are left out. truncated: there are more than 200."""
+
+    edges: list[GraphEdge]
+    nodes: list[GraphNode]
+    truncated: bool
 
 
 SessionKind = Literal["interactive", "batch", "inference"]

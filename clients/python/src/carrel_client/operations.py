@@ -1251,11 +1251,13 @@ class Sessions(Group):
         self,
         *,
         slots: models.SlotRequest,
+        after: Sequence[models.DependencyRequest] = UNSET,
         group: str | None = UNSET,
         image: str | None = UNSET,
         kind: Literal["interactive", "batch"] = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
         node: str | None = UNSET,
+        on_dependency_failure: models.DependencyFailure = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
         start_at: str | None = UNSET,
@@ -1266,11 +1268,13 @@ class Sessions(Group):
             "POST",
             "/api/v1/sessions/check",
             body=_given(
+                after=after,
                 group=group,
                 image=image,
                 kind=kind,
                 mounts=mounts,
                 node=node,
+                on_dependency_failure=on_dependency_failure,
                 priority=priority,
                 project=project,
                 slots=slots,
@@ -1285,6 +1289,7 @@ class Sessions(Group):
         *,
         image: str,
         slots: models.SlotRequest,
+        after: Sequence[models.DependencyRequest] = UNSET,
         command: Sequence[str] = UNSET,
         description: str = UNSET,
         env: dict[str, str] = UNSET,
@@ -1293,6 +1298,7 @@ class Sessions(Group):
         mounts: Sequence[models.MountRequest] = UNSET,
         name: str | None = UNSET,
         node: str | None = UNSET,
+        on_dependency_failure: models.DependencyFailure = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
         retries: int = UNSET,
@@ -1307,6 +1313,7 @@ class Sessions(Group):
             "/api/v1/sessions",
             query={"replaces": replaces},
             body=_given(
+                after=after,
                 command=command,
                 description=description,
                 env=env,
@@ -1316,6 +1323,7 @@ class Sessions(Group):
                 mounts=mounts,
                 name=name,
                 node=node,
+                on_dependency_failure=on_dependency_failure,
                 priority=priority,
                 project=project,
                 retries=retries,
@@ -1332,6 +1340,11 @@ class Sessions(Group):
         answer: models.IdleView = self._transport.call(
             "PUT", f"/api/v1/sessions/{segment(ref)}/exemption", body=_given(exempt=exempt)
         )
+        return answer
+
+    def graph(self, ref: str) -> models.SessionGraph:
+        """All sessions that it starts after and all that start after it, directly or not."""
+        answer: models.SessionGraph = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}/graph")
         return answer
 
     def history(self, ref: str) -> models.HistoryList:

@@ -493,6 +493,10 @@ export type ChangeView = {
  */
 export type CheckRequest = {
     /**
+     * After
+     */
+    after?: Array<DependencyRequest>;
+    /**
      * Group
      */
     group?: string | null;
@@ -512,6 +516,7 @@ export type CheckRequest = {
      * Node
      */
     node?: string | null;
+    on_dependency_failure?: DependencyFailure;
     /**
      * Priority
      */
@@ -656,6 +661,59 @@ export type ContainerView = {
      */
     started_at: string | null;
     state: ContainerState;
+};
+
+/**
+ * DependencyCondition
+ *
+ * How another session must end before a session may start.
+ *
+ * succeeded: the command of a batch session exited with 0; an interactive session ended without an error. failed: a
+ * batch session failed or timed out; an interactive one ended in an error. ended: in any way, also cancelled.
+ */
+export type DependencyCondition = 'succeeded' | 'failed' | 'ended';
+
+/**
+ * DependencyFailure
+ *
+ * What happens to a pending session once a condition can no longer be met.
+ */
+export type DependencyFailure = 'cancel' | 'wait';
+
+/**
+ * DependencyRequest
+ *
+ * session: id, unique prefix of it, or name. condition: how it must end.
+ */
+export type DependencyRequest = {
+    condition?: DependencyCondition;
+    /**
+     * Session
+     */
+    session: string;
+};
+
+/**
+ * DependencyView
+ *
+ * A dependency, with the other session. id, name: null if you may not see it. met: null while it is not known.
+ */
+export type DependencyView = {
+    condition: DependencyCondition;
+    /**
+     * Id
+     */
+    id: string | null;
+    /**
+     * Met
+     */
+    met: boolean | null;
+    /**
+     * Name
+     */
+    name: string | null;
+    result: Result | null;
+    state: SessionState;
 };
 
 /**
@@ -1557,6 +1615,44 @@ export type FoundFiles = {
      * Items
      */
     items: Array<FileView>;
+};
+
+/**
+ * GraphEdge
+ *
+ * session starts after `after`. met: null while it is not known.
+ */
+export type GraphEdge = {
+    /**
+     * After
+     */
+    after: string;
+    condition: DependencyCondition;
+    /**
+     * Met
+     */
+    met: boolean | null;
+    /**
+     * Session
+     */
+    session: string;
+};
+
+/**
+ * GraphNode
+ */
+export type GraphNode = {
+    /**
+     * Id
+     */
+    id: string;
+    kind: SessionKind;
+    /**
+     * Name
+     */
+    name: string;
+    result: Result | null;
+    state: SessionState;
 };
 
 /**
@@ -4968,8 +5064,15 @@ export type ServerView = {
  *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
+ *
+ * after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
+ * it once one of them has not ended as needed, or let it wait until you cancel or replace it.
  */
 export type SessionCreate = {
+    /**
+     * After
+     */
+    after?: Array<DependencyRequest>;
     /**
      * Command
      */
@@ -5008,6 +5111,7 @@ export type SessionCreate = {
      * Node
      */
     node?: string | null;
+    on_dependency_failure?: DependencyFailure;
     /**
      * Priority
      */
@@ -5036,9 +5140,14 @@ export type SessionCreate = {
  *
  * env: values are shown to the owner; others see ******** for each. containers: the main one first.
  *
- * command, retries: of a batch session, as requested.
+ * command, retries: of a batch session, as requested. after: the sessions that it starts after. dependants: the
+ * sessions that start after it and that you may see, the newest 100.
  */
 export type SessionDetail = {
+    /**
+     * After
+     */
+    after: Array<DependencyView>;
     /**
      * Apps
      */
@@ -5055,6 +5164,10 @@ export type SessionDetail = {
      * Created At
      */
     created_at: string;
+    /**
+     * Dependants
+     */
+    dependants: Array<DependencyView>;
     /**
      * Description
      */
@@ -5100,6 +5213,7 @@ export type SessionDetail = {
      * Node
      */
     node: string | null;
+    on_dependency_failure: DependencyFailure;
     owner: OwnerRef;
     /**
      * Priority
@@ -5143,6 +5257,28 @@ export type SessionDetail = {
      * Warnings
      */
     warnings: Array<string>;
+};
+
+/**
+ * SessionGraph
+ *
+ * A session, first, with those that it starts after and those that start after it, directly or not; oldest first.
+ *
+ * Sessions that you may not see are left out. truncated: there are more than 200.
+ */
+export type SessionGraph = {
+    /**
+     * Edges
+     */
+    edges: Array<GraphEdge>;
+    /**
+     * Nodes
+     */
+    nodes: Array<GraphNode>;
+    /**
+     * Truncated
+     */
+    truncated: boolean;
 };
 
 /**
@@ -12237,6 +12373,42 @@ export type SessionsExemptResponses = {
 };
 
 export type SessionsExemptResponse = SessionsExemptResponses[keyof SessionsExemptResponses];
+
+export type SessionsGraphData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/graph';
+};
+
+export type SessionsGraphErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsGraphError = SessionsGraphErrors[keyof SessionsGraphErrors];
+
+export type SessionsGraphResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionGraph;
+};
+
+export type SessionsGraphResponse = SessionsGraphResponses[keyof SessionsGraphResponses];
 
 export type SessionsHistoryData = {
     body?: never;

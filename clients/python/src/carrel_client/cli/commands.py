@@ -55,6 +55,7 @@ COMMANDS = {
         Command("session ls", "session_views:ls", "List sessions"),
         Command("session show", "session_views:show", "Show one session"),
         Command("session history", "session_views:history", "Show the state history of a session"),
+        Command("session graph", "session_graph:graph", "Show the dependencies around a session"),
         Command("session usage", "session_views:usage", "Show the resource usage of a session"),
         Command("session logs", "session_views:logs", "Print the log of a session"),
         Command("session exec", "interactive:execute", "Run a command in a session"),

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 def create_arguments(parser: Arguments) -> None:
     session_arguments(parser)
     parser.add_argument(
-        "--replace", metavar="ID", help="cancel this pending session in the same step, and keep its name"
+        "--replace",
+        metavar="ID",
+        help="cancel this pending session in the same step, and keep its name and what starts after it",
     )
     parser.add_argument(
         "--wait", action="store_true", help="wait until it runs; exit code 1 if it ends instead"
@@ -49,6 +51,7 @@ def create_arguments(parser: Arguments) -> None:
         "carrel session create -v data -v corpus:train:/data:ro --wait",
         "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
         "carrel session create --cpu 1 --mem 2g --replace train-3",
+        "carrel session create --name report --after train-3 --after download:ended",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
 

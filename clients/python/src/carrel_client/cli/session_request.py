@@ -7,6 +7,7 @@ import os
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
+from carrel_client.dependencies import parse_dependency
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
@@ -55,6 +56,20 @@ def scheduling_arguments(parser: Arguments) -> None:
         help="start no earlier: 2026-12-24T22:00 by this machine's clock, with Z or +09:00 elsewhere",
     )
     parser.add_argument("--node", metavar="NODE", help="run only on this node; for administrators")
+    parser.add_argument(
+        "--after",
+        type=reading(parse_dependency),
+        action="append",
+        default=[],
+        metavar="ID[:CONDITION]",
+        help="start after this session has succeeded (the default), failed or ended; repeatable",
+    )
+    parser.add_argument(
+        "--on-dependency-failure",
+        choices=("cancel", "wait"),
+        default="cancel",
+        help="if such a session did not end as needed: cancel this one (the default), or let it wait",
+    )
 
 
 def session_arguments(parser: Arguments) -> None:
@@ -110,6 +125,8 @@ def check_request(args: argparse.Namespace) -> models.CheckRequest:
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
         "start_at": args.start_at,
         "node": args.node,
+        "after": args.after,
+        "on_dependency_failure": args.on_dependency_failure,
     }
 
 

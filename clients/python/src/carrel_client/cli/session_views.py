@@ -247,6 +247,8 @@ def print_session(session: models.SessionDetail) -> None:
             ("group", session["group"]["name"]),
             ("priority", str(session["priority"])),
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
+            *(("after", after_text(one)) for one in session["after"]),
+            *(("before", f"{one['name']} ({one['state']})") for one in session["dependants"]),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
             ("node", session["node"] or ""),
@@ -275,6 +277,12 @@ def rule_text(rule: models.IdleRuleView) -> str:
     # The server checks periodically, and waits a minute for late activity.
     ends = f"in {format_duration(left_s)}" if left_s > 0 else "any moment now"
     return f"for {format_duration(gone_s)} of {most}; ends {ends}"
+
+
+def after_text(one: models.DependencyView) -> str:
+    """A dependency: "prepare-data:succeeded (RUNNING)"."""
+    met = {True: ", met", False: ", cannot be met", None: ""}[one["met"]]
+    return f"{one['name'] or 'a session that you may not see'}:{one['condition']} ({one['state']}{met})"
 
 
 def container_text(container: models.ContainerView) -> str:

@@ -237,6 +237,10 @@ class AsyncSession:
         """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
         return await threads.call(lambda: self._sync.why())
 
+    async def graph(self) -> models.SessionGraph:
+        """The sessions that it starts after and those that start after it, directly or not."""
+        return await threads.call(lambda: self._sync.graph())
+
     async def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
         """Measured CPU and memory usage, oldest first."""
         return await threads.call(lambda: self._sync.usage(minutes=minutes))
@@ -275,6 +279,8 @@ class AsyncSessions:
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
+        after: Sequence[str | models.DependencyRequest] = (),
+        on_dependency_failure: models.DependencyFailure | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
@@ -284,7 +290,10 @@ class AsyncSessions:
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. start_at: earliest start; a time without a zone is local.
-        replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
+        after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
+        what happens once one of them did not end as needed, "cancel" (the default) or "wait".
+        replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
+        name unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -307,6 +316,8 @@ class AsyncSessions:
                     priority=priority,
                     time_limit=time_limit,
                     node=node,
+                    after=after,
+                    on_dependency_failure=on_dependency_failure,
                     replaces=replaces,
                     idempotency_key=idempotency_key,
                 )

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from carrel_client import models, slots
 from carrel_client.client import ENDED, ApiClient
+from carrel_client.dependencies import parse_dependency
 from carrel_client.errors import CarrelError
 from carrel_client.sdk.paging import items
 from carrel_client.units import parse_cpu, parse_duration, parse_size
@@ -280,6 +281,10 @@ class Session:
         """Why it is pending: position in the queue, limits and nodes in the way, expected start."""
         return self._api.sessions.why(self.id)
 
+    def graph(self) -> models.SessionGraph:
+        """The sessions that it starts after and those that start after it, directly or not."""
+        return self._api.sessions.graph(self.id)
+
     def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
         """Measured CPU and memory usage, oldest first."""
         return self._api.sessions.usage(self.id, minutes=minutes)["samples"]
@@ -318,6 +323,8 @@ class Sessions:
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
+        after: Sequence[str | models.DependencyRequest] = (),
+        on_dependency_failure: models.DependencyFailure | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
@@ -327,7 +334,10 @@ class Sessions:
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. start_at: earliest start; a time without a zone is local.
-        replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
+        after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
+        what happens once one of them did not end as needed, "cancel" (the default) or "wait".
+        replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
+        name unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -344,6 +354,8 @@ class Sessions:
             "group": group,
             "priority": priority,
             "node": node,
+            "after": [parse_dependency(each) if isinstance(each, str) else each for each in after] or None,
+            "on_dependency_failure": on_dependency_failure,
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }
         made = self._api.sessions.create(

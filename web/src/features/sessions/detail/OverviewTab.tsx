@@ -11,6 +11,7 @@ import { AccountName } from "@/ui/AccountName";
 import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
+import { AfterList } from "./AfterList";
 import { BatchFacts } from "./BatchFacts";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
@@ -87,6 +88,16 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
               <Trans>Time limit</Trans>
             </dt>
             <dd>{formatDuration(session.time_limit_s * 1000, i18n.locale)}</dd>
+          </>
+        )}
+        {session.after.length > 0 && (
+          <>
+            <dt>
+              <Trans>Starts after</Trans>
+            </dt>
+            <dd>
+              <AfterList after={session.after} />
+            </dd>
           </>
         )}
         <dt>

@@ -21,6 +21,7 @@ import { HistoryTab } from "./HistoryTab";
 import { OverviewTab } from "./OverviewTab";
 import styles from "./SessionDrawer.module.css";
 
+const DependenciesTab = part(() => import("./DependenciesTab").then((m) => m.DependenciesTab));
 const LogsTab = part(() => import("./LogsTab").then((m) => m.LogsTab));
 const UsageTab = part(() => import("./UsageTab").then((m) => m.UsageTab));
 
@@ -72,6 +73,7 @@ function Detail({
     logs: t`Logs`,
     apps: t`Apps`,
     usage: t`Resource usage`,
+    dependencies: t`Dependencies`,
     environment: t`Environment`,
   };
   return (
@@ -149,6 +151,9 @@ function Detail({
             </Tabs.Panel>
             <Tabs.Panel value="usage">
               <UsageTab session={session} />
+            </Tabs.Panel>
+            <Tabs.Panel value="dependencies">
+              <DependenciesTab id={session.id} />
             </Tabs.Panel>
             <Tabs.Panel value="environment">
               <EnvironmentTab env={session.env ?? {}} />

@@ -7,10 +7,11 @@ import { may } from "@/me/may";
 import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
+import { AfterRows } from "./AfterRows";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 
 const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
-type Fields = Pick<LaunchForm, (typeof FIELDS)[number]>;
+type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure">;
 
 interface Props {
   values: Fields;
@@ -21,12 +22,12 @@ interface Props {
   onChange: (part: Partial<Fields>) => void;
 }
 
-/** Advanced options: priority, time limit, and the node for users who may choose it. */
+/** Advanced options: priority, time limit, sessions to start after, and the node for users who may choose it. */
 export function MoreFields({ values, group, errors, onChange }: Props) {
   const { t } = useLingui();
-  const given = FIELDS.some((field) => values[field] !== BLANK[field]);
+  const given = values.after.length > 0 || FIELDS.some((field) => values[field] !== BLANK[field]);
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || FIELDS.some((field) => errors[field]);
+  const shown = opened || !!errors.after || FIELDS.some((field) => errors[field]);
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
   return (
@@ -71,6 +72,12 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
             error={errors.time_limit_s}
             onChange={(seconds) => onChange({ time_limit_s: seconds })}
             onClear={() => onChange({ time_limit_s: null })}
+          />
+          <AfterRows
+            rows={values.after}
+            onFailure={values.on_dependency_failure}
+            error={errors.after}
+            onChange={onChange}
           />
           {mayChoose && (
             <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />

@@ -1,7 +1,8 @@
-import type { SessionCreate, Slots } from "@/api/types";
+import type { DependencyRequest, SessionCreate, Slots } from "@/api/types";
 import { shellQuote } from "@/ui/command";
 import { cliSize, formatCores } from "@/ui/format";
 import { slotWord } from "@/ui/slots";
+import { dependencyWord } from "./dependencies";
 import { mountWord } from "./mounts";
 
 const TIMES = [
@@ -24,6 +25,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   ],
   env: (env: Record<string, string>) =>
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+  after: (after: DependencyRequest[]) => after.flatMap((one) => ["--after", dependencyWord(one)]),
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
   kind: () => [],
 };

@@ -1,5 +1,6 @@
 import type { LaunchLink } from "@/routing/launch-link";
-import { freshMount, type MountRow } from "./mounts";
+import { freshAfter } from "./dependencies";
+import { freshMount } from "./mounts";
 import { environmentRow, type LaunchForm, sameSlots } from "./request";
 
 const PLAIN = [
@@ -15,31 +16,35 @@ const PLAIN = [
   "node",
   "priority",
   "time_limit_s",
+  "on_dependency_failure",
 ] as const;
 
 /** What a link must hold to restore the form; undefined if nothing differs from its initial values. */
 export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | undefined {
   const plain = PLAIN.filter((field) => form[field] !== initial[field]);
   const mounts = form.mounts.map(withoutKey);
+  const after = form.after.map(withoutKey);
   const link: LaunchLink = {
     ...Object.fromEntries(plain.map((field) => [field, form[field]])),
     ...(sameSlots(form.slots, initial.slots) ? {} : { slots: form.slots }),
     ...(JSON.stringify(mounts) === JSON.stringify(initial.mounts.map(withoutKey)) ? {} : { mounts }),
+    ...(JSON.stringify(after) === JSON.stringify(initial.after.map(withoutKey)) ? {} : { after }),
   };
   return Object.keys(link).length > 0 ? link : undefined;
 }
 
 /** The initial values with the changes that a link holds. */
 export function fromLink(link: LaunchLink | undefined, initial: LaunchForm): LaunchForm {
-  const { mounts, ...others } = link ?? {};
+  const { mounts, after, ...others } = link ?? {};
   return {
     ...initial,
     ...others,
     mounts: mounts?.map((mount) => ({ ...freshMount(), ...mount })) ?? initial.mounts,
+    after: after?.map((one) => ({ ...freshAfter(), ...one })) ?? initial.after,
   };
 }
 
-const withoutKey = ({ key, ...mount }: MountRow) => mount;
+const withoutKey = <Row extends { key: string }>({ key, ...row }: Row): Omit<Row, "key"> => row;
 
 /** The session storage key of the variables: they may be secret, and do not belong in a link. */
 const stored = (from: string) => `carrel.launch.env.${from}`;

@@ -1,6 +1,7 @@
 import type {
   Check,
   CheckRequest,
+  DependencyFailure,
   Folder,
   SessionCreate,
   SessionDetail,
@@ -9,6 +10,7 @@ import type {
   Slots,
 } from "@/api/types";
 import { commandLine } from "@/ui/command";
+import { type AfterRow, afterFault, afterRows, toDependency } from "./dependencies";
 import { freshMount, type MountRow, mountFault, mountRow, toMount } from "./mounts";
 
 export interface EnvironmentRow {
@@ -49,6 +51,8 @@ export type LaunchForm = PlainFields & {
   slots: Record<string, number>;
   env: EnvironmentRow[];
   mounts: MountRow[];
+  after: AfterRow[];
+  on_dependency_failure: DependencyFailure;
 };
 
 const GIB = 2 ** 30;
@@ -70,6 +74,8 @@ export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): 
   slots: { cpu: 1000, mem: GIB },
   env: [],
   mounts: folder ? [{ ...freshMount(), folder: folder.id, name: folder.name }] : [],
+  after: [],
+  on_dependency_failure: "cancel",
 });
 
 export const NAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$/;
@@ -113,9 +119,16 @@ export function isComplete(form: LaunchForm): boolean {
     (form.kind !== "batch" || form.script.trim() !== "") &&
     (form.name === "" || isName(form.name)) &&
     form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
+    form.after.every((_, at) => !afterFault(form.after, at)) &&
     form.env.every((_, at) => variableFault(form.env, at) === null)
   );
 }
+
+/** The part of a request about the sessions that it starts after. */
+const dependencies = (after: AfterRow[], failure: DependencyFailure): Partial<SessionCreate> =>
+  after.length > 0
+    ? { after: after.map(toDependency), ...(failure === "wait" ? { on_dependency_failure: failure } : {}) }
+    : {};
 
 /** The request as the API takes it. */
 export function toRequest(form: LaunchForm): SessionCreate {
@@ -132,6 +145,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
     ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
+    ...dependencies(form.after, form.on_dependency_failure),
   };
 }
 
@@ -151,7 +165,8 @@ export function toScript(command: string[]): string {
 export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, description, env, command, retries, ...spec } = toRequest({ ...form, mounts });
+  const after = form.after.filter((_, at) => !afterFault(form.after, at));
+  const { image, name, description, env, command, retries, ...spec } = toRequest({ ...form, mounts, after });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -174,12 +189,24 @@ export function requestLike(session: SessionDetail): SessionCreate {
     ...(session.retries ? { retries: session.retries } : {}),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
+    ...dependencies(afterRows(session), session.on_dependency_failure),
   };
 }
 
 /** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const { image, slots, env = {}, mounts, kind, command, retries, ...plain } = requestLike(session);
+  const {
+    image,
+    slots,
+    env = {},
+    mounts,
+    kind,
+    command,
+    retries,
+    after,
+    on_dependency_failure,
+    ...plain
+  } = requestLike(session);
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),
@@ -189,6 +216,8 @@ export function formLike(session: SessionDetail): LaunchForm {
     slots: { ...slots } as Record<string, number>,
     env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
     mounts: chosenMounts(session),
+    after: afterRows(session),
+    on_dependency_failure: on_dependency_failure ?? "cancel",
   };
 }
 

@@ -5,6 +5,7 @@ import type { Image } from "@/api/types";
 import type { LaunchLink } from "@/routing/launch-link";
 import { useProblemForm } from "@/ui/form/use-problem-form";
 import { inSlotOrder, slotText } from "@/ui/slots";
+import { afterFault } from "./dependencies";
 import { fromLink, keptVariables } from "./link";
 import { mountFault } from "./mounts";
 import { isName, type LaunchForm, variableFault } from "./request";
@@ -36,6 +37,8 @@ export function useLaunchForm({ from, initial, link }: Start, images: Image[], p
         time_limit_s: (seconds) =>
           seconds === null || seconds >= LEAST_TIME_S ? null : t`Enter at least 1 minute.`,
         mounts: (rows) => (rows.some((_, at) => mountFault(rows, at)) ? t`Correct the folders above.` : null),
+        after: (rows) =>
+          rows.some((_, at) => afterFault(rows, at)) ? t`Select a different session in each row.` : null,
         env: (rows) => (rows.some((_, at) => variableFault(rows, at)) ? t`Correct the names above.` : null),
       },
     },

@@ -1,0 +1,126 @@
+"""Whatever depends on whatever: exactly the sessions that can never start are cancelled, and none starts early."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from people import People
+from session_kit import rows
+from sqlalchemy import select, text
+
+from carrel.core.clock import SystemClock
+from carrel.db.database import Database
+from carrel.sessions import dependencies
+from carrel.tables.dependencies import DependencyCondition, DependencyFailure, SessionDependency
+from carrel.tables.session_states import Result, SessionKind, SessionState
+from carrel.tables.sessions import Session
+
+S, C = SessionState, DependencyCondition
+ENDINGS = {
+    "runs": (S.RUNNING, None),
+    "retried": (S.TERMINATING, None),
+    "pending": (S.PENDING, None),
+    "success": (S.TERMINATED, Result.SUCCESS),
+    "failure": (S.TERMINATED, Result.FAILURE),
+    "timed_out": (S.TERMINATED, Result.TIMED_OUT),
+    "error": (S.ERROR, Result.FAILURE),
+    "cancelled": (S.CANCELLED, Result.CANCELLED),
+}
+SUCCEEDS, FAILS, CANCELLED = {"success"}, {"failure", "timed_out", "error"}, {"cancelled"}
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[list[str], list[bool], dict[tuple[int, int], C]]:
+    """States of the sessions; which keep waiting; their dependencies, always on earlier ones."""
+    count = draw(st.integers(1, 9))
+    roots = draw(st.integers(1, count))
+    states = [draw(st.sampled_from(sorted(ENDINGS))) if n < roots else "pending" for n in range(count)]
+    edges = {
+        (n, draw(st.integers(0, n - 1))): draw(st.sampled_from(C))
+        for n in range(roots, count)
+        for _ in range(draw(st.integers(0, 3)))
+    }
+    return states, [draw(st.booleans()) for _ in range(count)], edges
+
+
+def expected(
+    states: list[str], waits: list[bool], edges: dict[tuple[int, int], C]
+) -> tuple[set[int], set[int]]:
+    """Cancelled sessions, and those that may start: a model of its own, one pass in the order of creation."""
+    states = list(states)
+    cancelled, startable = set(), set()
+    for n, state in enumerate(states):
+        if state != "pending":
+            continue
+        verdicts = []
+        for (session, other), condition in edges.items():
+            if session == n:
+                how = states[other]
+                possible = {C.SUCCEEDED: SUCCEEDS, C.FAILED: FAILS, C.ENDED: SUCCEEDS | FAILS | CANCELLED}
+                over = how in SUCCEEDS | FAILS | CANCELLED
+                verdicts.append("met" if how in possible[condition] else "never" if over else "open")
+        if "never" in verdicts and not waits[n]:
+            states[n] = "cancelled"
+            cancelled.add(n)
+        elif set(verdicts) <= {"met"}:
+            startable.add(n)
+    return cancelled, startable
+
+
+async def test_exactly_those_that_can_never_start_are_cancelled(database: Database, people: People):
+    clock = SystemClock()
+    loop = asyncio.get_running_loop()
+
+    async def check(graph: tuple[list[str], list[bool], dict[tuple[int, int], C]]) -> None:
+        states, waits, edges = graph
+        made = [
+            await _store(n, state, keeps) for n, (state, keeps) in enumerate(zip(states, waits, strict=True))
+        ]
+        async with database.transaction() as tx:
+            tx.add_all(
+                SessionDependency(session_id=made[n], after_id=made[other], condition=condition)
+                for (n, other), condition in edges.items()
+            )
+        async with database.transaction() as tx:
+            while await dependencies.cancel_failed(tx, clock.now()):
+                pass
+        async with database.transaction() as tx:
+            ended = set((await tx.execute(select(Session.id).where(Session.state == S.CANCELLED))).scalars())
+            pending = (await tx.execute(select(Session.id).where(Session.state == S.PENDING))).scalars().all()
+            after = await dependencies.of_pending(tx)
+            await tx.execute(text("DELETE FROM session_dependencies"))
+            await tx.execute(text("UPDATE sessions SET state = 'RUNNING', ended_at = NULL"))
+        cancelled, startable = expected(states, waits, edges)
+        assert {n for n, one in enumerate(made) if one in ended and states[n] == "pending"} == cancelled
+        free = {one for one in pending if not dependencies.sentence(after.get(one, ()))}
+        assert {n for n, one in enumerate(made) if one in free} == startable
+
+    async def _store(n: int, name: str, keeps: bool) -> str:
+        state, result = ENDINGS[name]
+        at = clock.now() + timedelta(seconds=n)
+        final = state in (S.TERMINATED, S.ERROR, S.CANCELLED)
+        columns: dict[str, Any] = {
+            "kind": SessionKind.BATCH,
+            "state": state,
+            "outcome": S.PENDING if state == S.TERMINATING else None,
+            "result": result,
+            "created_at": at,
+            "ended_at": at if final else None,
+        }
+        session, main = rows(people, **columns)
+        if keeps:
+            session.spec = {**session.spec, "on_dependency_failure": DependencyFailure.WAIT}
+        async with database.transaction() as tx:
+            tx.add(session)
+            await tx.flush()
+            tx.add(main)
+        return session.id
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(graphs())
+    def every(graph: Any) -> None:
+        asyncio.run_coroutine_threadsafe(check(graph), loop).result(60)
+
+    await asyncio.to_thread(every)
