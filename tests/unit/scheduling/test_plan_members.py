@@ -34,9 +34,7 @@ def nodes(*cpus: int, networks: str = "") -> tuple[NodeSnapshot, ...]:
 def cluster(*cpus: int, mode: ClusterMode = SPREAD, name: str = "c", **more: object) -> PendingSession:
     sizes = tuple({"cpu": cpu} for cpu in cpus)
     mixed = sizes if len({*cpus}) > 1 else ()
-    return PendingSession(
-        SessionId(name), sizes[0], NOW, count=len(cpus), mode=mode, mixed=mixed, **more
-    )  # type: ignore[arg-type]
+    return PendingSession(SessionId(name), sizes[0], NOW, count=len(cpus), mode=mode, mixed=mixed, **more)  # type: ignore[arg-type]
 
 
 def snapshot(machines: tuple[NodeSnapshot, ...], *waiting: PendingSession, **more: object) -> Snapshot:
@@ -88,7 +86,9 @@ def test_containers_of_one_session_are_on_connected_nodes() -> None:
     assert set(placed(snapshot(used, cluster(4, 4)))) == {"n2", "n3"}
     assert set(placed(snapshot(used, cluster(4, 3)))) == {"n2", "n3"}
     reason = refused(snapshot(nodes(4, 4, networks="ab"), cluster(4, 4)))
-    assert reason == "2 nodes: has capacity for some containers, but not for all on nodes that reach each other."
+    assert (
+        reason == "2 nodes: has capacity for some containers, but not for all on nodes that reach each other."
+    )
 
 
 def test_ceilings_count_every_container() -> None:
