@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 import structlog
 from sqlalchemy import text
@@ -17,25 +18,28 @@ from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import LeadershipLost
+from carrel.engines import barrier
 from carrel.engines.port import (
     IDLE,
+    ContainerGone,
     ContainerSpec,
     EngineError,
     EngineUnavailable,
     Mount,
+    ObservedState,
     Progress,
 )
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import containers, environment, mounting, queries, service, transitions
+from carrel.sessions import clusters, containers, environment, mounting, queries, service, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 from carrel.tables.session_states import (
+    ENDED,
     LAUNCHING,
-    ContainerRole,
     ContainerState,
     Result,
     SessionKind,
@@ -52,6 +56,7 @@ _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
+T = TypeVar("T")
 _SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
 """Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
 _LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
@@ -154,8 +159,13 @@ class Launch:
         if folders is None:
             return
         try:
-            starting = [one for one in members if one.row.state != ContainerState.RUNNING]
-            await _side_by_side([self._start(session, one, folders) for one in starting])
+            starting = [one for one in members if one.row.state not in (ContainerState.RUNNING, *ENDED)]
+            started = await _side_by_side([self._start(session, one, folders) for one in starting])
+            if len(members) > 1:
+                # Not one by one: nobody's command begins before all are there.
+                await self._tools.confirm()
+                await _side_by_side([self._open(session, one) for one in starting])
+            await self._publish(session, started)
         except FailedStart as failed:
             error = failed.error
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
@@ -235,17 +245,21 @@ class Launch:
                 now=self._tools.clock.now(),
             )
 
-    async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
+    async def _start(
+        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
+    ) -> ContainerChange:
         """Start one container on its engine. Raises: FailedStart."""
         # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
         room = self._starting if member.row.state == ContainerState.STARTING else self._preparing
         async with room[member.node.engine]:
-            await self._ensure(session, member, folders)
+            return await self._ensure(session, member, folders)
 
-    async def _ensure(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
+    async def _ensure(
+        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
+    ) -> ContainerChange:
+        """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
-        # 1. ensure it on the engine; this also continues a start that a crash interrupted
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
@@ -256,20 +270,47 @@ class Launch:
             raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
-        # 2. publish
+        return ContainerChange(member.row.id, address=observed.address)
+
+    async def _open(self, session: Session, member: PlacedContainer) -> None:
+        """Open the start barrier of a container. Raises: FailedStart."""
+        try:
+            if await self._run(member, barrier.OPEN):
+                raise EngineError(f"The command of {member.row.name} could not begin.", retriable=True)
+        except ContainerGone as gone:
+            # A command that runs once may have ended already; `Observe` finds its result.
+            if not _runs_once(session, member.row):
+                error = EngineError(f"{member.row.name} stopped while the others started.", retriable=True)
+                raise FailedStart(member, error) from gone
+        except EngineError as error:
+            raise FailedStart(member, error) from error
+
+    async def _run(self, member: PlacedContainer, command: tuple[str, ...]) -> int:
+        """The exit code of a short process. Raises: EngineError."""
+
+        async def run() -> int:
+            engine = await self._tools.engines.of(_engine_of(member))
+            async with engine.exec(member.row.id, command, env={}, terminal=None) as process:
+                async for _ in process.output():
+                    pass
+                return await process.exit_code()
+
+        return await in_time(run())
+
+    async def _publish(self, session: Session, started: Sequence[ContainerChange]) -> None:
+        tools = self._tools
         async with tools.transaction() as tx:
             await containers.change(
                 tx,
                 session.id,
-                [ContainerChange(member.row.id, address=observed.address)],
+                started,
                 ContainerState.RUNNING,
                 states=LAUNCHING,
                 cause="started",
                 now=tools.clock.now(),
             )
-            if spec.once:
-                # It may have ended before it was RUNNING here, and the engine does not report that again.
-                await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
+            # A command may have ended before it was RUNNING here, and the engine does not report that again.
+            await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
 
     async def _report(
         self,
@@ -332,11 +373,15 @@ class Launch:
         """True if a command that must not run twice was started in spite of the error."""
         if session.kind != SessionKind.BATCH:
             return False
-        ids = {one.row.id for one in members}
+        of_row = {one.row.id: one for one in members}
         for engine in {_engine_of(one) for one in members}:
             listed = await in_time((await self._tools.engines.of(engine)).list())
-            if any(one.id in ids and one.started_at for one in listed):
-                return True
+            there = [one for one in listed if one.id in of_row and one.started_at]
+            if len(members) == 1 or any(one.state is ObservedState.EXITED for one in there):
+                return bool(there)
+            for one in there:
+                if await self._run(of_row[ContainerId(one.id)], barrier.IS_OPEN) == 0:
+                    return True
         return False
 
     async def _failed(self, session: Session, cause: str) -> int:
@@ -390,16 +435,23 @@ def _may_have_run(session: Session) -> bool:
     return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED
 
 
+def _runs_once(session: Session, container: Container) -> bool:
+    """True if it must not be started a second time."""
+    return session.kind == SessionKind.BATCH or container.has_command
+
+
 def _engine_of(member: PlacedContainer) -> EngineId:
     assert member.node.engine, "an engine that holds sessions is not removed"
     return member.node.engine
 
 
-async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
-    """Run all concurrently. The first failure cancels the others; its error is raised after all have stopped."""
+async def _side_by_side(works: Iterable[Coroutine[None, None, T]]) -> list[T]:
+    """The results of all, run concurrently. The first failure cancels the others; its error is raised after all have
+    stopped.
+    """
     tasks = [asyncio.create_task(work) for work in works]
     try:
-        await asyncio.gather(*tasks)
+        return await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()
@@ -425,6 +477,10 @@ def container_spec(
 ) -> ContainerSpec:
     """The `ContainerSpec` of a session's container."""
     container, requested = member.row, SessionSpec.from_json(session.spec)
+    requests = requested.container_requests
+    own = requests[container.index]
+    command = (*_SHELL, *own.command) if own.command else IDLE
+    together = len(requests) > 1
     hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
     return ContainerSpec(
         id=container.id,
@@ -435,12 +491,15 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
-            **environment.opened(seal, requested.env),
+            **(clusters.variables(requests, container.index) if together else {}),
+            **environment.opened(seal, own.env),
         },
-        hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
-        command=(*_SHELL, *requested.command) if requested.command else IDLE,
-        once=session.kind == SessionKind.BATCH,
+        hostname=own.host if together else hostname,
+        command=barrier.behind(command) if together else command,
+        once=_runs_once(session, container),
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,
+        network=clusters.network(session.id, requests, container.index) if together else None,
+        files=clusters.files(seal, session.id, requests, container.index) if together else (),
         epoch=epoch,
     )

@@ -22,6 +22,10 @@ OPEN = ("/bin/sh", "-c", f": > {_MARK}")
 """The process that opens the barrier of its container. Twice: no-op."""
 
 
+IS_OPEN = ("/bin/sh", "-c", f"[ -e {_MARK} ]")
+"""The process that ends with 0 if the barrier of its container is open."""
+
+
 def behind(command: tuple[str, ...]) -> tuple[str, ...]:
     """A main process that becomes the command once the barrier of its container is open."""
     return (*_PREFIX, *command)

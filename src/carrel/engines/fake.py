@@ -116,6 +116,8 @@ class FakeEngine(FakeAdjusting):
         if tuple(command) == barrier.OPEN:
             self.world.open(container)
             command = ("true",)
+        elif tuple(command) == barrier.IS_OPEN:
+            command = ("true",) if container.behind is None else ("false",)
         process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
         driver = asyncio.create_task(process.drive())
         try:

@@ -145,6 +145,8 @@ class FakeWorld:
         self.containers: dict[str, FakeContainer] = {}
         self.starts: Counter[str] = Counter()
         """How often each main process was started, by id; deleted containers included."""
+        self.opened: list[tuple[ContainerSpec, frozenset[str]]] = []
+        """Containers whose barrier was opened, with the host names that they reached then."""
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
@@ -284,6 +286,7 @@ class FakeWorld:
         """Open its barrier. Twice: no-op."""
         command, container.behind = container.behind, None
         if command is not None:
+            self.opened.append((container.spec, self._hosts(container)()))
             self._run(container, command)
 
     def _run(self, container: FakeContainer, command: tuple[str, ...]) -> None:

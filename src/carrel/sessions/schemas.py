@@ -10,7 +10,15 @@ from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
-from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
+from carrel.tables.session_states import (
+    ClusterPlacement,
+    ContainerRole,
+    ContainerState,
+    OnFailure,
+    Result,
+    SessionKind,
+    SessionState,
+)
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
 
@@ -25,6 +33,11 @@ class SessionCreate(SessionSpec):
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
+
+    containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+    roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    container other than main fails, or continues.
     """
 
 
@@ -85,6 +98,7 @@ class SessionView(BaseModel):
     priority: int
     time_limit_s: int | None
     slots: dict[str, int]
+    cluster_size: int
     node: str | None
     warnings: list[str]
     queue_position: int | None
@@ -95,20 +109,34 @@ class SessionView(BaseModel):
 
 
 class ContainerView(BaseModel):
-    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known.
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+    session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+    removed. exit_code: of its main process, if known.
     """
 
     id: ContainerId
     name: str
     role: ContainerRole
+    host: str
+    image: str
+    slots: dict[str, int]
     index: int
     state: ContainerState
     node: str | None
     exit_code: int | None
     started_at: datetime | None
     ended_at: datetime | None
+
+
+class RoleView(BaseModel):
+    """A role as requested. image, slots: null for those of the session."""
+
+    name: str
+    count: int
+    image: str | None
+    slots: dict[str, int] | None
+    command: list[str]
+    env: dict[str, str]
 
 
 class SessionDetail(SessionView):
@@ -121,6 +149,9 @@ class SessionDetail(SessionView):
     command: list[str]
     retries: int
     start_at: datetime | None
+    roles: list[RoleView]
+    placement: ClusterPlacement
+    on_failure: OnFailure
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]
