@@ -47,7 +47,7 @@ from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
-from carrel.sessions.spec import Role, SessionSpec
+from carrel.sessions.spec import ClusterRole, SessionSpec
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
@@ -273,7 +273,7 @@ class Installation:
         self.requests += 1
         return await self.enqueue(spec(kind="batch", command=command, retries=retries))
 
-    async def cluster(self, *roles: Role, **more: Any) -> SessionId:
+    async def cluster(self, *roles: ClusterRole, **more: Any) -> SessionId:
         """A new session whose containers differ."""
         self.requests += 1
         return await self.enqueue(spec(roles=roles, **more))

@@ -8,7 +8,7 @@ from simulation.installation_life import Installation
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError
-from carrel.sessions.spec import Role
+from carrel.sessions.spec import ClusterRole
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import OnFailure, Result
 from carrel.tables.session_states import SessionState as S
@@ -166,7 +166,7 @@ def _cluster(
 
     async def live(installation: Installation) -> SessionId:
         session = await installation.cluster(
-            Role(name="worker", count=2, command=worker),
+            ClusterRole(name="worker", count=2, command=worker),
             kind="batch",
             command=command,
             on_failure=on_failure,
@@ -178,7 +178,9 @@ def _cluster(
 
 
 async def _stop_idle_members(installation: Installation) -> SessionId:
-    session = await installation.cluster(Role(name="worker", command=("sleep", "2")), Role(name="idle"))
+    session = await installation.cluster(
+        ClusterRole(name="worker", command=("sleep", "2")), ClusterRole(name="idle")
+    )
     await installation.until(session, S.RUNNING)
     await installation.rounds(3)
     own = installation.containers_of(session)

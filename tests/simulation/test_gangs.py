@@ -9,7 +9,7 @@ from simulation.installation_life import Installation
 
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError, ObservedState
-from carrel.sessions.spec import Role
+from carrel.sessions.spec import ClusterRole
 from carrel.tables.session_states import Result
 from carrel.tables.session_states import SessionState as S
 
@@ -97,7 +97,7 @@ def test_a_batch_cluster_that_cannot_start_is_tried_again_since_no_command_has_b
     async def story(installation: Installation) -> None:
         failure = EngineError("The disk is full.", retriable=True)
         installation.world.fail_next("ensure.start", failure)
-        worker = Role(name="worker", count=2, command=("sleep", "2"))
+        worker = ClusterRole(name="worker", count=2, command=("sleep", "2"))
         session = await installation.cluster(worker, kind="batch", command=("sleep", "4"))
         await installation.until(session)
         await installation.settle()
@@ -111,7 +111,9 @@ def test_a_batch_cluster_that_cannot_start_is_tried_again_since_no_command_has_b
 
 def test_one_that_fails_names_itself_and_its_exit_code(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        session = await installation.cluster(Role(name="worker", count=2, command=("sh", "-c", "exit 7")))
+        session = await installation.cluster(
+            ClusterRole(name="worker", count=2, command=("sh", "-c", "exit 7"))
+        )
         await installation.until(session, S.ERROR)
         [(reason,)] = installation.look.execute("SELECT reason FROM sessions").fetchall()
         assert reason == "The command of worker1 failed with exit code 7."
@@ -121,7 +123,7 @@ def test_one_that_fails_names_itself_and_its_exit_code(play: Play) -> None:
 
 def test_a_session_that_accepts_failures_goes_on_with_a_warning(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        failing = Role(name="worker", count=2, command=("sh", "-c", "exit 7"))
+        failing = ClusterRole(name="worker", count=2, command=("sh", "-c", "exit 7"))
         session = await installation.cluster(failing, on_failure="continue")
         await installation.until(session, S.RUNNING)
         await installation.settle()
@@ -139,13 +141,13 @@ def test_a_session_that_accepts_failures_goes_on_with_a_warning(play: Play) -> N
 
 def test_together_means_one_node_and_containers_may_differ(play: Play) -> None:
     async def story(installation: Installation) -> None:
-        of_nodes(installation.world, 3000, 4000, 3000)
-        large = Role(name="ps", slots={"cpu": 3000, "mem": 1 << 30})
+        of_nodes(installation.world, 3000, 3100, 3000)
+        large = ClusterRole(name="ps", slots={"cpu": 3000, "mem": 1 << 30})
         await installation.settle()
         await installation.cluster(large, placement="together")
         await installation.settle()
         assert rows(installation, "c.host, n.name, c.slots ->> 'cpu'") == [
-            ("main1", "node1", "1000"),
+            ("main1", "node1", "100"),
             ("ps1", "node1", "3000"),
         ]
 

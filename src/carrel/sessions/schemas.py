@@ -128,7 +128,7 @@ class ContainerView(BaseModel):
     ended_at: datetime | None
 
 
-class RoleView(BaseModel):
+class ClusterRoleView(BaseModel):
     """A role as requested. image, slots: null for those of the session."""
 
     name: str
@@ -149,7 +149,7 @@ class SessionDetail(SessionView):
     command: list[str]
     retries: int
     start_at: datetime | None
-    roles: list[RoleView]
+    roles: list[ClusterRoleView]
     placement: ClusterPlacement
     on_failure: OnFailure
     env: dict[str, str]

@@ -147,7 +147,7 @@ class MountRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Role:
+class ClusterRole:
     """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
 
     image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
@@ -204,16 +204,18 @@ class SchedulingSpec:
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
     containers: ContainerCount = 1
-    roles: Annotated[tuple[Role, ...], Field(max_length=50)] = ()
+    roles: Annotated[tuple[ClusterRole, ...], Field(max_length=50)] = ()
     placement: ClusterPlacement = ClusterPlacement.SPREAD
 
     @property
-    def roles_in_order(self) -> tuple[Role, ...]:
+    def roles_in_order(self) -> tuple[ClusterRole, ...]:
         """The role of the main container, and those of the others."""
-        main = next((role for role in self.roles if role.name == MAIN_ROLE), Role(name=MAIN_ROLE))
+        main = next((role for role in self.roles if role.name == MAIN_ROLE), ClusterRole(name=MAIN_ROLE))
         if self.roles:
             return (main, *(role for role in self.roles if role.name != MAIN_ROLE))
-        return (main, Role(name=SUB_ROLE, count=self.containers - 1)) if self.containers > 1 else (main,)
+        return (
+            (main, ClusterRole(name=SUB_ROLE, count=self.containers - 1)) if self.containers > 1 else (main,)
+        )
 
     @property
     def sizes(self) -> tuple[Slots, ...]:
@@ -280,7 +282,8 @@ class SessionSpec(SchedulingSpec):
         given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
         given["command"] = tuple(stored.get("command", ()))
         given["roles"] = tuple(
-            Role(**{**each, "command": tuple(each.get("command", ()))}) for each in stored.get("roles", ())
+            ClusterRole(**{**each, "command": tuple(each.get("command", ()))})
+            for each in stored.get("roles", ())
         )
         if "start_at" in stored:
             given["start_at"] = datetime.fromisoformat(stored["start_at"])

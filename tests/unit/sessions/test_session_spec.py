@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from carrel.sessions.schemas import SessionCreate
-from carrel.sessions.spec import MountRequest, Role, SessionSpec
+from carrel.sessions.spec import ClusterRole, MountRequest, SessionSpec
 from carrel.tables.session_states import ClusterPlacement, OnFailure
 
 SLOTS = {"cpu": 1000, "mem": 1 << 30, "cuda.shares": 500}
@@ -25,15 +25,15 @@ CLUSTER = SessionSpec(
     image="debian:12",
     slots=SLOTS,
     roles=(
-        Role(
+        ClusterRole(
             name="worker",
             count=2,
             slots={"cpu": 2000, "mem": 1 << 30},
             command=("dask", "worker"),
             env={"A": "1"},
         ),
-        Role(name="main", image="alpine:3"),
-        Role(name="ps"),
+        ClusterRole(name="main", image="alpine:3"),
+        ClusterRole(name="ps"),
     ),
     placement=ClusterPlacement.TOGETHER,
     on_failure=OnFailure.CONTINUE,

@@ -198,13 +198,16 @@ class ChangeView(TypedDict):
 class CheckRequest(TypedDict):
     """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
+    containers: NotRequired[int]
     group: NotRequired[str | None]
     image: NotRequired[str | None]
     kind: NotRequired[Literal["interactive", "batch"]]
     mounts: NotRequired[list[MountRequest]]
     node: NotRequired[str | None]
+    placement: NotRequired[ClusterPlacement]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
+    roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
@@ -235,6 +238,34 @@ class CheckView(TypedDict):
 Clash = Literal["refuse", "replace", "rename"]
 
 
+ClusterPlacement = Literal["together", "spread"]
+
+
+class ClusterRole(TypedDict):
+    """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
+
+    image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
+    it idles. env: besides that of the session."""
+
+    command: NotRequired[list[str]]
+    count: NotRequired[int]
+    env: NotRequired[dict[str, str]]
+    image: NotRequired[str | None]
+    name: str
+    slots: NotRequired[SlotRequest | None]
+
+
+class ClusterRoleView(TypedDict):
+    """A role as requested. image, slots: null for those of the session."""
+
+    command: list[str]
+    count: int
+    env: dict[str, str]
+    image: str | None
+    name: str
+    slots: dict[str, int] | None
+
+
 ContainerRole = Literal["main", "sub"]
 
 
@@ -242,17 +273,20 @@ ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNI
 
 
 class ContainerView(TypedDict):
-    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known."""
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+    session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+    removed. exit_code: of its main process, if known."""
 
     ended_at: str | None
     exit_code: int | None
+    host: str
     id: str
+    image: str
     index: int
     name: str
     node: str | None
     role: ContainerRole
+    slots: dict[str, int]
     started_at: str | None
     state: ContainerState
 
@@ -1291,6 +1325,9 @@ class OfferedProvider(TypedDict):
     start: str | None
 
 
+OnFailure = Literal["end", "continue"]
+
+
 class OpenedApp(TypedDict):
     """url: works once, until expires_at; it then sets a cookie for the app's origin."""
 
@@ -1911,9 +1948,15 @@ class SessionCreate(TypedDict):
     earliest start.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
-    the command is repeated if it fails; by default it never runs twice."""
+    the command is repeated if it fails; by default it never runs twice.
+
+    containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+    roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    container other than main fails, or continues."""
 
     command: NotRequired[list[str]]
+    containers: NotRequired[int]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
@@ -1922,9 +1965,12 @@ class SessionCreate(TypedDict):
     mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
+    on_failure: NotRequired[OnFailure]
+    placement: NotRequired[ClusterPlacement]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     retries: NotRequired[int]
+    roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
@@ -1936,6 +1982,7 @@ class SessionDetail(TypedDict):
     command, retries: of a batch session, as requested."""
 
     apps: list[AppRef]
+    cluster_size: int
     command: list[str]
     containers: list[ContainerView]
     created_at: str
@@ -1952,7 +1999,9 @@ class SessionDetail(TypedDict):
     mounts: list[MountView]
     name: str
     node: str | None
+    on_failure: OnFailure
     owner: OwnerRef
+    placement: ClusterPlacement
     priority: int
     progress: ProgressView | None
     project: ProjectRef
@@ -1960,6 +2009,7 @@ class SessionDetail(TypedDict):
     reason: str | None
     result: Result | None
     retries: int
+    roles: list[ClusterRoleView]
     slots: dict[str, int]
     start_at: str | None
     started_at: str | None
@@ -2001,6 +2051,7 @@ class SessionView(TypedDict):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
     next. idle_ends_at: when it will end for being idle, set with the warning; null before."""
 
+    cluster_size: int
     created_at: str
     domain: DomainRef
     ended_at: str | None

@@ -493,6 +493,10 @@ export type ChangeView = {
  */
 export type CheckRequest = {
     /**
+     * Containers
+     */
+    containers?: number;
+    /**
      * Group
      */
     group?: string | null;
@@ -512,6 +516,7 @@ export type CheckRequest = {
      * Node
      */
     node?: string | null;
+    placement?: ClusterPlacement;
     /**
      * Priority
      */
@@ -520,6 +525,10 @@ export type CheckRequest = {
      * Project
      */
     project?: string | null;
+    /**
+     * Roles
+     */
+    roles?: Array<ClusterRole>;
     slots: SlotRequest;
     /**
      * Start At
@@ -602,9 +611,87 @@ export type CheckView = {
 export type Clash = 'refuse' | 'replace' | 'rename';
 
 /**
+ * ClusterPlacement
+ *
+ * together: all containers on one node. spread: on any nodes that reach each other.
+ */
+export type ClusterPlacement = 'together' | 'spread';
+
+/**
+ * ClusterRole
+ *
+ * A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
+ *
+ * image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
+ * it idles. env: besides that of the session.
+ */
+export type ClusterRole = {
+    /**
+     * Command
+     */
+    command?: Array<string>;
+    /**
+     * Count
+     */
+    count?: number;
+    /**
+     * Env
+     */
+    env?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    slots?: SlotRequest | null;
+};
+
+/**
+ * ClusterRoleView
+ *
+ * A role as requested. image, slots: null for those of the session.
+ */
+export type ClusterRoleView = {
+    /**
+     * Command
+     */
+    command: Array<string>;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Env
+     */
+    env: {
+        [key: string]: string;
+    };
+    /**
+     * Image
+     */
+    image: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    } | null;
+};
+
+/**
  * ContainerRole
  *
- * main: the default container of terminals, commands, logs and apps.
+ * main: the default container of terminals, commands, logs and apps. sub: every other, whatever its role is called
+ * in the request.
  */
 export type ContainerRole = 'main' | 'sub';
 
@@ -621,9 +708,9 @@ export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' 
 /**
  * ContainerView
  *
- * name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
- * the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
- * known.
+ * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+ * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+ * removed. exit_code: of its main process, if known.
  */
 export type ContainerView = {
     /**
@@ -635,9 +722,17 @@ export type ContainerView = {
      */
     exit_code: number | null;
     /**
+     * Host
+     */
+    host: string;
+    /**
      * Id
      */
     id: string;
+    /**
+     * Image
+     */
+    image: string;
     /**
      * Index
      */
@@ -651,6 +746,12 @@ export type ContainerView = {
      */
     node: string | null;
     role: ContainerRole;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
     /**
      * Started At
      */
@@ -3388,6 +3489,13 @@ export type OfferedProvider = {
 };
 
 /**
+ * OnFailure
+ *
+ * What a sub container that fails or disappears means. end: the session ends. continue: the others go on.
+ */
+export type OnFailure = 'end' | 'continue';
+
+/**
  * OpenedApp
  *
  * url: works once, until expires_at; it then sets a cookie for the app's origin.
@@ -4968,12 +5076,21 @@ export type ServerView = {
  *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
+ *
+ * containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+ * roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+ * together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+ * container other than main fails, or continues.
  */
 export type SessionCreate = {
     /**
      * Command
      */
     command?: Array<string>;
+    /**
+     * Containers
+     */
+    containers?: number;
     /**
      * Description
      */
@@ -5008,6 +5125,8 @@ export type SessionCreate = {
      * Node
      */
     node?: string | null;
+    on_failure?: OnFailure;
+    placement?: ClusterPlacement;
     /**
      * Priority
      */
@@ -5020,6 +5139,10 @@ export type SessionCreate = {
      * Retries
      */
     retries?: number;
+    /**
+     * Roles
+     */
+    roles?: Array<ClusterRole>;
     slots: SlotRequest;
     /**
      * Start At
@@ -5043,6 +5166,10 @@ export type SessionDetail = {
      * Apps
      */
     apps: Array<AppRef>;
+    /**
+     * Cluster Size
+     */
+    cluster_size: number;
     /**
      * Command
      */
@@ -5100,7 +5227,9 @@ export type SessionDetail = {
      * Node
      */
     node: string | null;
+    on_failure: OnFailure;
     owner: OwnerRef;
+    placement: ClusterPlacement;
     /**
      * Priority
      */
@@ -5120,6 +5249,10 @@ export type SessionDetail = {
      * Retries
      */
     retries: number;
+    /**
+     * Roles
+     */
+    roles: Array<ClusterRoleView>;
     /**
      * Slots
      */
@@ -5198,6 +5331,10 @@ export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 
  * next. idle_ends_at: when it will end for being idle, set with the warning; null before.
  */
 export type SessionView = {
+    /**
+     * Cluster Size
+     */
+    cluster_size: number;
     /**
      * Created At
      */
