@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -13,16 +12,14 @@ from sqlalchemy import text
 
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
+from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.db.encryption import SecretBox
 from carrel.db.leader import LeadershipLost
 from carrel.engines import barrier
 from carrel.engines.port import (
-    IDLE,
     ContainerGone,
-    ContainerSpec,
     EngineError,
     EngineUnavailable,
     Mount,
@@ -32,10 +29,9 @@ from carrel.engines.port import (
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import clusters, containers, environment, mounting, queries, service, transitions
+from carrel.sessions import containers, mounting, queries, service, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
-from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 from carrel.tables.session_states import (
     ENDED,
@@ -45,7 +41,7 @@ from carrel.tables.session_states import (
     SessionKind,
     SessionState,
 )
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Session
 
 log = structlog.get_logger()
 
@@ -57,18 +53,7 @@ _STORAGE_PAUSE_S = 30
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
 T = TypeVar("T")
-_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
-"""Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
 _LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
-
-
-@dataclass(frozen=True)
-class PlacedContainer:
-    """One container to start. node: its name on the engine. devices: thousandths by device."""
-
-    row: Container
-    node: Address
-    devices: Mapping[str, int]
 
 
 class FailedStart(Exception):
@@ -279,7 +264,7 @@ class Launch:
                 raise EngineError(f"The command of {member.row.name} could not begin.", retriable=True)
         except ContainerGone as gone:
             # A command that runs once may have ended already; `Observe` finds its result.
-            if not _runs_once(session, member.row):
+            if not runs_once(session, member.row):
                 error = EngineError(f"{member.row.name} stopped while the others started.", retriable=True)
                 raise FailedStart(member, error) from gone
         except EngineError as error:
@@ -435,11 +420,6 @@ def _may_have_run(session: Session) -> bool:
     return session.kind == SessionKind.BATCH and session.state != SessionState.SCHEDULED
 
 
-def _runs_once(session: Session, container: Container) -> bool:
-    """True if it must not be started a second time."""
-    return session.kind == SessionKind.BATCH or container.has_command
-
-
 def _engine_of(member: PlacedContainer) -> EngineId:
     assert member.node.engine, "an engine that holds sessions is not removed"
     return member.node.engine
@@ -470,36 +450,3 @@ async def _kept(session: SessionId, work: Work) -> None:
         log.warning("launch.dropped", session=session, error=str(error))
     except Exception:
         log.exception("launch.failed", session=session)
-
-
-def container_spec(
-    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
-) -> ContainerSpec:
-    """The `ContainerSpec` of a session's container."""
-    container, requested = member.row, SessionSpec.from_json(session.spec)
-    requests = requested.container_requests
-    own = requests[container.index]
-    command = (*_SHELL, *own.command) if own.command else IDLE
-    together = len(requests) > 1
-    hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
-    return ContainerSpec(
-        id=container.id,
-        image=container.image,
-        slots=container.slots,
-        devices=member.devices,
-        node=member.node.name,
-        env={
-            "CARREL_SESSION_ID": session.id,
-            "CARREL_SESSION_NAME": session.name,
-            **(clusters.variables(requests, container.index) if together else {}),
-            **environment.opened(seal, own.env),
-        },
-        hostname=own.host if together else hostname,
-        command=barrier.behind(command) if together else command,
-        once=_runs_once(session, container),
-        ports=tuple(int(app["port"]) for app in session.apps),
-        mounts=folders,
-        network=clusters.network(session.id, requests, container.index) if together else None,
-        files=clusters.files(seal, session.id, requests, container.index) if together else (),
-        epoch=epoch,
-    )
