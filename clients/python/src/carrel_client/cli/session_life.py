@@ -49,6 +49,8 @@ def create_arguments(parser: Arguments) -> None:
         "carrel session create -v data -v corpus:train:/data:ro --wait",
         "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
         "carrel session create --cpu 1 --mem 2g --replace train-3",
+        "carrel session create --cluster-size 4 --placement together --wait",
+        "carrel session create -f cluster.yaml --name train-5",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
 

@@ -129,6 +129,11 @@ class AsyncSession:
         return self._sync.node
 
     @property
+    def cluster_size(self) -> int:
+        """The number of its containers."""
+        return self._sync.cluster_size
+
+    @property
     def cpu(self) -> float:
         """Cores."""
         return self._sync.cpu
@@ -214,10 +219,18 @@ class AsyncSession:
         )
 
     async def exec(
-        self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | str = b"",
+        env: Mapping[str, str] | None = None,
+        container: str | None = None,
     ) -> ExecResult:
-        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"]."""
-        return await threads.call(lambda: self._sync.exec(command, stdin=stdin, env=env))
+        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"].
+
+        container: such as "sub1"; the main one by default.
+        """
+        return await threads.call(lambda: self._sync.exec(command, stdin=stdin, env=env, container=container))
 
     async def rename(self, name: str) -> AsyncSession:
         """This object with another name."""
@@ -270,6 +283,10 @@ class AsyncSessions:
         command: Sequence[str] = (),
         retries: int = 0,
         start_at: datetime | None = None,
+        cluster_size: int = 1,
+        roles: Sequence[models.ClusterRole] = (),
+        placement: models.ClusterPlacement | None = None,
+        on_failure: models.OnFailure | None = None,
         project: str | None = None,
         group: str | None = None,
         priority: int | None = None,
@@ -284,6 +301,9 @@ class AsyncSessions:
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. start_at: earliest start; a time without a zone is local.
+        cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
+        differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
+        when a container besides the main one fails, or to "continue".
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -302,6 +322,10 @@ class AsyncSessions:
                     command=command,
                     retries=retries,
                     start_at=start_at,
+                    cluster_size=cluster_size,
+                    roles=roles,
+                    placement=placement,
+                    on_failure=on_failure,
                     project=project,
                     group=group,
                     priority=priority,
