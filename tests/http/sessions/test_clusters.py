@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from command_line import CommandLine, command_line
 from installation import Api
+from people import eventually
 from session_kit import request
 
 from carrel.engines.port import ContainerSpec
@@ -32,6 +33,17 @@ roles:
 @pytest.fixture
 async def command(living: Api, tmp_path: Path) -> CommandLine:
     return await command_line(living, "user", tmp_path)
+
+
+@pytest.fixture
+async def node(living: Api) -> None:
+    """The engine's node is known."""
+    admin = await living.as_("superadmin")
+
+    async def is_known() -> bool:
+        return bool((await admin.get("/nodes")).json()["items"])
+
+    await eventually(is_known)
 
 
 def started(living: Api) -> dict[str, ContainerSpec]:
@@ -142,7 +154,7 @@ async def test_private_keys_are_in_the_containers_and_nowhere_else(living: Api) 
     ],
 )
 async def test_a_cluster_that_cannot_be_is_refused_with_what_is_wrong(
-    living: Api, changes: dict[str, Any], code: str, field: str
+    living: Api, node: None, changes: dict[str, Any], code: str, field: str
 ) -> None:
     user = await living.as_("user")
     for path in ("/sessions", "/sessions/check"):
@@ -157,7 +169,7 @@ async def test_a_cluster_that_cannot_be_is_refused_with_what_is_wrong(
             assert (answer.json()["code"], answer.json()["field"]) == (code, field), answer.text
 
 
-async def test_a_check_counts_all_containers(living: Api) -> None:
+async def test_a_check_counts_all_containers(living: Api, node: None) -> None:
     user = await living.as_("user")
     body = {"image": "debian:12", "slots": {"cpu": 3000, "mem": 1 << 30}}
     assert (await user.post("/sessions/check", {**body, "containers": 2})).json()["verdict"] == "starts"
@@ -189,7 +201,7 @@ async def test_a_definition_file_defines_a_cluster_that_is_shown_and_exported(
     assert await command.ok("session", "export", "again") == exported.replace("trio", "again")
 
 
-async def test_options_make_a_cluster(living: Api, command: CommandLine) -> None:
+async def test_options_make_a_cluster(living: Api, node: None, command: CommandLine) -> None:
     small = ("--image", "debian:12", "--cpu", "0.1", "--mem", "64m")
     options = ("--cluster-size", "2", "--placement", "together", "--on-failure", "continue")
     done = await command.run("run", *small, *options, "--name", "pair", "--", "sh", "-c", "exit 4")
