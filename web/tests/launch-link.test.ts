@@ -108,6 +108,9 @@ describe("a suggested change of a pending session", () => {
       command: [],
       retries: 0,
       start_at: null,
+      roles: [],
+      placement: "spread" as const,
+      on_failure: "end" as const,
     },
   };
   const change = { cost: 0.5, text: "", slots: {}, group: null, sessions: [], command: "" };

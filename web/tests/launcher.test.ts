@@ -143,6 +143,9 @@ describe("the form", () => {
       command: [],
       retries: 0,
       start_at: null,
+      roles: [],
+      placement: "spread" as const,
+      on_failure: "end" as const,
     });
     expect(toRequest(form)).toEqual({
       image: "starter",
@@ -187,6 +190,9 @@ describe("the form", () => {
       command: [],
       retries: 0,
       start_at: null,
+      roles: [],
+      placement: "spread" as const,
+      on_failure: "end" as const,
       mounts: [mount, { ...mount, folder_id: null }, { ...mount, automatic: true }],
     };
     expect(requestLike(session).mounts).toEqual([{ folder: "f1", path: "/data", read_only: true }]);

@@ -19,6 +19,7 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
     group: { id: "default", name: "default" },
     priority: 50,
     time_limit_s: null,
+    cluster_size: 1,
     slots: { cpu: 1000, mem: 2 ** 30 },
     node: "node-1",
     warnings: [],

@@ -162,6 +162,10 @@ export const PROBLEMS: Record<string, Sentences> = {
   "server.disk_full": { detail: msg`The server's disk is full.`, hint: ASK },
   "session.ambiguous": { detail: msg`Several sessions match.`, hint: msg`Use more characters of the id.` },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
+  "session.mixed_architectures": {
+    detail: msg`The images of the containers are for different architectures.`,
+    hint: msg`Choose images for the same architecture.`,
+  },
   "session.no_command": {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,

@@ -26,6 +26,8 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
   kind: () => [],
+  containers: (count: number) => ["--cluster-size", String(count)],
+  roles: () => [],
 };
 
 /** The CLI command for the same session. folderName: the name of the folder with this id. */
