@@ -12,7 +12,7 @@ PREPARE = "/etc/carrel/prepare.sh"
 
 _WAIT = f"""trap 'exit 143' TERM
 if [ -r {PREPARE} ]; then . {PREPARE}; fi
-until [ -e {_MARK} ]; do sleep 0.1 || sleep 1; done
+until [ -e {_MARK} ]; do sleep 0.2 || sleep 1; done
 trap - TERM
 exec "$@"
 """

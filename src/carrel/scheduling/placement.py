@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
 from carrel.scheduling import ranking, reasons
+from carrel.scheduling.cluster_placement import Members, members_of
 from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
-from carrel.scheduling.members import Members, members_of
 from carrel.scheduling.ranking import (
     Indexes,
     RequirementsClass,
