@@ -25,6 +25,7 @@ from carrel.engines.conformance_kit import (
     spec,
 )
 from carrel.engines.conformance_mounts import MountConformance, directory, mounting
+from carrel.engines.conformance_networks import FileConformance, NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.docker import DockerEngine
 from carrel.engines.docker.api import filters
@@ -99,6 +100,10 @@ async def _forget_image(docker: aiodocker.Docker, reference: str) -> None:
     except aiodocker.DockerError as error:
         if error.status != 404:
             raise
+
+
+class TestDockerNetworks(NetworkConformance, FileConformance):
+    pass
 
 
 class TestDockerEngine(EngineConformance):

@@ -7,6 +7,7 @@ import pytest
 from carrel.engines.conformance import EngineConformance, EngineFaultConformance
 from carrel.engines.conformance_kit import FaultyHarness
 from carrel.engines.conformance_mounts import MountConformance
+from carrel.engines.conformance_networks import NetworkConformance
 from carrel.engines.conformance_optional import OptionalConformance
 from carrel.engines.fake import FakeEngine, FakeWorld, VirtualClock
 from carrel.engines.optional import HostUsage
@@ -57,6 +58,10 @@ def harness() -> FaultyHarness:
 
 
 class TestFakeEngine(EngineConformance):
+    pass
+
+
+class TestFakeNetworks(NetworkConformance):
     pass
 
 

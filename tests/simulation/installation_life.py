@@ -47,7 +47,7 @@ from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
-from carrel.sessions.spec import DependencyRequest, SessionSpec
+from carrel.sessions.spec import ClusterRole, DependencyRequest, SessionSpec
 from carrel.tables.nodes import Draining
 from carrel.tables.session_states import LIFECYCLE, SessionState
 
@@ -273,6 +273,11 @@ class Installation:
         self.requests += 1
         needed = tuple(DependencyRequest(session=one) for one in after)
         return await self.enqueue(spec(kind="batch", command=command, retries=retries, after=needed))
+
+    async def cluster(self, *roles: ClusterRole, **more: Any) -> SessionId:
+        """A new session whose containers differ."""
+        self.requests += 1
+        return await self.enqueue(spec(roles=roles, **more))
 
     async def running(self) -> tuple[SessionId, FakeContainer]:
         """A new session that runs, and its container in the engine."""

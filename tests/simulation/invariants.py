@@ -138,14 +138,18 @@ def _states_follow_from_containers(sessions: list[Row], containers: list[Row]) -
     """Whatever wrote it: the state of a session is the one that its containers give it."""
     members: dict[str, list[Member]] = {}
     for one in containers:
-        member = Member(ContainerRole(one["role"]), ContainerState(one["state"]), one["exit_code"])
+        member = Member(
+            ContainerRole(one["role"]), ContainerState(one["state"]), one["exit_code"], one["has_command"]
+        )
         members.setdefault(one["session_id"], []).append(member)
     for session in sessions:
         own = members.get(session["id"], [])
         outcome = SessionState(session["outcome"]) if session["outcome"] else None
         if not own:
             yield f"{_name(session)} has no container"
-        elif derive(session["kind"], own, outcome).state != session["state"]:
+        elif (
+            derive(session["kind"], own, outcome, on_failure=session["on_failure"]).state != session["state"]
+        ):
             yield f"{_name(session)} does not follow from {[str(member.state) for member in own]}"
 
 
@@ -240,7 +244,7 @@ def _containers_belong(containers: list[Row], seen: Collection[Observed]) -> Ite
 def _running_means_running(containers: list[Row], seen: Collection[Observed]) -> Iterable[str]:
     running = {observed.id: observed for observed in seen if observed.state is ObservedState.RUNNING}
     for one in containers:
-        if one["session_state"] != SessionState.RUNNING:
+        if one["session_state"] != SessionState.RUNNING or one["state"] == ContainerState.EXITED:
             continue
         observed = running.get(one["id"])
         if observed is None:

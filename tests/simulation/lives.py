@@ -8,8 +8,9 @@ from simulation.installation_life import Installation
 from carrel.core.ids import SessionId
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError
+from carrel.sessions.spec import ClusterRole
 from carrel.tables.nodes import Draining
-from carrel.tables.session_states import Result
+from carrel.tables.session_states import OnFailure, Result
 from carrel.tables.session_states import SessionState as S
 
 IMAGE = "debian:12"
@@ -21,7 +22,7 @@ class Life:
 
     late: how else it may end when a leader's last call reaches the engine after it was replaced. Nobody can
     call back a removal (of an attempt that failed) which is already under way. result: of a batch session; runs: how
-    often its command may start.
+    often its command may start. complete: none of its containers ends before a start.
     """
 
     live: Callable[[Installation], Awaitable[SessionId]]
@@ -30,6 +31,7 @@ class Life:
     late: frozenset[S] = frozenset()
     result: Result | None = None
     runs: int = 99
+    complete: bool = True
 
 
 async def _run(installation: Installation) -> SessionId:
@@ -157,6 +159,37 @@ def _batch(*command: str, retries: int = 0) -> Callable[[Installation], Awaitabl
     return live
 
 
+def _cluster(
+    *command: str, worker: tuple[str, ...], on_failure: OnFailure = OnFailure.END
+) -> Callable[[Installation], Awaitable[SessionId]]:
+    """A batch session with two workers."""
+
+    async def live(installation: Installation) -> SessionId:
+        session = await installation.cluster(
+            ClusterRole(name="worker", count=2, command=worker),
+            kind="batch",
+            command=command,
+            on_failure=on_failure,
+        )
+        await installation.until(session)
+        return session
+
+    return live
+
+
+async def _stop_idle_members(installation: Installation) -> SessionId:
+    session = await installation.cluster(
+        ClusterRole(name="worker", command=("sleep", "2")), ClusterRole(name="idle")
+    )
+    await installation.until(session, S.RUNNING)
+    await installation.rounds(3)
+    own = installation.containers_of(session)
+    if own[2] in installation.world.containers:
+        installation.world.exit(own[2], 137)
+    await installation.rounds(3)
+    return session
+
+
 async def _cancel_batch(installation: Installation) -> SessionId:
     session = await installation.batch("sleep", "100000", retries=3)
     await installation.until(session, S.RUNNING)
@@ -240,6 +273,7 @@ def _failing(step: str, times: int) -> Callable[[FakeWorld], None]:
     return prepare
 
 
+_FAILS = ("sh", "-c", "sleep 2; exit 3")
 RUNS = frozenset({S.RUNNING})
 ENDED = frozenset({S.TERMINATED})
 CALLED_OFF = frozenset({S.CANCELLED, S.TERMINATED})
@@ -273,6 +307,20 @@ LIVES = {
     "batch, engine away": Life(_batch_loses_its_engine, ENDED, result=Result.SUCCESS, runs=1),
     "batch, node emptied": Life(_drain_under_batch, ENDED, _two_nodes, result=Result.SUCCESS, runs=1),
     "batch, node lost": Life(_lose_node_under_batch, FAILED, _two_nodes, result=Result.FAILURE, runs=1),
+    "cluster of a batch": Life(
+        _cluster("sleep", "5", worker=("sleep", "2")), ENDED, _two_nodes, result=Result.SUCCESS, runs=1
+    ),
+    "cluster, a worker fails": Life(
+        _cluster("sleep", "100000", worker=_FAILS), ENDED, _two_nodes, result=Result.FAILURE, runs=1
+    ),
+    "cluster, a worker may fail": Life(
+        _cluster("sleep", "9", worker=_FAILS, on_failure=OnFailure.CONTINUE),
+        ENDED,
+        _two_nodes,
+        result=Result.SUCCESS,
+        runs=1,
+    ),
+    "cluster, one idles and stops": Life(_stop_idle_members, RUNS, _two_nodes, complete=False),
     "node emptied while pulling": Life(
         _leave_its_node_while_pulling, RUNS, _two_nodes_and_a_slow_pull, late=FAILED
     ),

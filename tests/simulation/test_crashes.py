@@ -54,6 +54,9 @@ class Theatre:
             assert not installation.violations()
             assert installation.result(session) == self._life.result
             assert set(world.starts.values()) <= set(range(self._life.runs + 1))
+            if self._life.complete:
+                # No command began before all containers of its session were there.
+                assert all(hosts == {*one.network.hosts} for one, hosts in world.opened if one.network)
             return installation.state(session)
         finally:
             await installation.close()

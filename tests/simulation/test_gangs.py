@@ -9,6 +9,8 @@ from simulation.installation_life import Installation
 
 from carrel.engines.fake import FakeWorld
 from carrel.engines.port import EngineError, ObservedState
+from carrel.sessions.spec import ClusterRole
+from carrel.tables.session_states import Result
 from carrel.tables.session_states import SessionState as S
 
 
@@ -87,6 +89,67 @@ def test_one_that_cannot_start_takes_the_others_back_and_only_its_node_is_avoide
         assert len(avoided) == 1
         await installation.settle()
         assert installation.state(session) == S.RUNNING
+
+    play(story)
+
+
+def test_a_batch_cluster_that_cannot_start_is_tried_again_since_no_command_has_begun(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        failure = EngineError("The disk is full.", retriable=True)
+        installation.world.fail_next("ensure.start", failure)
+        worker = ClusterRole(name="worker", count=2, command=("sleep", "2"))
+        session = await installation.cluster(worker, kind="batch", command=("sleep", "4"))
+        await installation.until(session)
+        await installation.settle()
+        assert installation.causes(session).count("retry") == 1
+        assert installation.result(session) == Result.SUCCESS
+        opened = [spec.network.host for spec, _ in installation.world.opened if spec.network]
+        assert sorted(opened) == ["main1", "worker1", "worker2"]
+
+    play(story)
+
+
+def test_one_that_fails_names_itself_and_its_exit_code(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        session = await installation.cluster(
+            ClusterRole(name="worker", count=2, command=("sh", "-c", "exit 7"))
+        )
+        await installation.until(session, S.ERROR)
+        [(reason,)] = installation.look.execute("SELECT reason FROM sessions").fetchall()
+        assert reason == "The command of worker1 failed with exit code 7."
+
+    play(story)
+
+
+def test_a_session_that_accepts_failures_goes_on_with_a_warning(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        failing = ClusterRole(name="worker", count=2, command=("sh", "-c", "exit 7"))
+        session = await installation.cluster(failing, on_failure="continue")
+        await installation.until(session, S.RUNNING)
+        await installation.settle()
+        assert installation.state(session) == S.RUNNING
+        assert rows(installation, "c.host, c.state, c.exit_code") == [
+            ("main1", "RUNNING", None),
+            ("worker1", "EXITED", 7),
+            ("worker2", "EXITED", 7),
+        ]
+        [(warnings,)] = installation.look.execute("SELECT warnings FROM sessions").fetchall()
+        assert warnings == ["container_failed"]
+
+    play(story)
+
+
+def test_together_means_one_node_and_containers_may_differ(play: Play) -> None:
+    async def story(installation: Installation) -> None:
+        of_nodes(installation.world, 3000, 3100, 3000)
+        large = ClusterRole(name="ps", slots={"cpu": 3000, "mem": 1 << 30})
+        await installation.settle()
+        await installation.cluster(large, placement="together")
+        await installation.settle()
+        assert rows(installation, "c.host, n.name, c.slots ->> 'cpu'") == [
+            ("main1", "node1", "100"),
+            ("ps1", "node1", "3000"),
+        ]
 
     play(story)
 

@@ -118,6 +118,8 @@ describe("the reason of a state", () => {
       '"is not the requested node"',
       'f"is {node.architecture}, the image needs {',
       '"has capacity for one container, not for all"',
+      '"has capacity for some containers, but not for all"',
+      '" on nodes that reach each other"',
       'f"has capacity, but not for all {',
       'f"needs {format_slot(slot, requested)}, {free}"',
       '"; ".join(',

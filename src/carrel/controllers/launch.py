@@ -2,46 +2,46 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Coroutine, Iterable, Sequence
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 import structlog
 from sqlalchemy import text
 
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
+from carrel.controllers.container_specs import PlacedContainer, container_spec, runs_once
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
 from carrel.core.errors import Unavailable
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.db.encryption import SecretBox
 from carrel.db.leader import LeadershipLost
+from carrel.engines import barrier
 from carrel.engines.port import (
-    IDLE,
-    ContainerSpec,
+    ContainerGone,
     EngineError,
     EngineUnavailable,
     Mount,
+    ObservedState,
     Progress,
 )
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import containers, environment, mounting, queries, service, transitions
+from carrel.sessions import containers, mounting, queries, service, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
-from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
 from carrel.tables.session_states import (
+    ENDED,
     LAUNCHING,
-    ContainerRole,
     ContainerState,
     Result,
     SessionKind,
     SessionState,
 )
-from carrel.tables.sessions import Container, Session
+from carrel.tables.sessions import Session
 
 log = structlog.get_logger()
 
@@ -52,18 +52,8 @@ _SHOW_EVERY_S = 0.5
 _STORAGE_PAUSE_S = 30
 _NOWHERE = Address(None, "")
 _LAUNCHED, _SENT_BACK = "launched", "sent back"
-_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
-"""Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
+T = TypeVar("T")
 _LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
-
-
-@dataclass(frozen=True)
-class PlacedContainer:
-    """One container to start. node: its name on the engine. devices: thousandths by device."""
-
-    row: Container
-    node: Address
-    devices: Mapping[str, int]
 
 
 class FailedStart(Exception):
@@ -154,8 +144,13 @@ class Launch:
         if folders is None:
             return
         try:
-            starting = [one for one in members if one.row.state != ContainerState.RUNNING]
-            await _side_by_side([self._start(session, one, folders) for one in starting])
+            starting = [one for one in members if one.row.state not in (ContainerState.RUNNING, *ENDED)]
+            started = await _side_by_side([self._start(session, one, folders) for one in starting])
+            if len(members) > 1:
+                # Not one by one: nobody's command begins before all are there.
+                await self._tools.confirm()
+                await _side_by_side([self._open(session, one) for one in starting])
+            await self._publish(session, started)
         except FailedStart as failed:
             error = failed.error
             if isinstance(error, EngineUnavailable) or (error.retriable and session.started_at):
@@ -235,17 +230,21 @@ class Launch:
                 now=self._tools.clock.now(),
             )
 
-    async def _start(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
+    async def _start(
+        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
+    ) -> ContainerChange:
         """Start one container on its engine. Raises: FailedStart."""
         # A container whose image is present must not wait behind pulls: its deadline is short, and it may hold files.
         room = self._starting if member.row.state == ContainerState.STARTING else self._preparing
         async with room[member.node.engine]:
-            await self._ensure(session, member, folders)
+            return await self._ensure(session, member, folders)
 
-    async def _ensure(self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]) -> None:
+    async def _ensure(
+        self, session: Session, member: PlacedContainer, folders: tuple[Mount, ...]
+    ) -> ContainerChange:
+        """Ensure it on the engine; this also continues a start that a crash interrupted."""
         tools = self._tools
         spec = container_spec(session, member, folders, tools.seal, epoch=tools.leader.epoch)
-        # 1. ensure it on the engine; this also continues a start that a crash interrupted
         changes: asyncio.Queue[Progress] = asyncio.Queue()
         writing = asyncio.Lock()
         reporter = asyncio.create_task(self._report(session.id, member.row.id, changes, writing))
@@ -256,20 +255,47 @@ class Launch:
             raise FailedStart(member, error) from error
         finally:
             await end(reporter, writing)
-        # 2. publish
+        return ContainerChange(member.row.id, address=observed.address)
+
+    async def _open(self, session: Session, member: PlacedContainer) -> None:
+        """Open the start barrier of a container. Raises: FailedStart."""
+        try:
+            if await self._run(member, barrier.OPEN):
+                raise EngineError(f"The command of {member.row.name} could not begin.", retriable=True)
+        except ContainerGone as gone:
+            # A command that runs once may have ended already; `Observe` finds its result.
+            if not runs_once(session, member.row):
+                error = EngineError(f"{member.row.name} stopped while the others started.", retriable=True)
+                raise FailedStart(member, error) from gone
+        except EngineError as error:
+            raise FailedStart(member, error) from error
+
+    async def _run(self, member: PlacedContainer, command: tuple[str, ...]) -> int:
+        """The exit code of a short process. Raises: EngineError."""
+
+        async def run() -> int:
+            engine = await self._tools.engines.of(_engine_of(member))
+            async with engine.exec(member.row.id, command, env={}, terminal=None) as process:
+                async for _ in process.output():
+                    pass
+                return await process.exit_code()
+
+        return await in_time(run())
+
+    async def _publish(self, session: Session, started: Sequence[ContainerChange]) -> None:
+        tools = self._tools
         async with tools.transaction() as tx:
             await containers.change(
                 tx,
                 session.id,
-                [ContainerChange(member.row.id, address=observed.address)],
+                started,
                 ContainerState.RUNNING,
                 states=LAUNCHING,
                 cause="started",
                 now=tools.clock.now(),
             )
-            if spec.once:
-                # It may have ended before it was RUNNING here, and the engine does not report that again.
-                await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
+            # A command may have ended before it was RUNNING here, and the engine does not report that again.
+            await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
 
     async def _report(
         self,
@@ -332,11 +358,15 @@ class Launch:
         """True if a command that must not run twice was started in spite of the error."""
         if session.kind != SessionKind.BATCH:
             return False
-        ids = {one.row.id for one in members}
+        of_row = {one.row.id: one for one in members}
         for engine in {_engine_of(one) for one in members}:
             listed = await in_time((await self._tools.engines.of(engine)).list())
-            if any(one.id in ids and one.started_at for one in listed):
-                return True
+            there = [one for one in listed if one.id in of_row and one.started_at]
+            if len(members) == 1 or any(one.state is ObservedState.EXITED for one in there):
+                return bool(there)
+            for one in there:
+                if await self._run(of_row[ContainerId(one.id)], barrier.IS_OPEN) == 0:
+                    return True
         return False
 
     async def _failed(self, session: Session, cause: str) -> int:
@@ -395,11 +425,13 @@ def _engine_of(member: PlacedContainer) -> EngineId:
     return member.node.engine
 
 
-async def _side_by_side(works: Iterable[Coroutine[None, None, None]]) -> None:
-    """Run all concurrently. The first failure cancels the others; its error is raised after all have stopped."""
+async def _side_by_side(works: Iterable[Coroutine[None, None, T]]) -> list[T]:
+    """The results of all, run concurrently. The first failure cancels the others; its error is raised after all have
+    stopped.
+    """
     tasks = [asyncio.create_task(work) for work in works]
     try:
-        await asyncio.gather(*tasks)
+        return await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()
@@ -418,29 +450,3 @@ async def _kept(session: SessionId, work: Work) -> None:
         log.warning("launch.dropped", session=session, error=str(error))
     except Exception:
         log.exception("launch.failed", session=session)
-
-
-def container_spec(
-    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
-) -> ContainerSpec:
-    """The `ContainerSpec` of a session's container."""
-    container, requested = member.row, SessionSpec.from_json(session.spec)
-    hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
-    return ContainerSpec(
-        id=container.id,
-        image=container.image,
-        slots=container.slots,
-        devices=member.devices,
-        node=member.node.name,
-        env={
-            "CARREL_SESSION_ID": session.id,
-            "CARREL_SESSION_NAME": session.name,
-            **environment.opened(seal, requested.env),
-        },
-        hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
-        command=(*_SHELL, *requested.command) if requested.command else IDLE,
-        once=session.kind == SessionKind.BATCH,
-        ports=tuple(int(app["port"]) for app in session.apps),
-        mounts=folders,
-        epoch=epoch,
-    )

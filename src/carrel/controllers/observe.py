@@ -21,9 +21,12 @@ from carrel.sessions.containers import ContainerChange
 from carrel.tables.engines import TOPIC, EngineState
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import (
+    ENDED,
     LAUNCHING,
     LIFECYCLE,
+    ContainerRole,
     ContainerState,
+    OnFailure,
     Result,
     SessionKind,
     SessionState,
@@ -81,6 +84,7 @@ class Findings:
     lost: list[Ended] = field(default_factory=list)
     completed: list[Ended] = field(default_factory=list)
     out_of_memory: list[Session] = field(default_factory=list)
+    spared: list[tuple[Session, str]] = field(default_factory=list)
     moved: list[tuple[ContainerId, str]] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
     strays: list[tuple[Session, ContainerId]] = field(default_factory=list)
@@ -88,6 +92,12 @@ class Findings:
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
+
+    def add_spared(self, session: Session, failed: Sequence[Container], reason: str) -> None:
+        """Note that the session goes on without these containers, if it does."""
+        has_main = any(one.role == ContainerRole.MAIN for one in failed)
+        if session.on_failure == OnFailure.CONTINUE and failed and not has_main:
+            self.spared.append((session, f"{reason} The session continues without it, as requested."))
 
 
 @dataclass(frozen=True)
@@ -127,13 +137,15 @@ def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
 def _compare_session(
     findings: Findings, engine: OneEngine, session: Session, own: Sequence[Container], before: Before
 ) -> None:
-    here = [one for one in own if one.node_id in engine.nodes]
+    here = [one for one in own if one.node_id in engine.nodes and one.state not in ENDED]
     there = [(one, engine.listed[one.id]) for one in here if one.id in engine.listed]
     if "out_of_memory" not in session.warnings and any(observed.out_of_memory for _, observed in there):
         findings.out_of_memory.append(session)
     if before.marks.get(session.id) != queries.mark(session):
         return
-    findings.strays.extend((session, one.id) for one in own if one not in here and one.id in engine.listed)
+    findings.strays.extend(
+        (session, one.id) for one in own if one.node_id not in engine.nodes and one.id in engine.listed
+    )
     missing = [one for one in here if one.id not in engine.listed]
     away = [one for one in missing if session.started_at and one.node_id in engine.gone]
     rules = {rule for one in away if one.node_id and (rule := engine.gone[one.node_id])}
@@ -145,9 +157,11 @@ def _compare_session(
     if absent := [one for one in missing if one not in away]:
         why = f"{_subject(own, absent)} disappeared from the engine."
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
+        findings.add_spared(session, absent, why)
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
-        if session.kind == SessionKind.BATCH:
-            _add_completed(findings, session, own, exited)
+        is_batch = session.kind == SessionKind.BATCH
+        if completed := [one for one in exited if is_batch or one[0].has_command]:
+            _add_completed(findings, session, own, completed)
         else:
             again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
             _add_exited(findings, session, own, exited, again=again)
@@ -180,6 +194,7 @@ def _add_exited(
         changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
         why += f" It has been started again {MAX_RESTARTS} times already."
         findings.lost.append(Ended(session, changes, why))
+        findings.add_spared(session, [one for one, _ in exited], why)
 
 
 def _add_completed(
@@ -188,17 +203,19 @@ def _add_completed(
     own: Sequence[Container],
     exited: Sequence[tuple[Container, Observed]],
 ) -> None:
-    """The end of the commands of a batch session, which are never started again in place."""
+    """The end of commands, and of containers of batch sessions, which are never started again in place."""
     changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
-    failed = next((pair for pair in exited if pair[1].exit_code != 0), None)
-    if failed is None:
+    # The main container is the first; its result is that of the session.
+    failed = [one for one in exited if one[1].exit_code != 0 or not one[0].has_command]
+    if not failed or (exited[0][0].role == ContainerRole.MAIN and exited[0] not in failed):
         why = "Its command succeeded."
     else:
-        container, observed = failed
+        container, observed = failed[0]
         name = "Its command" if len(own) == 1 else f"The command of {container.name}"
         why = f"{name} {_failure(observed.exit_code)}."
         if observed.out_of_memory:
             why += f" {_OOM}"
+        findings.add_spared(session, [one for one, _ in failed], why)
         if session.retries_left:
             why += f" Retrying; attempts left: {session.retries_left}."
     findings.completed.append(Ended(session, changes, why))
@@ -307,6 +324,8 @@ class Observe:
         async with tools.transaction() as tx:
             for session in findings.out_of_memory:
                 await transitions.warn(tx, session.id, cause="out_of_memory", reason=_OOM, now=now)
+            for session, reason in findings.spared:
+                await transitions.warn(tx, session.id, cause="container_failed", reason=reason, now=now)
             for ended in findings.restart:
                 await containers.change(
                     tx,

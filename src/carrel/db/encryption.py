@@ -16,7 +16,12 @@ class SecretBox:
     """AES-256-GCM. purpose: binds a secret to its use ("totp:<user>"); it opens only with the same purpose."""
 
     def __init__(self, key: bytes) -> None:
-        self._cipher = AESGCM(HKDF(SHA256(), 32, salt=None, info=b"carrel seal 1").derive(key))
+        self._key = key
+        self._cipher = AESGCM(self.derived("carrel seal 1"))
+
+    def derived(self, purpose: str) -> bytes:
+        """32 secret bytes for a purpose, always the same, so that they need not be stored."""
+        return HKDF(SHA256(), 32, salt=None, info=purpose.encode()).derive(self._key)
 
     def close(self, secret: bytes, purpose: str) -> bytes:
         """The sealed secret: nonce, ciphertext and tag."""

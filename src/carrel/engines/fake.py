@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from pydantic import BaseModel, Field, SecretStr
 
-from carrel.engines import fake_shell
+from carrel.engines import barrier, fake_shell
 from carrel.engines.context import Connect, EngineContext
 from carrel.engines.fake_optional import FakeAdjusting
 from carrel.engines.fake_world import KILLED_BY_SIGKILL, FakeContainer, FakeWorld, VirtualClock
@@ -111,12 +111,13 @@ class FakeEngine(FakeAdjusting):
         if refused := fake_shell.refusal(command[0], terminal):
             yield refused
             return
-        around = fake_shell.ProcessEnvironment(
-            {**self.world.environment(container), **env},
-            container.spec.hostname,
-            terminal,
-            container.spec.mounts,
-        )
+        around = self.world.around(container)
+        around.env, around.terminal = {**around.env, **env}, terminal
+        if tuple(command) == barrier.OPEN:
+            self.world.open(container)
+            command = ("true",)
+        elif tuple(command) == barrier.IS_OPEN:
+            command = ("true",) if container.behind is None else ("false",)
         process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
         driver = asyncio.create_task(process.drive())
         try:

@@ -2,12 +2,13 @@
 
 A process is a generator of steps (write, sleep, read) that returns its exit code, so it needs neither a task nor a
 clock: the driver controls time. Commands: echo cat touch sleep exit true false id pwd hostname printenv stty head, `;`,
-`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `exec "$@"`, and `sh` alone as a line-by-line shell.
+`&&`, `||`, `>&2`, `$NAME`, `sh -c`, `exec "$@"`, `sh` alone as a line-by-line shell, and `nc`, which finds every host
+listening on every port with its name as the answer.
 """
 
 import re
 import shlex
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.engines import fake_files
@@ -42,6 +43,7 @@ _PROGRAMS = {
     "head",
     "hostname",
     "id",
+    "nc",
     "printenv",
     "pwd",
     "sleep",
@@ -61,6 +63,7 @@ class ProcessEnvironment:
     hostname: str
     terminal: TerminalSize | None = None
     mounts: Sequence[Mount] = ()
+    hosts: Callable[[], frozenset[str]] = frozenset
 
 
 def refusal(name: str, terminal: TerminalSize | None) -> RefusedProcess | None:
@@ -138,6 +141,8 @@ def _word(name: str, arguments: Sequence[str], fd: int, around: ProcessEnvironme
             return (yield from _file(name, arguments[0], fd, around))
         case "cat":
             return (yield from _cat(fd, around))
+        case "nc":
+            return (yield from _nc(arguments, fd, around))
         case "head":
             return (yield from _zeros(int(arguments[1]), fd))
     answer = _answer(name, arguments, around)
@@ -182,6 +187,18 @@ def _file(name: str, path: str, fd: int, around: ProcessEnvironment) -> Process:
     except OSError as error:
         yield Write(2, f"{name}: {error}\n".encode())
         return 1
+    return 0
+
+
+def _nc(arguments: Sequence[str], fd: int, around: ProcessEnvironment) -> Process:
+    if "-l" in arguments or "-ll" in arguments:
+        while True:
+            yield Sleep(3600)
+    host = arguments[-2]
+    if host not in around.hosts():
+        yield Write(2, f"nc: bad address '{host}'\n".encode())
+        return 1
+    yield Write(fd, f"{host}\n".encode())
     return 0
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from carrel.accelerators.port import Accelerators, Attachment
 from carrel.core.clock import Clock, SystemClock
-from carrel.engines import fake_files, fake_shell
+from carrel.engines import barrier, fake_files, fake_shell
 from carrel.engines.accelerated import attachment_of, node_with
 from carrel.engines.optional import HostUsage
 from carrel.engines.port import (
@@ -123,6 +123,8 @@ class FakeContainer:
     paused: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)
     """Callbacks to run when its processes resume."""
+    behind: tuple[str, ...] | None = None
+    """The command that waits for its barrier to open."""
 
     @property
     def running(self) -> bool:
@@ -143,6 +145,8 @@ class FakeWorld:
         self.containers: dict[str, FakeContainer] = {}
         self.starts: Counter[str] = Counter()
         """How often each main process was started, by id; deleted containers included."""
+        self.opened: list[tuple[ContainerSpec, frozenset[str]]] = []
+        """Containers whose barrier was opened, with the host names that they reached then."""
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]
@@ -273,13 +277,39 @@ class FakeWorld:
         container.starts += 1
         self.starts[container.spec.id] += 1
         container.paused, container.held = False, []
-        if container.spec.command != IDLE:
-            spec = container.spec
-            around = fake_shell.ProcessEnvironment(
-                self.environment(container), spec.hostname, mounts=spec.mounts
-            )
-            self._step(container, fake_shell.run(container.spec.command, around), container.starts)
+        container.behind = barrier.waiting(container.spec.command)
+        if container.behind is None:
+            self._run(container, container.spec.command)
         self.hint(container.spec.id)
+
+    def open(self, container: FakeContainer) -> None:
+        """Open its barrier. Twice: no-op."""
+        command, container.behind = container.behind, None
+        if command is not None:
+            self.opened.append((container.spec, self._hosts(container)()))
+            self._run(container, command)
+
+    def _run(self, container: FakeContainer, command: tuple[str, ...]) -> None:
+        if command != IDLE:
+            process = fake_shell.run(command, self.around(container))
+            self._step(container, process, container.starts)
+
+    def around(self, container: FakeContainer) -> fake_shell.ProcessEnvironment:
+        """What its processes find."""
+        spec = container.spec
+        return fake_shell.ProcessEnvironment(
+            self.environment(container), spec.hostname, mounts=spec.mounts, hosts=self._hosts(container)
+        )
+
+    def _hosts(self, container: FakeContainer) -> Callable[[], frozenset[str]]:
+        """The names that it reaches at any moment."""
+
+        def reached() -> frozenset[str]:
+            mine = container.spec.network
+            others = [one.spec.network for one in self.containers.values() if one.running]
+            return frozenset(one.host for one in others if one and mine and one.id == mine.id)
+
+        return reached
 
     def environment(self, container: FakeContainer) -> dict[str, str]:
         spec = container.spec

@@ -153,6 +153,31 @@ class Mount:
     read_only: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PrivateNetwork:
+    """A network of several containers, which reach each other on every port, by name; no other session reaches them.
+
+    id: the same for all of them. host: the name of this one. hosts: the names of all. It exists while one of its
+    containers does.
+    """
+
+    id: str
+    host: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InitialFile:
+    """A file that a container has before its first start. path: absolute.
+
+    private: owned by the session's user and readable by nobody else; otherwise owned by root and readable.
+    """
+
+    path: str
+    content: bytes = field(repr=False)
+    private: bool = False
+
+
 IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
 """A main process that idles until the container is removed and needs only the image's shell.
 
@@ -182,6 +207,8 @@ class ContainerSpec:
     ports: tuple[int, ...] = ()
     """Ports that the gateway may connect to; an engine that needs a tunnel opens it for these."""
     mounts: tuple[Mount, ...] = ()
+    network: PrivateNetwork | None = None
+    files: tuple[InitialFile, ...] = ()
     pids_limit: int = 1024
     epoch: int = 0
     """Fencing epoch of the requesting leader, stored as a label."""

@@ -95,7 +95,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
         slots = {slot: spec.slots.get(slot, 0) for slot in ("cpu", "mem")} | preset.slots
         if spec.image and (too_few := sessions.too_few_for(image, slots)):
             return StartEstimate(starts=False, never=True, reason=too_few.message)
-        return estimate_start(planning, replace(at_once, slots=slots))
+        return estimate_start(planning, replace(at_once, slots=slots, mixed=replace(spec, slots=slots).mixed))
 
     return await asyncio.to_thread(answer)
 
@@ -107,6 +107,7 @@ async def _admitted(
     try:
         if spec.image:
             await sessions.image_of(tx, actor, spec.image, spec.slots)
+            spec = await sessions.with_role_images(tx, actor, image, spec)
         admitted = await admission.admit(tx, actor, project, image, spec)
         await mounting.foresee(tx, actor, spec.mounts)
     except CarrelError as error:
@@ -135,8 +136,9 @@ def _pending(
         path=path,
         scopes=scopes_of(access_key_of(actor), path),
         priority=DEFAULT_PRIORITY if spec.priority is None else spec.priority,
-        count=spec.containers,
-        mode=loading.mode_of(spec.containers),
+        count=len(spec.sizes),
+        mode=loading.mode_of(len(spec.sizes), spec.placement),
+        mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,

@@ -31,10 +31,11 @@ from carrel.scheduling.snapshot import (
     Snapshot,
     Strategy,
 )
-from carrel.sessions import dependencies, mounting
+from carrel.sessions import admission, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
+from carrel.tables.session_states import ClusterPlacement
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
@@ -74,7 +75,7 @@ async def snapshot(
 # placement.
 _NODES = text("""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
-        n.architecture, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
+        n.architecture, n.engine_id, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
     FROM nodes n
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
@@ -104,7 +105,10 @@ _WAITING = text(f"""
         s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
-        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
+        (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement,
+        CASE WHEN s.mixed THEN
+            (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
+        END AS mixed,
         g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
     WHERE s.state = 'PENDING'
@@ -113,6 +117,7 @@ _WAITING = text(f"""
 _HOLDERS = select(
     Session.id,
     Session.slots,
+    Session.mixed,
     Session.group_id,
     Session.domain_id,
     Session.project_id,
@@ -154,7 +159,8 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         scopes=scopes_of(row.access_key, path),
         priority=row.priority,
         count=row.containers,
-        mode=mode_of(row.containers),
+        mode=mode_of(row.containers, row.placement),
+        mixed=tuple(row.mixed or ()),
         node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
@@ -164,9 +170,9 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
     )
 
 
-def mode_of(containers: int) -> ClusterMode:
-    """The running sessions; containers of one session may be on different nodes."""
-    return ClusterMode.MULTI_NODE if containers > 1 else ClusterMode.SINGLE_NODE
+def mode_of(containers: int, placement: ClusterPlacement) -> ClusterMode:
+    """Where its containers may be."""
+    return admission.MODES[placement] if containers > 1 else ClusterMode.SINGLE_NODE
 
 
 async def _running(tx: AsyncSession) -> tuple[RunningSession, ...]:
@@ -195,12 +201,29 @@ def _holder(row: Any, containers: Mapping[int, Mapping[str, Allocation]]) -> Run
     ends = (
         row.started_at + timedelta(seconds=row.time_limit_s) if row.started_at and row.time_limit_s else None
     )
-    return RunningSession(row.id, row.slots, parts, scopes_of(row.access_key, path), path, row.group_id, ends)
+    # From the ledger, since containers that have ended hold nothing.
+    sizes = tuple(
+        {slot: one.amount for slot, one in slots.items()} for _, slots in sorted(containers.items())
+    )
+    return RunningSession(
+        row.id,
+        row.slots,
+        parts,
+        scopes_of(row.access_key, path),
+        path,
+        row.group_id,
+        ends,
+        mixed=sizes if row.mixed else (),
+    )
 
 
 def _names(waiting: Iterable[PendingSession], machines: Iterable[Any]) -> frozenset[str]:
     """Every slot that exists or is requested."""
-    return frozenset().union(*(one.slots for one in waiting), *(one.slots for one in machines))
+    return frozenset().union(
+        *(one.slots for one in waiting),
+        *(slots for one in waiting for slots in one.mixed),
+        *(one.slots for one in machines),
+    )
 
 
 def _node(node: Any) -> NodeSnapshot:
@@ -221,6 +244,7 @@ def _node(node: Any) -> NodeSnapshot:
                 for one in node.devices
             ]
         ),
+        network=node.engine_id or "",
     )
 
 

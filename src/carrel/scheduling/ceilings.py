@@ -33,7 +33,18 @@ class ScopeLimit:
 
 def demand(one: PendingSession | RunningSession) -> dict[str, int]:
     """What a session counts for in each of its scopes."""
-    return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
+    return {**total_slots(one), SESSIONS: 1}
+
+
+def total_slots(one: PendingSession | RunningSession) -> dict[str, int]:
+    """The slots of all its containers together."""
+    if not one.mixed:
+        return {slot: amount * one.count for slot, amount in one.slots.items()}
+    total: dict[str, int] = {}
+    for slots in one.mixed:
+        for slot, amount in slots.items():
+            total[slot] = total.get(slot, 0) + amount
+    return total
 
 
 def requested_amounts(one: PendingSession) -> dict[str, int]:

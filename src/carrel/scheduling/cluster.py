@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from carrel.core.ids import GroupId
-from carrel.scheduling.ceilings import demand
+from carrel.scheduling.ceilings import demand, total_slots
 from carrel.scheduling.shares import moved_on
 from carrel.scheduling.snapshot import (
     ContainerPlacement,
@@ -73,8 +73,8 @@ class Cluster:
         return shares
 
     def _change(self, one: RunningSession, times: int) -> None:
-        for part in one.parts:
-            self._nodes[part.node] = _changed(self._nodes[part.node], one.slots, part, times)
+        for part, slots in zip(one.parts, one.sizes, strict=True):
+            self._nodes[part.node] = _changed(self._nodes[part.node], slots, part, times)
         request = demand(one)
         for key in one.scopes:
             if scope := self._scopes.get(key):
@@ -83,8 +83,8 @@ class Cluster:
             return
         for path in _levels(group, one.path):
             held = self._brought_up(group, path).held
-            for slot, amount in one.slots.items():
-                held[slot] = held.get(slot, 0.0) + amount * one.count * times
+            for slot, amount in total_slots(one).items():
+                held[slot] = held.get(slot, 0.0) + amount * times
 
     def _brought_up(self, group: GroupSnapshot, path: Path) -> _Share:
         share = self._shares[group.id][path]
@@ -104,7 +104,7 @@ class Cluster:
 def started(one: PendingSession, place: Placement, now: datetime) -> RunningSession:
     """The placed session as a running one. It ends at its time limit, if it has one."""
     ends = now + one.lasts if one.lasts else None
-    return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends)
+    return RunningSession(one.id, one.slots, place.parts, one.scopes, one.path, one.group, ends, one.mixed)
 
 
 def _levels(group: GroupSnapshot, path: Path) -> tuple[Path, ...]:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from carrel.scheduling.ceilings import requested_amounts
+from carrel.scheduling.ceilings import requested_amounts, total_slots
 from carrel.scheduling.plan import Planning
 from carrel.scheduling.reasons import Blocked, more_than_ever, too_large
-from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, NodeSnapshot, PendingSession
+from carrel.scheduling.snapshot import CONTAINERS, SESSIONS, ClusterMode, NodeSnapshot, PendingSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Headroom:
 
 
 def estimate_start(planning: Planning, one: PendingSession) -> StartEstimate:
-    """For a session with one container. planning: after `run`, without that session."""
+    """planning: after `run`, without that session."""
     if planning.would_start(one):
         return StartEstimate(starts=True, never=False, reason="")
     blocked = planning.blocked(one)
@@ -46,10 +46,12 @@ def _never(planning: Planning, one: PendingSession, nodes: Sequence[NodeSnapshot
             alone = limit.slot == CONTAINERS
             return blocked.sentence if alone else more_than_ever(limit.label, limit.slot, limit.ceiling)
     offers = [node.capacity for node in nodes if node.runs(one.architecture)]
-    if any(all(offer.get(slot, 0) >= amount for slot, amount in one.slots.items()) for offer in offers):
-        return ""
-    # A group that has no node yet may get one.
-    return too_large(one.slots, offers)[1] if offers else blocked.sentence if nodes else ""
+    together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
+    for slots in [total_slots(one)] if together else one.sizes:
+        if not any(all(offer.get(slot, 0) >= amount for slot, amount in slots.items()) for offer in offers):
+            # A group that has no node yet may get one.
+            return too_large(slots, offers)[1] if offers else blocked.sentence if nodes else ""
+    return ""
 
 
 def headroom(planning: Planning, one: PendingSession) -> Mapping[str, Headroom]:

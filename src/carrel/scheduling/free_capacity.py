@@ -1,4 +1,4 @@
-"""The free capacity of a group's nodes while a plan is made. Capacity is only taken, never given back.
+"""The free capacity of a group's nodes while a plan is made. Capacity is only taken; a trial puts back what it took.
 
 Part of a node's free capacity may be reserved for one session. Other sessions then get what exceeds the reservation of
 each reserved slot, and none of the accelerators of a reserved family.
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from carrel.scheduling import devices
-from carrel.scheduling.snapshot import ContainerPlacement, NodeSnapshot, Slots
+from carrel.scheduling.snapshot import ContainerPlacement, DeviceSnapshot, NodeSnapshot, Slots
 
 SlotAmountPairs = Sequence[tuple[str, int]]
 """Slots and amounts of a `ContainerRequirements`."""
+NodeState = tuple[dict[str, int], tuple[DeviceSnapshot, ...]]
 
 
 class FreeCapacity:
@@ -46,6 +47,18 @@ class FreeCapacity:
                 left[slot] -= amount
         self._note(index)
         return ContainerPlacement(self.nodes[index].id, chosen)
+
+    def state(self, index: int) -> NodeState:
+        """What is free on a node, for `restore`."""
+        return dict(self._left[index]), self._devices[index]
+
+    def restore(self, index: int, state: NodeState) -> None:
+        """Put back what was taken since."""
+        left, self._devices[index] = state
+        # In place: without a reservation, `free` has the same object.
+        self._left[index].clear()
+        self._left[index].update(left)
+        self._note(index)
 
     def keep(self, index: int, slots: Slots) -> None:
         """Reserve this much of the node."""

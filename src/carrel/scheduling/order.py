@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise, takewhile
 from typing import Protocol
 
+from carrel.scheduling.ceilings import total_slots
 from carrel.scheduling.snapshot import GroupSnapshot, PendingSession, QueueOrder, ShareSnapshot, Slots
 
 _NOTHING = ShareSnapshot()
@@ -202,8 +203,8 @@ class _Fair:
 
     def _amounts(self, one: PendingSession) -> _Amounts:
         return [
-            (slot, amount * one.count, most)
-            for slot, amount in one.slots.items()
+            (slot, amount, most)
+            for slot, amount in total_slots(one).items()
             if (most := self._capacity.get(slot))
         ]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from carrel.core.ids import NodeId
 from carrel.scheduling import ranking, reasons
+from carrel.scheduling.cluster_placement import Members, members_of
 from carrel.scheduling.free_capacity import FreeCapacity, SlotAmountPairs
 from carrel.scheduling.ranking import (
     Indexes,
@@ -35,6 +36,8 @@ class Room:
         self.keeps = False
         self._capacity = FreeCapacity(self.nodes)
         self._ranking = ranking.ranking_of(group, self._capacity)
+        self._members = Members(self._capacity, self._ranking, self._known)
+        self._is_connected = len({node.network for node in self.nodes}) < 2
         self._open = np.array([not node.closed for node in self.nodes], dtype=bool)
         self._requirements: dict[ContainerRequirements, RequirementsState] = {}
         self._kinds: dict[tuple[_About, tuple[str, ...]], RequirementsClass] = {}
@@ -84,6 +87,8 @@ class Room:
 
     def fits(self, request: SessionRequirements) -> bool:
         """True if it could be placed now."""
+        if self._one_by_one(request):
+            return request not in self._unplaceable and self._members.fits(request)
         container = request.total or request.container
         if request.count == 1 or request.total:
             return self.best(container) is not None
@@ -102,8 +107,8 @@ class Room:
         """
         request = request.anywhere
         chosen = [] if self.keeps else self._nearest(request)
-        for index, times in chosen:
-            self._capacity.keep(index, {slot: amount * times for slot, amount in request.container.slots})
+        for index, slots in chosen:
+            self._capacity.keep(index, slots)
         self.keeps = self.keeps or bool(chosen)
         return bool(chosen)
 
@@ -128,10 +133,17 @@ class Room:
             return None if index is None else (self._take(index, request),)
         if request in self._unplaceable:
             return None
-        parts = self._on_one(request) if request.together else self._on_many(request)
+        if self._one_by_one(request):
+            parts = self._members.place(request)
+        else:
+            parts = self._on_one(request) if request.together else self._on_many(request)
         if parts is None:
             self._unplaceable.add(request)
         return parts
+
+    def _one_by_one(self, request: SessionRequirements) -> bool:
+        """True if its containers differ, or must be on connected nodes and not all are."""
+        return bool(request.mixed) or (request.count > 1 and not request.together and not self._is_connected)
 
     def _on_one(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
         index: int | None
@@ -176,20 +188,22 @@ class Room:
                 return True
         return False
 
-    def _nearest(self, request: SessionRequirements) -> list[tuple[int, int]]:
-        """Nodes with the number of its containers; empty if it would not fit on empty nodes."""
+    def _nearest(self, request: SessionRequirements) -> list[tuple[int, Slots]]:
+        """Nodes with what it takes of each; empty if it would not fit on empty nodes."""
+        if self._one_by_one(request):
+            return self._members.nearest(request)
         slots = request.container.slots
         could = self._known(request.container).kind.admits
         for slot, amount in slots:
             could = could & (self._capacity.capacities(slot) >= amount)
         nodes = np.flatnonzero(could)
         missing = self._capacity.missing(slots, request.count if request.together else 1)[nodes]
-        chosen: list[tuple[int, int]] = []
+        chosen: list[tuple[int, Slots]] = []
         left = request.count
         for index in nodes[np.lexsort((nodes, missing))].tolist():
             times = self._capacity.copies_when_empty(index, slots, left)
             if times and (times == left or not request.together):
-                chosen.append((index, times))
+                chosen.append((index, {slot: amount * times for slot, amount in slots}))
                 left -= times
             if not left:
                 return chosen
@@ -198,6 +212,8 @@ class Room:
     # Reasons.
 
     def _why(self, request: SessionRequirements) -> Blocked:
+        if self._one_by_one(request):
+            return self._why_one_by_one(request)
         requirements = self._known(request.total or request.container)
         fits = requirements.kind.admits
         for slot, amount in requirements.container.slots:
@@ -208,8 +224,7 @@ class Room:
             and not self.fits(request)
             and (fits.any() if one else self._fit_together(request, np.flatnonzero(fits), kept_too=True))
         ):
-            names = [self.nodes[index].name for index in sorted(self._capacity.kept) if fits[index]]
-            return reasons.held_back(", ".join(names[:3]) + (" and others" if len(names) > 3 else ""))
+            return self._held_back(fits)
         causes = []
         if fits.any() and not one:
             text = (
@@ -219,6 +234,29 @@ class Room:
             )
             causes.append(NodeCause(int(fits.sum()), text))
         return reasons.by_nodes([*causes, *self._causes(requirements, ~fits)])
+
+    def _why_one_by_one(self, request: SessionRequirements) -> Blocked:
+        if self.keeps and self._members.fits(request, kept_too=True):
+            return self._held_back(self._open)
+        # The first container that no node has room for explains it best.
+        for container, _ in members_of(request):
+            requirements = self._known(container)
+            fits = requirements.kind.admits
+            for slot, amount in container.slots:
+                fits = fits & (self._capacity.with_kept(slot) >= amount)
+            if not fits.any():
+                return reasons.by_nodes(self._causes(requirements, ~fits))
+        admitted = int(requirements.kind.admits.sum())
+        text = "has capacity for some containers, but not for all"
+        if not self._is_connected and not request.together:
+            text += " on nodes that reach each other"
+        return reasons.by_nodes(
+            [NodeCause(admitted, text), *self._causes(requirements, ~requirements.kind.admits)]
+        )
+
+    def _held_back(self, fits: NDArray[np.bool_]) -> Blocked:
+        names = [self.nodes[index].name for index in sorted(self._capacity.kept) if fits[index]]
+        return reasons.held_back(", ".join(names[:3]) + (" and others" if len(names) > 3 else ""))
 
     def _causes(self, requirements: RequirementsState, left: NDArray[np.bool_]) -> list[NodeCause]:
         """These nodes counted by rejection cause."""

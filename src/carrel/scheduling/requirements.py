@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel.core.ids import GroupId, NodeId, SessionId
 from carrel.core.slots import WHOLE
 from carrel.scheduling.ceilings import requested_amounts
-from carrel.scheduling.snapshot import ClusterMode, PendingSession
+from carrel.scheduling.snapshot import ClusterMode, PendingSession, Slots
 
 Amounts = tuple[tuple[str, int], ...]
 """Of slots."""
@@ -32,7 +32,8 @@ class ContainerRequirements(NamedTuple):
 class SessionRequirements:
     """The request of one or more sessions of a group. slots: per container, sorted. demand: of all containers, for
     scopes. together: several containers on one node. total: their sum, if room for the sum means room for each; 600
-    and 600 shares need not fit into 1200 free on two devices. elsewhere: the same without nodes to avoid, if there
+    and 600 shares need not fit into 1200 free on two devices. mixed: what each container needs, with its slots, if
+    they differ; slots and container are then those of the first. elsewhere: the same without nodes to avoid, if there
     are any.
     """
 
@@ -43,6 +44,7 @@ class SessionRequirements:
     together: bool
     total: ContainerRequirements | None
     demand: Mapping[str, int]
+    mixed: tuple[tuple[ContainerRequirements, Amounts], ...] = ()
     elsewhere: "SessionRequirements | None" = None
 
     @property
@@ -67,7 +69,14 @@ class DistinctRequirements:
         if self._met.get(one.id) is one:
             return self._of[one.id]
         slots = tuple(one.slots.items())
-        known = self._known[one.group, one.count, one.mode, one.node, one.avoid, one.architecture]
+        known = self._known[
+            one.group,
+            tuple([tuple(sizes.items()) for sizes in one.mixed]) or one.count,
+            one.mode,
+            one.node,
+            one.avoid,
+            one.architecture,
+        ]
         request = known.get(slots)
         if request is None:
             request = known[slots] = _request(one, slots, self._units)
@@ -79,11 +88,19 @@ def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequ
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
     container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture)
-    total = _total(container, one.count, units) if together else None
+    total = _total(container, one.count, units) if together and not one.mixed else None
+    mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
     elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None
     return SessionRequirements(
-        one.group, slots, container, one.count, together, total, requested_amounts(one), elsewhere
+        one.group, slots, container, one.count, together, total, requested_amounts(one), mixed, elsewhere
     )
+
+
+def _member(
+    first: ContainerRequirements, sizes: Slots, units: Units
+) -> tuple[ContainerRequirements, Amounts]:
+    slots = tuple(sorted([pair for pair in sizes.items() if pair[1]]))
+    return first._replace(slots=_needed(slots, units)), slots
 
 
 def _needed(slots: Amounts, units: Units) -> Amounts:

@@ -62,7 +62,8 @@ class DeviceSnapshot:
 @dataclass(frozen=True, slots=True)
 class NodeSnapshot:
     """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
-    nothing may be placed here, such as "cordoned" or "not ready"; "" if open.
+    nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
+    each other on nodes with the same one.
     """
 
     id: NodeId
@@ -73,6 +74,7 @@ class NodeSnapshot:
     closed: str = ""
     architecture: str = ""
     devices: tuple[DeviceSnapshot, ...] = ()
+    network: str = ""
 
     def runs(self, architecture: str) -> bool:
         """True if an image of this architecture runs here, or either architecture is unknown."""
@@ -125,10 +127,10 @@ class GroupSnapshot:
 class PendingSession:
     """A pending session.
 
-    slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that
-    it counts against. node: the requested node. avoid: nodes used only if no other fits. lasts: its time limit, if
-    any. aside: why it is skipped for now but keeps its queue position; "" if not. not_before: when that ends, if
-    known.
+    slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
+    the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
+    requested node. avoid: nodes used only if no other fits. lasts: its time limit, if any. aside: why it is skipped
+    for now but keeps its queue position; "" if not. not_before: when that ends, if known.
     """
 
     id: SessionId
@@ -146,6 +148,12 @@ class PendingSession:
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None
+    mixed: tuple[Slots, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[Slots, ...]:
+        """The slots of each container."""
+        return self.mixed or (self.slots,) * self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +166,7 @@ class ContainerPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RunningSession:
-    """A session that holds slots. ends: by its time limit; None: unknown."""
+    """A session that holds slots. slots, mixed: as of a pending one. ends: by its time limit; None: unknown."""
 
     id: SessionId
     slots: Slots
@@ -167,11 +175,17 @@ class RunningSession:
     path: tuple[str, str, str] = ("", "", "")
     group: GroupId = DEFAULT_GROUP
     ends: datetime | None = None
+    mixed: tuple[Slots, ...] = ()
 
     @property
     def count(self) -> int:
         """Its containers."""
         return len(self.parts)
+
+    @property
+    def sizes(self) -> tuple[Slots, ...]:
+        """The slots of each container."""
+        return self.mixed or (self.slots,) * self.count
 
 
 @dataclass(frozen=True, slots=True)

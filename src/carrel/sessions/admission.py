@@ -1,5 +1,6 @@
 """Admission: checks a request's resource group and limits, and that it fits the nodes, before it enters the queue."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -9,23 +10,35 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Forbidden, Invalid, NotFound, Refused
 from carrel.core.hosts import architecture
-from carrel.core.ids import DomainId, ProjectId, SessionId, UserId
+from carrel.core.ids import DEFAULT_GROUP, DomainId, ProjectId, SessionId, UserId
 from carrel.core.units import Slots, format_slot
 from carrel.limits.scopes import access_key_of, ceilings, policy_of, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
 from carrel.permissions.decide import Actor, Target, allows, refusal
+from carrel.scheduling import devices
+from carrel.scheduling.placement import Room
 from carrel.scheduling.reasons import more_than_ever, too_large
-from carrel.scheduling.snapshot import CONTAINERS, DEFAULT_PRIORITY, SESSIONS
+from carrel.scheduling.requirements import DistinctRequirements
+from carrel.scheduling.snapshot import (
+    CONTAINERS,
+    DEFAULT_PRIORITY,
+    SESSIONS,
+    ClusterMode,
+    DeviceSnapshot,
+    GroupSnapshot,
+    NodeSnapshot,
+    PendingSession,
+)
 from carrel.sessions import dependencies
 from carrel.sessions.dependencies import Dependency
-from carrel.sessions.spec import SchedulingSpec, SessionSpec
+from carrel.sessions.spec import MOST_CONTAINERS, SchedulingSpec, SessionSpec
 from carrel.slot_kinds import service as slot_kinds
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.policies import KeypairPolicy
-from carrel.tables.session_states import SessionKind, SessionState
+from carrel.tables.session_states import ClusterPlacement, SessionKind, SessionState
 from carrel.tables.sessions import Container, Session
 
 _MANY = 1 << 31
@@ -60,6 +73,7 @@ async def admit(
     Raises: NotFound, Forbidden, Invalid; Refused when it can never start, or a limit on pending sessions is reached.
     """
     # 1. resolve the group and node, check the limits of a single session
+    spec = _with_all_containers(spec)
     access_key = access_key_of(actor)
     usable = await usable_groups(tx, actor.user_id, actor.domain_id, project, spec.kind)
     group = chosen(usable, spec.group)
@@ -78,8 +92,9 @@ async def admit(
         after=(),
     )
     # 2. check that it would start on an empty cluster
-    await slot_kinds.require_known(tx, spec.slots, field="slots")
-    await slot_kinds.require_possible(tx, spec.slots)
+    for size in dict.fromkeys(tuple(size.items()) for size in spec.sizes):
+        await slot_kinds.require_known(tx, dict(size), field="slots")
+        await slot_kinds.require_possible(tx, dict(size))
     machines = [node] if node else await _machines(tx, group)
     _require_architecture(architecture(image.architecture if image else None), machines)
     await _require_under_ceilings(tx, actor, project, access_key, spec)
@@ -94,9 +109,33 @@ def not_before(start_at: datetime) -> str:
     return f"It starts no earlier than {start_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC, as requested."
 
 
+def _with_all_containers(spec: SessionSpec) -> SessionSpec:
+    """The spec with the number of its containers. Raises: Invalid."""
+    if not spec.roles:
+        return spec
+    names, total = [role.name for role in spec.roles], len(spec.sizes)
+    if len({*names}) < len(names):
+        problem = "Each role of a session has its own name."
+    elif spec.roles_in_order[0].count > 1:
+        problem = "The role main has one container."
+    elif spec.containers not in (1, total):
+        problem = (
+            f"The roles have {total} containers, with the main one; the request is for {spec.containers}."
+        )
+    elif total > MOST_CONTAINERS:
+        problem = f"A session has at most {MOST_CONTAINERS} containers; these roles have {total}."
+    else:
+        return replace(spec, containers=total)
+    raise Invalid("invalid.roles", problem, field="roles")
+
+
 def total_of(spec: SchedulingSpec) -> dict[str, int]:
     """The slots of all its containers together."""
-    return {slot: amount * spec.containers for slot, amount in spec.slots.items()}
+    total: dict[str, int] = {}
+    for size in spec.sizes:
+        for slot, amount in size.items():
+            total[slot] = total.get(slot, 0) + amount
+    return total
 
 
 async def usable_groups(
@@ -202,7 +241,7 @@ async def _require_under_ceilings(
 ) -> None:
     path = (actor.domain_id, project, actor.user_id)
     scopes = scopes_of(access_key, path)
-    limited = await ceilings(tx, {scopes: path}, frozenset(spec.slots))
+    limited = await ceilings(tx, {scopes: path}, frozenset(total_of(spec)))
     requested = {CONTAINERS: spec.containers, **total_of(spec), SESSIONS: 1}
     for scope in scopes:
         label, ceiling = limited[scope].label, dict(limited[scope].ceiling)
@@ -226,17 +265,54 @@ def _require_fit(spec: SchedulingSpec, machines: Sequence[Node]) -> None:
     # A group that has no node yet may get one.
     if not machines:
         return
-    room = sum(how_many_fit(node, spec.slots) for node in machines)
-    if not room:
-        raise _too_large(spec.slots, machines)
-    if spec.containers > room:
-        raise Refused(
-            "session.too_large",
-            f"The nodes together have room for {room} such containers; this needs {spec.containers}.",
-            hint="Request less.",
-            field="containers",
-            details={"slot": CONTAINERS, "asked": spec.containers, "largest": room},
+    for size in spec.sizes:
+        if not any(how_many_fit(node, size) for node in machines):
+            raise _too_large(size, machines)
+    if spec.containers == 1 or _could_hold(machines, spec):
+        return
+    if spec.mixed or spec.placement == ClusterPlacement.TOGETHER:
+        where = "No node has" if spec.placement == ClusterPlacement.TOGETHER else "The nodes do not have"
+        message, details = f"{where} room for all {spec.containers} containers at once.", {}
+    else:
+        by_engine: Counter[str] = Counter()
+        for node in machines:
+            by_engine[node.engine_id or ""] += how_many_fit(node, spec.slots)
+        room = max(by_engine.values())
+        message = f"The nodes together have room for {room} such containers; this needs {spec.containers}."
+        details = {"slot": CONTAINERS, "asked": spec.containers, "largest": room}
+    raise Refused("session.too_large", message, hint="Request less.", field="containers", details=details)
+
+
+def _could_hold(machines: Sequence[Node], spec: SchedulingSpec) -> bool:
+    """True if the scheduler would place all its containers on empty nodes."""
+    empty = [
+        NodeSnapshot(
+            node.id,
+            node.name,
+            nodes.offered(node),
+            devices=tuple(
+                DeviceSnapshot(one["id"], one["family"], 0, one["set"], one["slots"]) for one in node.devices
+            ),
+            network=node.engine_id or "",
         )
+        for node in machines
+    ]
+    pending = PendingSession(
+        SessionId(""),
+        spec.slots,
+        datetime.min,
+        count=spec.containers,
+        mode=MODES[spec.placement],
+        mixed=spec.mixed,
+    )
+    request = DistinctRequirements(devices.units(empty)).of(pending)
+    return Room(GroupSnapshot(DEFAULT_GROUP), empty).could_hold(request)
+
+
+MODES = {
+    ClusterPlacement.TOGETHER: ClusterMode.SINGLE_NODE,
+    ClusterPlacement.SPREAD: ClusterMode.MULTI_NODE,
+}
 
 
 def how_many_fit(node: Node, slots: Slots) -> int:

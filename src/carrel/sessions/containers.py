@@ -19,7 +19,13 @@ from carrel.sessions import transitions
 from carrel.sessions.derive import Member, derive
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.nodes import Node
-from carrel.tables.session_states import CONTAINER_LIFECYCLE, ContainerRole, ContainerState, SessionState
+from carrel.tables.session_states import (
+    CONTAINER_LIFECYCLE,
+    ContainerRole,
+    ContainerState,
+    OnFailure,
+    SessionState,
+)
 from carrel.tables.sessions import Container, Session
 
 MAIN = str(ContainerRole.MAIN)
@@ -42,10 +48,12 @@ def make(session: SessionId, spec: SessionSpec) -> list[Container]:
             session_id=session,
             role=ContainerRole.SUB if index else ContainerRole.MAIN,
             index=index,
-            image=spec.image,
-            slots=dict(spec.slots),
+            host=one.host,
+            has_command=bool(one.command),
+            image=one.image,
+            slots=dict(one.slots),
         )
-        for index in range(spec.containers)
+        for index, one in enumerate(spec.container_requests)
     ]
 
 
@@ -162,7 +170,8 @@ WITH given AS (
     FROM given g WHERE c.id = g.id AND c.session_id = :session AND c.state = ANY(:sources)
     RETURNING c.id, c.state, c.exit_code
 )
-SELECT c.role, coalesce(changed.state, c.state) AS state, coalesce(changed.exit_code, c.exit_code) AS exit_code
+SELECT c.role, coalesce(changed.state, c.state) AS state, coalesce(changed.exit_code, c.exit_code) AS exit_code,
+    c.has_command
 FROM containers c LEFT JOIN changed ON changed.id = c.id WHERE c.session_id = :session
 """)
 
@@ -185,7 +194,14 @@ async def change(
     """
     # 1. lock the session
     result = await tx.execute(
-        select(Session.kind, Session.state, Session.outcome, Session.reason, Session.retries_left)
+        select(
+            Session.kind,
+            Session.state,
+            Session.outcome,
+            Session.reason,
+            Session.retries_left,
+            Session.on_failure,
+        )
         .where(Session.id == session, Session.state.in_(list(states)))
         .with_for_update()
     )
@@ -202,10 +218,19 @@ async def change(
             "now": now,
         },
     )
-    members = [Member(ContainerRole(row.role), ContainerState(row.state), row.exit_code) for row in rows]
+    members = [
+        Member(ContainerRole(row.role), ContainerState(row.state), row.exit_code, row.has_command)
+        for row in rows
+    ]
     # 3. derive the session's state
     outcome = SessionState(before.outcome) if before.outcome else None
-    after = derive(before.kind, members, outcome, retries=before.retries_left)
+    after = derive(
+        before.kind,
+        members,
+        outcome,
+        retries=before.retries_left,
+        on_failure=OnFailure(before.on_failure),
+    )
     if after.state != before.state:
         await transitions.move(
             tx,

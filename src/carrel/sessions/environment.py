@@ -2,13 +2,18 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 from carrel.core.errors import Invalid
 from carrel.db.encryption import SecretBox
+from carrel.sessions.spec import SessionSpec
 
 HIDDEN = "********"
 _SEALED = "sealed:"
 _PURPOSE = "session environment"
+
+Spec = TypeVar("Spec", bound=SessionSpec)
 
 
 def closed(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
@@ -34,6 +39,12 @@ def opened(seal: SecretBox, env: Mapping[str, str]) -> dict[str, str]:
         else value
         for name, value in env.items()
     }
+
+
+def closed_spec(seal: SecretBox, spec: Spec) -> Spec:
+    """The spec with all its variables encrypted, also those of its roles. Raises: Invalid."""
+    roles = tuple([replace(role, env=closed(seal, role.env)) for role in spec.roles])
+    return replace(spec, env=closed(seal, spec.env), roles=roles)
 
 
 def hidden(env: Mapping[str, str]) -> dict[str, str]:

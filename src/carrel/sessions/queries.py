@@ -1,9 +1,9 @@
 """Reading sessions. A list is one statement whatever its length, and PostgreSQL writes the JSON itself."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 
 import orjson
 from sqlalchemy import Select, func, select, text
@@ -36,7 +36,8 @@ _COLUMNS = """
     json_build_object('id', p.id, 'name', p.name) AS project,
     json_build_object('id', u.id, 'email', u.email) AS owner,
     json_build_object('id', g.id, 'name', g.name) AS "group", s.priority, s.time_limit_s,
-    s.slots, (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
+    s.slots, (SELECT count(*) FROM containers m WHERE m.session_id = s.id) AS cluster_size,
+    (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
         WHERE m.session_id = s.id AND m.index = 0) AS node,
     s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
     s.ended_at"""
@@ -52,9 +53,10 @@ _MOUNTS = """(SELECT coalesce(json_agg(json_build_object(
     FROM vfolder_mounts m WHERE m.session_id = s.id)"""
 
 _CONTAINERS = """(SELECT json_agg(json_build_object(
-    'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.role || c.index END, 'role', c.role,
-    'index', c.index, 'state', c.state, 'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id),
-    'exit_code', c.exit_code, 'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
+    'id', c.id, 'name', CASE WHEN c.index = 0 THEN 'main' ELSE c.host END, 'role', c.role, 'host', c.host,
+    'image', c.image, 'slots', c.slots, 'index', c.index, 'state', c.state,
+    'node', (SELECT name FROM nodes WHERE nodes.id = c.node_id), 'exit_code', c.exit_code,
+    'started_at', c.started_at, 'ended_at', c.ended_at) ORDER BY c.index)
     FROM containers c WHERE c.session_id = s.id)"""
 
 _JOINS = """
@@ -199,7 +201,9 @@ async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: Sessi
     spec = SessionSpec.from_json(row.pop("spec"))
     row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row, **graph.with_met(row)}
     own = row["owner"]["id"] == actor.user_id
-    row["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
+    shown = partial(environment.opened, seal) if own else environment.hidden
+    row["env"] = shown(spec.env)
+    row["roles"] = [{**asdict(role), "env": shown(role.env)} for role in spec.roles]
     return orjson.dumps(row)
 
 

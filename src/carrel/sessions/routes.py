@@ -1,6 +1,5 @@
 """/sessions: decode, one service call, encode."""
 
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Query, Response
@@ -50,7 +49,7 @@ async def create(
     idempotency_key: Annotated[str | None, Header(max_length=100)] = None,
 ) -> Response:
     """Create a session. It is PENDING and starts as soon as there is capacity."""
-    spec = replace(body, env=environment.closed(services.seal, body.env))
+    spec = environment.closed_spec(services.seal, body)
     session = await service.enqueue(
         services.database, services.clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key
     )

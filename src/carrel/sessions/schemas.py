@@ -11,7 +11,15 @@ from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
 from carrel.sessions.spec import Priority, SessionName, SessionSpec
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
-from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
+from carrel.tables.session_states import (
+    ClusterPlacement,
+    ContainerRole,
+    ContainerState,
+    OnFailure,
+    Result,
+    SessionKind,
+    SessionState,
+)
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
 
@@ -29,6 +37,10 @@ class SessionCreate(SessionSpec):
 
     after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
     it once one of them has not ended as needed, or let it wait until you cancel or replace it.
+    containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+    roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    container other than main fails, or continues.
     """
 
 
@@ -89,6 +101,7 @@ class SessionView(BaseModel):
     priority: int
     time_limit_s: int | None
     slots: dict[str, int]
+    cluster_size: int
     node: str | None
     warnings: list[str]
     queue_position: int | None
@@ -99,14 +112,17 @@ class SessionView(BaseModel):
 
 
 class ContainerView(BaseModel):
-    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known.
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+    session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+    removed. exit_code: of its main process, if known.
     """
 
     id: ContainerId
     name: str
     role: ContainerRole
+    host: str
+    image: str
+    slots: dict[str, int]
     index: int
     state: ContainerState
     node: str | None
@@ -126,6 +142,17 @@ class DependencyView(BaseModel):
     met: bool | None
 
 
+class ClusterRoleView(BaseModel):
+    """A role as requested. image, slots: null for those of the session."""
+
+    name: str
+    count: int
+    image: str | None
+    slots: dict[str, int] | None
+    command: list[str]
+    env: dict[str, str]
+
+
 class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
@@ -140,6 +167,9 @@ class SessionDetail(SessionView):
     after: list[DependencyView]
     dependants: list[DependencyView]
     on_dependency_failure: DependencyFailure
+    roles: list[ClusterRoleView]
+    placement: ClusterPlacement
+    on_failure: OnFailure
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.audit import service as audit
 from carrel.core.clock import Clock
 from carrel.core.errors import Conflict, Forbidden, Invalid, NotFound
+from carrel.core.hosts import architecture
 from carrel.core.ids import ContainerId, NodeId, ProjectId, SessionId, new_id
 from carrel.core.units import Slots, format_slot
 from carrel.db.database import Database
@@ -99,6 +100,7 @@ async def _enqueue(
     )
     _require_command(spec)
     image = await image_of(tx, actor, spec.image, spec.slots)
+    spec = await with_role_images(tx, actor, image, spec)
     replaced = former.id if former else None
     admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
@@ -113,6 +115,8 @@ async def _enqueue(
     await transitions.announce_created(tx, session.id, actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
     after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}
+    if admitted.spec.containers > 1:
+        after["containers"] = [one.host for one in admitted.spec.container_requests]
     if mounts.mounts:
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     note(tx, actor, "session.create", session, details={"after": after})
@@ -120,20 +124,24 @@ async def _enqueue(
 
 
 def _require_command(spec: SessionSpec) -> None:
-    """Only a batch session has a command, and it needs one. Raises: Invalid."""
-    if spec.kind == SessionKind.BATCH and not any(spec.command[:1]):
+    """Only a batch session has a command, and it needs one; sub containers of others may have one as well.
+
+    Raises: Invalid.
+    """
+    command = spec.container_requests[0].command
+    if spec.kind == SessionKind.BATCH and not any(command[:1]):
         raise Invalid(
             "session.no_command",
             "A batch session needs a command.",
             hint='Give the program and its arguments, such as ["python", "train.py"].',
             field="command",
         )
-    if spec.kind == SessionKind.INTERACTIVE and (spec.command or spec.retries):
+    if spec.kind == SessionKind.INTERACTIVE and (command or spec.retries):
         raise Invalid(
             "session.not_batch",
             "Only a batch session has a command and retries.",
             hint="Set kind to batch, or leave these out.",
-            field="command" if spec.command else "retries",
+            field="command" if command else "retries",
         )
 
 
@@ -164,7 +172,10 @@ def _row(
         image=spec.image,
         image_name=image.name if image else None,
         apps=image.apps if image else [],
-        slots=dict(spec.slots),
+        slots=dict(spec.sizes[0]),
+        mixed=bool(spec.mixed),
+        placement=spec.placement,
+        on_failure=spec.on_failure,
         spec=spec.to_json(),
         idempotency_key=key,
         created_at=now,
@@ -223,6 +234,30 @@ async def image_of(tx: AsyncSession, actor: Actor, ref: str, slots: Slots) -> Im
     if too_few := too_few_for(image, slots):
         raise too_few
     return image
+
+
+async def with_role_images(
+    tx: AsyncSession, actor: Actor, image: Image | None, spec: SessionSpec
+) -> SessionSpec:
+    """The spec with references for the images of its roles. image: the session's own.
+
+    Raises: as `image_of`; Invalid if they are for different architectures.
+    """
+    roles = []
+    for role in spec.roles:
+        own = await image_of(tx, actor, role.image, role.slots or spec.slots) if role.image else image
+        if not role.image and role.slots and (too_few := too_few_for(image, role.slots)):
+            raise too_few
+        built_for = {architecture(one.architecture) for one in (own, image) if one} - {""}
+        if len(built_for) > 1:
+            raise Invalid(
+                "session.mixed_architectures",
+                f"The images of {role.name} and of the session are for {' and '.join(sorted(built_for))}.",
+                hint="Choose images for the same architecture.",
+                field="roles",
+            )
+        roles.append(replace(role, image=own.reference) if role.image and own else role)
+    return replace(spec, roles=tuple(roles))
 
 
 def too_few_for(image: Image | None, slots: Slots) -> Invalid | None:

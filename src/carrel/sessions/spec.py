@@ -19,13 +19,12 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
 from carrel.http.rules import EnvName, EnvValue, broken, says
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
-from carrel.tables.session_states import SessionKind
+from carrel.tables.session_states import ClusterPlacement, OnFailure, SessionKind
 from carrel.tenancy.schemas import SLOT
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
@@ -56,6 +55,18 @@ Argument = Annotated[
     str,
     StringConstraints(pattern=r"^[^\x00]*$", max_length=100_000),
     says("An argument of a command has at most 100,000 characters and no zero byte."),
+]
+MAIN_ROLE, SUB_ROLE = "main", "sub"
+MOST_CONTAINERS = 256
+ContainerCount = Annotated[
+    int,
+    Field(ge=1, le=MOST_CONTAINERS),
+    says(f"A session has 1 to {MOST_CONTAINERS} containers."),
+]
+RoleName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z]([a-z-]{0,18}[a-z])?$"),
+    says("A role has a name of 1 to 20 letters a-z, and - between them; numbers are added."),
 ]
 _MAX_BIGINT = 2**62
 
@@ -147,12 +158,50 @@ class DependencyRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClusterRole:
+    """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
+
+    image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
+    it idles. env: besides that of the session.
+    """
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    name: RoleName
+    count: ContainerCount = 1
+    image: Annotated[str, Field(min_length=1, max_length=512)] | None = None
+    slots: Annotated[Slots, _ReadAs(SlotRequest)] | None = None
+    command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
+    env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
+        field(default_factory=dict)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerRequest:
+    """One container of a spec. number: within its role, from 1."""
+
+    role: str
+    number: int
+    image: str
+    slots: Slots
+    command: tuple[str, ...]
+    env: Mapping[str, str]
+
+    @property
+    def host(self) -> str:
+        """Its name in the session's network."""
+        return f"{self.role}{self.number}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
-    slots: of each container, in base units. project, group, node: id or name. containers: how many; the API creates
-    sessions with one. start_at: earliest start. after: the sessions that must end first. on_dependency_failure: once
-    one of them has not ended as needed.
+    slots: of each container, in base units. project, group, node: id or name. containers: how many that are alike: main
+    and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers that differ. placement:
+    of several containers. start_at: earliest start. after: the sessions that must end first. on_dependency_failure:
+    once one of them has not ended as needed.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -168,7 +217,30 @@ class SchedulingSpec:
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
     after: Annotated[tuple[DependencyRequest, ...], Field(max_length=50)] = ()
     on_dependency_failure: DependencyFailure = DependencyFailure.CANCEL
-    containers: Annotated[SkipJsonSchema[int], Field(ge=1, le=1)] = 1
+    containers: ContainerCount = 1
+    roles: Annotated[tuple[ClusterRole, ...], Field(max_length=50)] = ()
+    placement: ClusterPlacement = ClusterPlacement.SPREAD
+
+    @property
+    def roles_in_order(self) -> tuple[ClusterRole, ...]:
+        """The role of the main container, and those of the others."""
+        main = next((role for role in self.roles if role.name == MAIN_ROLE), ClusterRole(name=MAIN_ROLE))
+        if self.roles:
+            return (main, *(role for role in self.roles if role.name != MAIN_ROLE))
+        return (
+            (main, ClusterRole(name=SUB_ROLE, count=self.containers - 1)) if self.containers > 1 else (main,)
+        )
+
+    @property
+    def sizes(self) -> tuple[Slots, ...]:
+        """The slots of each container, the main one first."""
+        return tuple([role.slots or self.slots for role in self.roles_in_order for _ in range(role.count)])
+
+    @property
+    def mixed(self) -> tuple[Slots, ...]:
+        """The slots of each container, if they differ; else empty."""
+        sizes = self.sizes
+        return sizes if any(one != sizes[0] for one in sizes[1:]) else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +249,8 @@ class SessionSpec(SchedulingSpec):
     are applied.
 
     image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
-    encrypted by `environment.closed` inside. command: main process of a batch session. retries: how often the command
-    is repeated if it fails.
+    encrypted by `environment.closed` inside. command: main process of the main container of a batch session. retries:
+    how often the command is repeated if it fails. on_failure: what a sub container that fails means for the others.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
@@ -186,9 +258,28 @@ class SessionSpec(SchedulingSpec):
     description: Description = ""
     command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
     retries: Retries = 0
+    on_failure: OnFailure = OnFailure.END
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
     )
+
+    @property
+    def container_requests(self) -> tuple[ContainerRequest, ...]:
+        """What each container is to be, the main one first."""
+        return tuple(
+            [
+                ContainerRequest(
+                    role=role.name,
+                    number=number,
+                    image=role.image or self.image,
+                    slots=role.slots or self.slots,
+                    command=role.command or (self.command if role.name == MAIN_ROLE else ()),
+                    env={**self.env, **role.env},
+                )
+                for role in self.roles_in_order
+                for number in range(1, role.count + 1)
+            ]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The stored form, without defaults."""
@@ -205,6 +296,10 @@ class SessionSpec(SchedulingSpec):
         given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
         given["after"] = tuple(DependencyRequest(**each) for each in stored.get("after", ()))
         given["command"] = tuple(stored.get("command", ()))
+        given["roles"] = tuple(
+            ClusterRole(**{**each, "command": tuple(each.get("command", ()))})
+            for each in stored.get("roles", ())
+        )
         if "start_at" in stored:
             given["start_at"] = datetime.fromisoformat(stored["start_at"])
         return cls(**given)

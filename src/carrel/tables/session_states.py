@@ -105,8 +105,28 @@ CONTAINER_LIFECYCLE = Lifecycle(
 )
 
 
+ENDED = frozenset({_C.EXITED, _C.GONE})
+"""States of a container without a main process that runs or will run."""
+
+
 class ContainerRole(StrEnum):
-    """main: the default container of terminals, commands, logs and apps."""
+    """main: the default container of terminals, commands, logs and apps. sub: every other, whatever its role is called
+    in the request.
+    """
 
     MAIN = "main"
     SUB = "sub"
+
+
+class ClusterPlacement(StrEnum):
+    """together: all containers on one node. spread: on any nodes that reach each other."""
+
+    TOGETHER = "together"
+    SPREAD = "spread"
+
+
+class OnFailure(StrEnum):
+    """What a sub container that fails or disappears means. end: the session ends. continue: the others go on."""
+
+    END = "end"
+    CONTINUE = "continue"

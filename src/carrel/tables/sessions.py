@@ -27,8 +27,10 @@ from carrel.core.ids import ContainerId, DomainId, GroupId, NodeId, ProjectId, S
 from carrel.db.tables import Table
 from carrel.tables.session_states import (
     LIFECYCLE,
+    ClusterPlacement,
     ContainerRole,
     ContainerState,
+    OnFailure,
     Result,
     SessionKind,
     SessionState,
@@ -37,12 +39,15 @@ from carrel.tables.session_states import (
 _ALL = ", ".join(f"'{state}'" for state in SessionState)
 _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
 _RESULTS = ", ".join(f"'{result}'" for result in Result)
+_PLACEMENTS = ", ".join(f"'{one}'" for one in ClusterPlacement)
+_ON_FAILURE = ", ".join(f"'{one}'" for one in OnFailure)
 _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
 class Session(Table):
-    """slots: of each of its containers. outcome: target state of TERMINATING, or the final state.
+    """slots: of each of its containers; if these differ (mixed), of the main one. placement, on_failure: of several.
+    outcome: target state of TERMINATING, or the final state.
 
     warnings: codes such as "out_of_memory", each at most once. access_key: the keypair that requested it; None:
     requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
@@ -62,6 +67,8 @@ class Session(Table):
         CheckConstraint("(outcome IS NOT NULL) OR state <> 'TERMINATING'", name="outcome"),
         CheckConstraint("priority BETWEEN 0 AND 100", name="priority"),
         CheckConstraint(f"result IN ({_RESULTS})", name="result"),
+        CheckConstraint(f"placement IN ({_PLACEMENTS})", name="placement"),
+        CheckConstraint(f"on_failure IN ({_ON_FAILURE})", name="on_failure"),
         Index(
             "uq_sessions_owner_id_name_live",
             "owner_id",
@@ -96,6 +103,13 @@ class Session(Table):
     image_name: Mapped[str | None] = mapped_column(String(64))
     apps: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
+    mixed: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
+    placement: Mapped[ClusterPlacement] = mapped_column(
+        String(10), default=ClusterPlacement.SPREAD, server_default=ClusterPlacement.SPREAD
+    )
+    on_failure: Mapped[OnFailure] = mapped_column(
+        String(10), default=OnFailure.END, server_default=OnFailure.END
+    )
     spec: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))
@@ -127,10 +141,11 @@ IS_LIVE: ColumnElement[bool] = Session.state.in_(
 class Container(Table):
     """A container of a session. `derive` computes the session's state from the states of all its containers.
 
-    A restarted container keeps its row, on its node or elsewhere. index: 0 is the main one. node_id: current or last
-    node; None while it is pending. address: where it is reachable while RUNNING; None if it
-    ended before that was known. exit_code: of its main process, once
-    it is EXITED. started_at: creation of its file system. ended_at: when its end was observed.
+    A restarted container keeps its row, on its node or elsewhere. index: 0 is the main one. host: its name in the
+    session's network: its role in the request and its number in that role, such as worker2. has_command: it runs a
+    command once, instead of idling. node_id: current or last node; None while it is pending. address: where it is
+    reachable while RUNNING; None if it ended before that was known. exit_code: of its main process, once it is EXITED.
+    started_at: creation of its file system. ended_at: when its end was observed.
     """
 
     __tablename__ = "containers"
@@ -145,6 +160,8 @@ class Container(Table):
     session_id: Mapped[SessionId] = mapped_column(String, ForeignKey("sessions.id"))
     role: Mapped[ContainerRole] = mapped_column(String(10))
     index: Mapped[int] = mapped_column(SmallInteger)
+    host: Mapped[str] = mapped_column(String(24), default="main1")
+    has_command: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     node_id: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     image: Mapped[str] = mapped_column(String(512))
     slots: Mapped[dict[str, int]] = mapped_column(JSONB)
@@ -157,7 +174,7 @@ class Container(Table):
     @property
     def name(self) -> str:
         """Its name within the session: main, sub1, sub2 ..."""
-        return self.role if self.role == ContainerRole.MAIN else f"{self.role}{self.index}"
+        return self.role if self.role == ContainerRole.MAIN else self.host
 
 
 class HistoryEntry(Table):

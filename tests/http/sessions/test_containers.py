@@ -58,10 +58,10 @@ async def test_what_it_uses_is_the_sum_of_its_containers(living: Api, gang: dict
 async def test_commands_and_logs_are_of_the_container_that_is_named(
     living: Api, gang: dict[str, Any], command: CommandLine
 ) -> None:
-    for name, hostname in (("main", b"gang"), ("sub1", b"gang-sub1"), ("sub2", b"gang-sub2")):
+    for name, hostname in (("main", b"main1"), ("sub1", b"sub1"), ("sub2", b"sub2")):
         done = await command.run("session", "exec", "gang", "--container", name, "--", "hostname")
         assert (done.code, done.stdout.strip()) == (0, hostname)
-    assert (await command.run("session", "exec", "gang", "--", "hostname")).stdout.strip() == b"gang"
+    assert (await command.run("session", "exec", "gang", "--", "hostname")).stdout.strip() == b"main1"
     for one in gang["containers"]:
         fake = living.engine.world
         fake.write(fake.containers[one["id"]], f"this is {one['name']}\n".encode())

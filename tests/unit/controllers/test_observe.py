@@ -13,7 +13,8 @@ from carrel.engines.port import Observed, ObservedState
 from carrel.sessions import queries
 from carrel.sessions.containers import ContainerChange
 from carrel.tables.groups import NodeLoss
-from carrel.tables.session_states import LIFECYCLE, ContainerRole
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure
+from carrel.tables.session_states import ContainerState as C
 from carrel.tables.session_states import SessionState as S
 from carrel.tables.sessions import Container, Session
 
@@ -38,9 +39,19 @@ def container(state: ObservedState = ObservedState.RUNNING, **more: object) -> O
     return Observed(**{"id": MAIN, "state": state, "address": address, **more})
 
 
-def row(id_: ContainerId = MAIN, *, node: NodeId | None = NODE) -> Container:
-    role = ContainerRole.MAIN if id_ == MAIN else ContainerRole.SUB
-    return Container(id=id_, session_id=ID, role=role, index=int(id_ != MAIN), node_id=node, address=HERE)
+def row(id_: ContainerId = MAIN, *, node: NodeId | None = NODE, **more: object) -> Container:
+    is_main = id_ == MAIN
+    return Container(
+        id=id_,
+        session_id=ID,
+        role=ContainerRole.MAIN if is_main else ContainerRole.SUB,
+        index=int(not is_main),
+        host="main1" if is_main else "sub1",
+        state=C.RUNNING,
+        node_id=node,
+        address=HERE,
+        **more,
+    )
 
 
 def compared(
@@ -206,6 +217,38 @@ def test_a_missing_container_is_lost_though_others_stopped_and_what_it_ended_wit
     assert nothing_but(of_two(None, sub(ObservedState.EXITED)), "lost")
     findings = of_two(container(), sub(ObservedState.EXITED, exit_code=3), restarts=MAX_RESTARTS)
     assert findings.lost[0].containers == (ContainerChange(SUB, exit_code=3),)
+
+
+def test_a_container_whose_command_has_ended_is_not_started_again():
+    rows = [row(), row(SUB, has_command=True)]
+    for exit_code in (0, 3):
+        exited = sub(ObservedState.EXITED, exit_code=exit_code)
+        findings = compared(container(), exited, now=session(), rows=rows)
+        assert nothing_but(findings, "completed")
+        assert findings.completed[0].containers == (ContainerChange(SUB, exit_code=exit_code),)
+    assert findings.completed[0].reason == "The command of sub1 failed with exit code 3."
+
+
+@pytest.mark.parametrize("state", [C.EXITED, C.GONE])
+def test_a_container_that_its_session_goes_on_without_is_looked_at_once(state):
+    rows = [row(), row(SUB, has_command=True)]
+    rows[1].state = state
+    for seen in (None, sub(ObservedState.EXITED, exit_code=3)):
+        assert nothing_but(compared(container(), seen, now=session(), rows=rows))
+
+
+def test_a_failure_that_a_session_accepts_is_a_warning_unless_it_is_that_of_the_main_container():
+    rows = [row(), row(SUB, has_command=True)]
+    now = session(on_failure=OnFailure.CONTINUE)
+    findings = compared(container(), sub(ObservedState.EXITED, exit_code=3), now=now, rows=rows)
+    assert nothing_but(findings, "completed", "spared")
+    assert findings.spared[0][1] == (
+        "The command of sub1 failed with exit code 3. The session continues without it, as requested."
+    )
+    assert nothing_but(compared(container(), None, now=now, rows=rows), "lost", "spared")
+    assert nothing_but(compared(None, sub(), now=now, rows=rows), "lost")
+    done = sub(ObservedState.EXITED, exit_code=0)
+    assert nothing_but(compared(container(), done, now=now, rows=rows), "completed")
 
 
 @pytest.mark.parametrize("rules", [(NodeLoss.END, NodeLoss.RESCHEDULE), (NodeLoss.RESCHEDULE, NodeLoss.END)])

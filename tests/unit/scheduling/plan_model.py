@@ -149,7 +149,8 @@ def emptied(snapshot: Snapshot) -> Snapshot:
 
 
 def counted(one: PendingSession) -> dict[str, int]:
-    return {**{slot: amount * one.count for slot, amount in one.slots.items()}, SESSIONS: 1}
+    slots = {slot for size in one.sizes for slot in size}
+    return {**{slot: sum(size.get(slot, 0) for size in one.sizes) for slot in slots}, SESSIONS: 1}
 
 
 def over(scope: ScopeSnapshot, one: PendingSession) -> bool:
@@ -178,11 +179,12 @@ def with_placement(snapshot: Snapshot, placement: Placement) -> Snapshot:
     if one.mode is ClusterMode.SINGLE_NODE:
         assert len({part.node for part in placement.parts}) == 1
     nodes = {node.id: node for node in snapshot.nodes}
-    for part in placement.parts:
+    assert len({nodes[part.node].network for part in placement.parts}) == 1, "they reach each other"
+    for part, slots in zip(placement.parts, one.sizes, strict=True):
         node = nodes[part.node]
         assert admitted(node, one)
-        assert any(part == way for way in ways(node, one.slots)), (part, node)
-        nodes[node.id] = with_part(node, one.slots, part)
+        assert any(part == way for way in ways(node, slots)), (part, node)
+        nodes[node.id] = with_part(node, slots, part)
         assert within(nodes[node.id])
     assert not limited(snapshot, one), "no ceiling is exceeded"
     scopes = dict(snapshot.scopes)

@@ -1,11 +1,13 @@
 """The state of a session follows from its containers, whatever became of each of them."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from carrel.sessions.derive import END_RULES, Member, derive
-from carrel.tables.session_states import LIFECYCLE, ContainerRole, Result
+from carrel.tables.session_states import LIFECYCLE, ContainerRole, OnFailure, Result
 from carrel.tables.session_states import ContainerState as C
 from carrel.tables.session_states import SessionState as S
 
@@ -13,6 +15,7 @@ ENDED = frozenset({C.EXITED, C.GONE})
 IN_ORDER = (C.SCHEDULED, C.PREPARING, C.STARTING, C.RUNNING)
 OUTCOMES = sorted((*LIFECYCLE.final, S.PENDING))
 
+on_failures = st.sampled_from(OnFailure)
 kinds = st.sampled_from(sorted(END_RULES))
 outcomes = st.sampled_from(OUTCOMES)
 
@@ -25,7 +28,8 @@ def sessions(draw: st.DrawFn, states: frozenset[C] = frozenset(C)) -> list[Membe
         Member(
             ContainerRole.SUB if index else ContainerRole.MAIN,
             state,
-            draw(st.none() | st.integers(0, 255)) if state in ENDED else None,
+            draw(st.none() | st.integers(0, 3)) if state in ENDED else None,
+            has_command=draw(st.booleans()),
         )
         for index, state in enumerate(drawn)
     ]
@@ -41,20 +45,29 @@ def test_of_one_container_or_many_the_same_is_said_in_any_order(kind, members, o
     assert derive(kind, members, outcome) == derive(kind, [*members, members[0]], outcome)
 
 
-def completed(kind: str, member: Member) -> bool:
-    """A batch session continues without a sub container that has done its part."""
+def spared(member: Member, on_failure: OnFailure) -> bool:
+    """A session continues without a sub container that has done its part, or that may fail."""
+    done = member.has_command and member.exit_code == 0
     return (
-        kind == "batch"
-        and member.role == ContainerRole.SUB
+        member.role == ContainerRole.SUB
         and member.state in ENDED
-        and member.exit_code == 0
+        and (done or on_failure == OnFailure.CONTINUE)
     )
 
 
-@given(kinds, sessions())
-def test_it_runs_when_all_run_and_never_before(kind, members):
-    goes_on = [member for member in members if not completed(kind, member)]
-    assert (derive(kind, members, None).state == S.RUNNING) == (states(goes_on) == {C.RUNNING})
+@given(kinds, sessions(), on_failures)
+def test_it_runs_when_all_run_that_are_needed_and_never_before(kind, members, on_failure):
+    goes_on = [member for member in members if not spared(member, on_failure)]
+    derived = derive(kind, members, None, on_failure=on_failure)
+    assert (derived.state == S.RUNNING) == (states(goes_on) == {C.RUNNING})
+
+
+@given(kinds, sessions(), on_failures)
+def test_nothing_ends_without_its_main_container_where_failures_of_others_are_accepted(
+    kind, members, on_failure
+):
+    assume(members[0].state in ENDED)
+    assert derive(kind, members, None, on_failure=on_failure).outcome is not None
 
 
 @given(kinds, sessions(frozenset(C) - ENDED))
@@ -68,7 +81,7 @@ def test_progress_of_one_container_never_takes_its_session_back(kind, members):
     before = order.index(derive(kind, members, None).state)
     for index, member in enumerate(members):
         for later in IN_ORDER[IN_ORDER.index(member.state) :]:
-            further = [*members[:index], Member(member.role, later), *members[index + 1 :]]
+            further = [*members[:index], replace(member, state=later), *members[index + 1 :]]
             assert order.index(derive(kind, further, None).state) >= before
 
 
@@ -81,7 +94,7 @@ def test_what_is_to_end_ends_with_the_last_container_and_where_it_is_to(kind, me
 
 @given(sessions())
 def test_an_interactive_session_ends_with_the_first_container_that_is_lost_main_or_sub(members):
-    assume(states(members) & ENDED)
+    assume(any(one.state in ENDED and not spared(one, OnFailure.END) for one in members))
     derived = derive("interactive", members, None)
     assert derived.outcome == S.ERROR
     assert derived.state == (S.ERROR if states(members) == {C.GONE} else S.TERMINATING)
@@ -91,11 +104,11 @@ def test_an_interactive_session_ends_with_the_first_container_that_is_lost_main_
 def test_a_batch_session_ends_with_its_main_container_or_the_first_failure(members, retries):
     ended = [member for member in members if member.state in ENDED]
     derived = derive("batch", members, None, retries=retries)
-    if any(member.exit_code != 0 for member in ended):
+    if members[0] in ended and members[0].exit_code == 0:
+        assert (derived.outcome, derived.result) == (S.TERMINATED, Result.SUCCESS)
+    elif any(not spared(one, OnFailure.END) for one in ended):
         assert derived.result == Result.FAILURE
         assert derived.outcome == (S.PENDING if retries else S.TERMINATED)
-    elif members[0] in ended:
-        assert (derived.outcome, derived.result) == (S.TERMINATED, Result.SUCCESS)
     else:
         assert (derived.outcome, derived.result) == (None, None)
 

@@ -10,6 +10,7 @@ export type {
   ChangeView as Change,
   CheckRequest,
   CheckView as Check,
+  ContainerState,
   DependencyCondition,
   DependencyFailure,
   DependencyRequest,

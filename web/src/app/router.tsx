@@ -30,6 +30,7 @@ import {
   schedulerSearch,
   sessionsSearch,
   signInSearch,
+  terminalSearch,
   usersSearch,
 } from "@/routing/search";
 import { Shell } from "@/shell/Shell";
@@ -132,6 +133,7 @@ export const sessionsRoute = createRoute({
 export const terminalRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/terminal/$id",
+  validateSearch: terminalSearch,
   component: page(() => import("@/features/terminal/TerminalPage"), "TerminalPage"),
 });
 

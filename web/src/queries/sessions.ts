@@ -149,6 +149,7 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     priority: request.priority ?? 50,
     time_limit_s: request.time_limit_s ?? null,
     slots: request.slots,
+    cluster_size: request.containers ?? 1,
     node: null,
     warnings: [],
     created_at: new Date().toISOString(),

@@ -81,6 +81,9 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
   return search;
 }
 
+/** Search parameters of a terminal. container: its name in the session; absent: the main one. */
+export const terminalSearch = (raw: Record<string, unknown>) => ({ container: text(raw.container) });
+
 export const USER_STATES = ["active", "inactive", "unverified"] as const;
 export const USER_ROLES = ["user", "project_admin", "domain_admin", "superadmin"] as const;
 export const USER_TABS = ["overview", "sessions", "folders", "keypairs", "logins", "activity"] as const;

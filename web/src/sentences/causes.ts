@@ -17,6 +17,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   completed: msg`command ended`,
   deadline: msg`timed out`,
   out_of_memory: msg`out of memory`,
+  container_failed: msg`container failed`,
   attachment_unsupported: msg`the engine cannot attach the accelerators`,
   engine_error: msg`the container engine refused the request`,
   engine_unavailable: msg`container engine did not respond`,

@@ -171,6 +171,10 @@ export const PROBLEMS: Record<string, Sentences> = {
     hint: msg`A session can start after your own sessions, and after those of its project.`,
   },
   "session.dependency_repeated": { detail: msg`A session is listed twice.` },
+  "session.mixed_architectures": {
+    detail: msg`The images of the containers are for different architectures.`,
+    hint: msg`Choose images for the same architecture.`,
+  },
   "session.no_command": {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,

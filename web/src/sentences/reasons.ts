@@ -160,6 +160,14 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   ],
   [/^has capacity for one container, not for all$/, () => msg`capacity for one container, not for all`],
   [
+    /^has capacity for some containers, but not for all$/,
+    () => msg`capacity for some containers, but not for all`,
+  ],
+  [
+    /^has capacity for some containers, but not for all on nodes that reach each other$/,
+    () => msg`capacity for some containers, but not for all on nodes that reach each other`,
+  ],
+  [
     /^has capacity, but not for all (\d+) containers$/,
     ([count = ""]) => msg`capacity, but not for all ${count} containers`,
   ],

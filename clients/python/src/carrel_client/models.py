@@ -199,14 +199,17 @@ class CheckRequest(TypedDict):
     """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
     after: NotRequired[list[DependencyRequest]]
+    containers: NotRequired[int]
     group: NotRequired[str | None]
     image: NotRequired[str | None]
     kind: NotRequired[Literal["interactive", "batch"]]
     mounts: NotRequired[list[MountRequest]]
     node: NotRequired[str | None]
     on_dependency_failure: NotRequired[DependencyFailure]
+    placement: NotRequired[ClusterPlacement]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
+    roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
@@ -237,6 +240,34 @@ class CheckView(TypedDict):
 Clash = Literal["refuse", "replace", "rename"]
 
 
+ClusterPlacement = Literal["together", "spread"]
+
+
+class ClusterRole(TypedDict):
+    """A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
+
+    image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
+    it idles. env: besides that of the session."""
+
+    command: NotRequired[list[str]]
+    count: NotRequired[int]
+    env: NotRequired[dict[str, str]]
+    image: NotRequired[str | None]
+    name: str
+    slots: NotRequired[SlotRequest | None]
+
+
+class ClusterRoleView(TypedDict):
+    """A role as requested. image, slots: null for those of the session."""
+
+    command: list[str]
+    count: int
+    env: dict[str, str]
+    image: str | None
+    name: str
+    slots: dict[str, int] | None
+
+
 ContainerRole = Literal["main", "sub"]
 
 
@@ -244,17 +275,20 @@ ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNI
 
 
 class ContainerView(TypedDict):
-    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known."""
+    """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+    session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+    removed. exit_code: of its main process, if known."""
 
     ended_at: str | None
     exit_code: int | None
+    host: str
     id: str
+    image: str
     index: int
     name: str
     node: str | None
     role: ContainerRole
+    slots: dict[str, int]
     started_at: str | None
     state: ContainerState
 
@@ -1334,6 +1368,9 @@ class OfferedProvider(TypedDict):
     start: str | None
 
 
+OnFailure = Literal["end", "continue"]
+
+
 class OpenedApp(TypedDict):
     """url: works once, until expires_at; it then sets a cookie for the app's origin."""
 
@@ -1957,10 +1994,15 @@ class SessionCreate(TypedDict):
     the command is repeated if it fails; by default it never runs twice.
 
     after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
-    it once one of them has not ended as needed, or let it wait until you cancel or replace it."""
+    it once one of them has not ended as needed, or let it wait until you cancel or replace it.
+    containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+    roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+    together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+    container other than main fails, or continues."""
 
     after: NotRequired[list[DependencyRequest]]
     command: NotRequired[list[str]]
+    containers: NotRequired[int]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
@@ -1970,9 +2012,12 @@ class SessionCreate(TypedDict):
     name: NotRequired[str | None]
     node: NotRequired[str | None]
     on_dependency_failure: NotRequired[DependencyFailure]
+    on_failure: NotRequired[OnFailure]
+    placement: NotRequired[ClusterPlacement]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     retries: NotRequired[int]
+    roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
@@ -1986,6 +2031,7 @@ class SessionDetail(TypedDict):
 
     after: list[DependencyView]
     apps: list[AppRef]
+    cluster_size: int
     command: list[str]
     containers: list[ContainerView]
     created_at: str
@@ -2004,7 +2050,9 @@ class SessionDetail(TypedDict):
     name: str
     node: str | None
     on_dependency_failure: DependencyFailure
+    on_failure: OnFailure
     owner: OwnerRef
+    placement: ClusterPlacement
     priority: int
     progress: ProgressView | None
     project: ProjectRef
@@ -2012,6 +2060,7 @@ class SessionDetail(TypedDict):
     reason: str | None
     result: Result | None
     retries: int
+    roles: list[ClusterRoleView]
     slots: dict[str, int]
     start_at: str | None
     started_at: str | None
@@ -2063,6 +2112,7 @@ class SessionView(TypedDict):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
     next. idle_ends_at: when it will end for being idle, set with the warning; null before."""
 
+    cluster_size: int
     created_at: str
     domain: DomainRef
     ended_at: str | None

@@ -25,7 +25,7 @@ from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.spec import LABEL_ID, Names, configuration
+from carrel.engines.docker.spec import LABEL_ID, LABEL_NETWORK, Names, configuration, files_archive
 from carrel.engines.docker.streams import run_process
 from carrel.engines.port import (
     IDLE,
@@ -102,6 +102,7 @@ class DockerEngine(Adjusting):
             images = await self._api.call("GET", "images/json")
             self._networks.forget()
             shared = await self._networks.shared()
+            await self._networks.sweep()
             await self._firewall.recheck()
         capabilities = {
             "shared-network": shared,
@@ -121,19 +122,20 @@ class DockerEngine(Adjusting):
             await self.claim.require()
             name = self._names.container(spec.id)
             self._events.listen()
-            # 1. Create it; pull the image only if the daemon reports it missing.
-            there = await self._create(spec, progress)
-            if there is not None and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
-                return self._observed(there)
-            # 2. Conditions for its first process.
-            if there is None or not answers.has_run(there):
-                await self._furnish(spec)
-            await self._firewall.apply(spec.image)
-            # 3. Start it and check the result.
-            progress(Progress("start"))
-            if permit:
-                await permit()
-            await self._start(spec)
+            with self._networks.joining(spec.network):
+                # 1. Create it; pull the image only if the daemon reports it missing.
+                there = await self._create(spec, progress)
+                if there and (there["State"]["Running"] or (spec.once and answers.has_run(there))):
+                    return self._observed(there)
+                # 2. Conditions for its first process.
+                if there is None or not answers.has_run(there):
+                    await self._furnish(spec)
+                await self._firewall.apply(spec.image)
+                # 3. Start it and check the result.
+                progress(Progress("start"))
+                if permit:
+                    await permit()
+                await self._start(spec)
             inspected = await self._inspect(name)
             if not spec.mounts:
                 await self._homes.check(name, spec.image, inspected["Image"])
@@ -145,8 +147,9 @@ class DockerEngine(Adjusting):
             name = self._names.container(container)
             if grace_s > 0:
                 await self._stop(name, grace_s)
+            private = await self._private_network_of(name)
             await self._delete(name)
-            await self._networks.leave(container)
+            await self._networks.leave(container, private)
 
     async def list(self) -> Sequence[Observed]:
         with sentences():
@@ -239,7 +242,7 @@ class DockerEngine(Adjusting):
         if spec.command != IDLE and self._has_init is None:
             self._has_init = answers.has_init(await self._api.call("GET", "version"))
         with_profile = await self._knows_profile()
-        network = await self._networks.join(spec.id)
+        network = await self._networks.join(spec.id, spec.network)
         attachment = attachment_of(self._accelerators, spec)
         if attachment.cdi or attachment.runtime:
             attached.require(attachment, await self._api.call("GET", "info"))
@@ -282,6 +285,8 @@ class DockerEngine(Adjusting):
         """
         name = self._names.container(spec.id)
         await self._homes.furnish(name, spec.image)
+        if spec.files:
+            await self._homes.unpack(name, files_archive(spec.files))
         if not spec.mounts:
             return
         await self._homes.check(name, spec.image, (await self._inspect(name))["Image"])
@@ -311,12 +316,22 @@ class DockerEngine(Adjusting):
         except aiodocker.DockerError as error:
             if error.status != 404 or "network" not in error.message:
                 raise answers.start_error(spec, error) from error
-            # The network was deleted externally.
+            # The network was deleted externally. A container that has run knows it by its id.
             self._networks.forget()
-            await self._networks.join(spec.id)
+            await self._networks.rejoin(spec.id, spec.network)
             await self._api.call("POST", path, timeout_s=START_S)
 
     # Steps of `remove`
+
+    async def _private_network_of(self, name: str) -> str | None:
+        """The id of the container's private network; None if it has none, or is gone already."""
+        try:
+            labels = (await self._inspect(name))["Config"]["Labels"]
+        except aiodocker.DockerError as error:
+            if error.status == 404:
+                return None
+            raise
+        return labels.get(LABEL_NETWORK) or None
 
     async def _stop(self, name: str, grace_s: float) -> None:
         try:

@@ -37,8 +37,18 @@ def rules(bridge: str) -> list[str]:
     return [
         f"INPUT -i {bridge}+ -m conntrack ! --ctstate ESTABLISHED,RELATED -j DROP",
         f"FORWARD -i {bridge}+ -d 169.254.0.0/16 -j DROP",
-        f"FORWARD -i {bridge}+ -o {bridge}+ -j DROP",
+        f"FORWARD -i {bridge} -o {bridge} -j DROP",
     ]
+
+
+def routed_rule(bridge: str) -> str:
+    """The rule against traffic from one bridge to another. What stays on one bridge is that of a private network."""
+    return f"FORWARD -i {bridge}+ -o {bridge}+ -m physdev ! --physdev-is-bridged -j DROP"
+
+
+def _unrouted_rule(bridge: str) -> str:
+    """The rule of versions before 0.5, and of kernels that cannot tell: they do not filter what stays on a bridge."""
+    return f"FORWARD -i {bridge}+ -o {bridge}+ -j DROP"
 
 
 def connection_rule(bridge: str) -> str:
@@ -54,6 +64,12 @@ def insert_script(bridge: str) -> str:
     apply without that one.
     """
     lines = [f"{_TOOL} -C {rule} 2>/dev/null || {_TOOL} -I {rule}" for rule in rules(bridge)]
+    routed, unrouted = routed_rule(bridge), _unrouted_rule(bridge)
+    lines += [
+        f"if {_TOOL} -C {routed} 2>/dev/null || {_TOOL} -I {routed} 2>/dev/null; then",
+        f"while {_TOOL} -D {unrouted} 2>/dev/null; do :; done",
+        f"else {_TOOL} -C {unrouted} 2>/dev/null || {_TOOL} -I {unrouted}; fi",
+    ]
     counting = connection_rule(bridge)
     lines.append(f"{_TOOL} -C {counting} 2>/dev/null || {_TOOL} -I {counting} || true")
     return "set -e\n" + "\n".join(lines)
@@ -61,7 +77,7 @@ def insert_script(bridge: str) -> str:
 
 def delete_script(bridge: str) -> str:
     """A shell script that deletes every copy of the rules."""
-    written = [*rules(bridge), connection_rule(bridge)]
+    written = [*rules(bridge), routed_rule(bridge), _unrouted_rule(bridge), connection_rule(bridge)]
     return "\n".join(f"while {_TOOL} -D {rule} 2>/dev/null; do :; done" for rule in written)
 
 

@@ -9,7 +9,7 @@ import aiodocker
 
 from carrel.engines.docker.api import START_S, DockerApi, disk_full, sentences
 from carrel.engines.docker.pull import Pulls
-from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID, LABEL_INSTALLATION, LABEL_USER
+from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID, LABEL_INSTALLATION, LABEL_NETWORK, LABEL_USER
 from carrel.engines.optional import BuildOutput, BuildSink, ImageInfo, StoredImage
 from carrel.engines.port import EngineError, ImageUnusable, ProgressSink
 
@@ -89,7 +89,10 @@ class DockerImages:
             # Overrides the container's values, which are inherited otherwise. Labels and variables cannot be removed,
             # only emptied; with our labels, containers of derived images would be mistaken for ours.
             body={
-                "Labels": {LABEL_INSTALLATION: "", LABEL_ID: "", LABEL_EPOCH: "", LABEL_USER: "work"},
+                "Labels": {
+                    **dict.fromkeys((LABEL_INSTALLATION, LABEL_ID, LABEL_EPOCH, LABEL_NETWORK), ""),
+                    LABEL_USER: "work",
+                },
                 "Env": [*below, *_emptied(there["Config"].get("Env") or [], below)],
             },
             timeout_s=START_S,

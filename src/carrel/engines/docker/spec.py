@@ -3,18 +3,20 @@
 import hashlib
 import io
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
 from carrel.engines.docker import attached, seccomp
 from carrel.engines.docker.mounts import binds
-from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec
+from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec, InitialFile
 
 LABEL_INSTALLATION = "carrel.installation"
 LABEL_ID = "carrel.id"
 LABEL_EPOCH = "carrel.epoch"
+LABEL_NETWORK = "carrel.network"
+"""Of containers and networks: the id of the `PrivateNetwork`."""
 LABEL_USER = "carrel.user"
 """Images with this label set to "work" already have the user and the home."""
 
@@ -44,6 +46,9 @@ class Names:
 
     def container(self, container: str) -> str:
         return f"carrel-{self.installation}-{container}"
+
+    def private_network(self, network: str) -> str:
+        return f"carrel-{self.installation}-network-{network}"
 
 
 def configuration(
@@ -85,6 +90,8 @@ def configuration(
     if spec.command != IDLE and with_init:
         host["Init"] = True
     host |= attached.host_config(attachment)
+    named = {"Aliases": [spec.network.host]} if spec.network else {}
+    of_network = {LABEL_NETWORK: spec.network.id} if spec.network else {}
     return {
         "Image": spec.image,
         "Hostname": spec.hostname,
@@ -102,8 +109,10 @@ def configuration(
             LABEL_INSTALLATION: names.installation,
             LABEL_ID: spec.id,
             LABEL_EPOCH: str(spec.epoch),
+            **of_network,
         },
         "HostConfig": host,
+        "NetworkingConfig": {"EndpointsConfig": {network: named}} if named else {},
     }
 
 
@@ -136,6 +145,26 @@ def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
             _add(tar, "etc/passwd", passwd, f"work:x:{WORK_UID}:{WORK_UID}:work:{WORK_HOME}:/bin/sh\n")
         if group is not None and not _names_id(group):
             _add(tar, "etc/group", group, f"work:x:{WORK_UID}:\n")
+    return out.getvalue()
+
+
+def files_archive(files: Sequence[InitialFile]) -> bytes:
+    """A tar of the files for the root of a container."""
+    out = io.BytesIO()
+    directories = {
+        str(parent) for file in files for parent in PurePosixPath(file.path).parents if len(parent.parts) > 2
+    }
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for path in sorted(directories):
+            directory = tarfile.TarInfo(path.lstrip("/"))
+            directory.type, directory.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(directory)
+        for file in files:
+            entry = tarfile.TarInfo(file.path.lstrip("/"))
+            entry.size, entry.mode = len(file.content), 0o600 if file.private else 0o644
+            if file.private:
+                entry.uid = entry.gid = WORK_UID
+            tar.addfile(entry, io.BytesIO(file.content))
     return out.getvalue()
 
 

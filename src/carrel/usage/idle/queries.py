@@ -1,5 +1,6 @@
 """Queries on sessions that may be idle."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,8 +34,11 @@ class Case:
     warned_of: datetime | None
 
 
-_CONTAINERS = (
-    select(func.count()).where(Container.session_id == Session.id).correlate(Session).scalar_subquery()
+_SIZES = (
+    select(func.json_agg(Container.slots))
+    .where(Container.session_id == Session.id)
+    .correlate(Session)
+    .scalar_subquery()
 )
 
 
@@ -45,7 +49,6 @@ def _chosen() -> Select[*tuple[Any, ...]]:
         select(
             Session.id,
             Session.kind,
-            Session.slots,
             Session.started_at,
             Session.time_limit_s,
             Session.idle_ends_at,
@@ -53,7 +56,7 @@ def _chosen() -> Select[*tuple[Any, ...]]:
             SessionActivity.active_at,
             SessionActivity.kept_at,
             SessionActivity.exempt,
-            _CONTAINERS.label("containers"),
+            _SIZES.label("sizes"),
         )
         .join(User, User.id == Session.owner_id)
         .outerjoin(Keypair, Keypair.access_key == Session.access_key)
@@ -95,6 +98,9 @@ async def minutes(
 
 
 def _case(row: Any) -> Case:
+    slots: Counter[str] = Counter()
+    for size in row.sizes:
+        slots.update(size)
     return Case(
         session=row.id,
         rules=rules_of(keypair_policy(row.limits), row.time_limit_s),
@@ -104,9 +110,9 @@ def _case(row: Any) -> Case:
             active_at=row.active_at,
             kept_at=row.kept_at,
             exempt=bool(row.exempt),
-            accelerated=any(amount for slot, amount in row.slots.items() if slot not in _PLAIN),
+            accelerated=any(amount for slot, amount in slots.items() if slot not in _PLAIN),
         ),
-        slots={slot: amount * row.containers for slot, amount in row.slots.items()},
+        slots=slots,
         warned_of=row.idle_ends_at,
     )
 

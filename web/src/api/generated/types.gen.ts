@@ -497,6 +497,10 @@ export type CheckRequest = {
      */
     after?: Array<DependencyRequest>;
     /**
+     * Containers
+     */
+    containers?: number;
+    /**
      * Group
      */
     group?: string | null;
@@ -517,6 +521,7 @@ export type CheckRequest = {
      */
     node?: string | null;
     on_dependency_failure?: DependencyFailure;
+    placement?: ClusterPlacement;
     /**
      * Priority
      */
@@ -525,6 +530,10 @@ export type CheckRequest = {
      * Project
      */
     project?: string | null;
+    /**
+     * Roles
+     */
+    roles?: Array<ClusterRole>;
     slots: SlotRequest;
     /**
      * Start At
@@ -607,9 +616,87 @@ export type CheckView = {
 export type Clash = 'refuse' | 'replace' | 'rename';
 
 /**
+ * ClusterPlacement
+ *
+ * together: all containers on one node. spread: on any nodes that reach each other.
+ */
+export type ClusterPlacement = 'together' | 'spread';
+
+/**
+ * ClusterRole
+ *
+ * A group of containers of a cluster session, named NAME1, NAME2 ...; main is the main container.
+ *
+ * image, slots: default: those of the session. command: what each runs, once, when all containers are up; default:
+ * it idles. env: besides that of the session.
+ */
+export type ClusterRole = {
+    /**
+     * Command
+     */
+    command?: Array<string>;
+    /**
+     * Count
+     */
+    count?: number;
+    /**
+     * Env
+     */
+    env?: {
+        [key: string]: unknown | string;
+    };
+    /**
+     * Image
+     */
+    image?: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    slots?: SlotRequest | null;
+};
+
+/**
+ * ClusterRoleView
+ *
+ * A role as requested. image, slots: null for those of the session.
+ */
+export type ClusterRoleView = {
+    /**
+     * Command
+     */
+    command: Array<string>;
+    /**
+     * Count
+     */
+    count: number;
+    /**
+     * Env
+     */
+    env: {
+        [key: string]: string;
+    };
+    /**
+     * Image
+     */
+    image: string | null;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    } | null;
+};
+
+/**
  * ContainerRole
  *
- * main: the default container of terminals, commands, logs and apps.
+ * main: the default container of terminals, commands, logs and apps. sub: every other, whatever its role is called
+ * in the request.
  */
 export type ContainerRole = 'main' | 'sub';
 
@@ -626,9 +713,9 @@ export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' 
 /**
  * ContainerView
  *
- * name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
- * the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
- * known.
+ * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
+ * session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
+ * removed. exit_code: of its main process, if known.
  */
 export type ContainerView = {
     /**
@@ -640,9 +727,17 @@ export type ContainerView = {
      */
     exit_code: number | null;
     /**
+     * Host
+     */
+    host: string;
+    /**
      * Id
      */
     id: string;
+    /**
+     * Image
+     */
+    image: string;
     /**
      * Index
      */
@@ -656,6 +751,12 @@ export type ContainerView = {
      */
     node: string | null;
     role: ContainerRole;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: number;
+    };
     /**
      * Started At
      */
@@ -3484,6 +3585,13 @@ export type OfferedProvider = {
 };
 
 /**
+ * OnFailure
+ *
+ * What a sub container that fails or disappears means. end: the session ends. continue: the others go on.
+ */
+export type OnFailure = 'end' | 'continue';
+
+/**
  * OpenedApp
  *
  * url: works once, until expires_at; it then sets a cookie for the app's origin.
@@ -5067,6 +5175,10 @@ export type ServerView = {
  *
  * after: the sessions that must end before it starts: your own, or those of its project. on_dependency_failure: cancel
  * it once one of them has not ended as needed, or let it wait until you cancel or replace it.
+ * containers: a cluster session of the main container and others like it, sub1, sub2 ... in a network of their own.
+ * roles: containers that differ, instead of that; main, if it is not among them, is as the session. placement:
+ * together on one node, or spread over any nodes that reach each other. on_failure: whether the session ends when a
+ * container other than main fails, or continues.
  */
 export type SessionCreate = {
     /**
@@ -5077,6 +5189,10 @@ export type SessionCreate = {
      * Command
      */
     command?: Array<string>;
+    /**
+     * Containers
+     */
+    containers?: number;
     /**
      * Description
      */
@@ -5112,6 +5228,8 @@ export type SessionCreate = {
      */
     node?: string | null;
     on_dependency_failure?: DependencyFailure;
+    on_failure?: OnFailure;
+    placement?: ClusterPlacement;
     /**
      * Priority
      */
@@ -5124,6 +5242,10 @@ export type SessionCreate = {
      * Retries
      */
     retries?: number;
+    /**
+     * Roles
+     */
+    roles?: Array<ClusterRole>;
     slots: SlotRequest;
     /**
      * Start At
@@ -5152,6 +5274,10 @@ export type SessionDetail = {
      * Apps
      */
     apps: Array<AppRef>;
+    /**
+     * Cluster Size
+     */
+    cluster_size: number;
     /**
      * Command
      */
@@ -5214,7 +5340,9 @@ export type SessionDetail = {
      */
     node: string | null;
     on_dependency_failure: DependencyFailure;
+    on_failure: OnFailure;
     owner: OwnerRef;
+    placement: ClusterPlacement;
     /**
      * Priority
      */
@@ -5234,6 +5362,10 @@ export type SessionDetail = {
      * Retries
      */
     retries: number;
+    /**
+     * Roles
+     */
+    roles: Array<ClusterRoleView>;
     /**
      * Slots
      */
@@ -5334,6 +5466,10 @@ export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 
  * next. idle_ends_at: when it will end for being idle, set with the warning; null before.
  */
 export type SessionView = {
+    /**
+     * Cluster Size
+     */
+    cluster_size: number;
     /**
      * Created At
      */

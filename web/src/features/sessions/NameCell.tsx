@@ -25,6 +25,9 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
           {session.name}
         </RowLink>
       )}
+      {session.cluster_size > 1 && (
+        <span title={t`${session.cluster_size} containers`}>×{session.cluster_size}</span>
+      )}
       {session.warnings.length > 0 && (
         <Tooltip label={session.warnings.map(warningText).join(" ")} multiline maw={320}>
           <IconAlertTriangle size={15} color="var(--carrel-busy)" role="img" aria-label={t`Warning`} />

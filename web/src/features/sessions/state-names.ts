@@ -1,6 +1,6 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
-import type { Result, SessionState } from "@/api/types";
+import type { ContainerState, Result, SessionState } from "@/api/types";
 import type { StateLook } from "@/ui/state-looks";
 
 /** The name and look of each state; the type makes a new server state a compile error. */
@@ -14,6 +14,17 @@ export const SESSION_STATE_WORDS: Record<SessionState, { label: MessageDescripto
   TERMINATED: { label: msg`Terminated`, look: "ended" },
   CANCELLED: { label: msg`Cancelled`, look: "cancelled" },
   ERROR: { label: msg`Error`, look: "failed" },
+};
+
+/** The name of each state of a container. */
+export const CONTAINER_STATE_WORDS: Record<ContainerState, MessageDescriptor> = {
+  PENDING: SESSION_STATE_WORDS.PENDING.label,
+  SCHEDULED: SESSION_STATE_WORDS.SCHEDULED.label,
+  PREPARING: SESSION_STATE_WORDS.PREPARING.label,
+  STARTING: SESSION_STATE_WORDS.STARTING.label,
+  RUNNING: SESSION_STATE_WORDS.RUNNING.label,
+  EXITED: msg`Exited`,
+  GONE: msg`Removed`,
 };
 
 /** The name and look of each result of a batch session. */

@@ -38,7 +38,8 @@ export function useSessionActions() {
       showDetail: (id: string) =>
         navigate({ to: "/sessions", search: (now) => overSessions(now, { session: id }) }),
 
-      openTerminal: (id: string) => navigate({ to: "/terminal/$id", params: { id } }),
+      openTerminal: (id: string, container?: string) =>
+        navigate({ to: "/terminal/$id", params: { id }, search: { container } }),
 
       startAgain: (id: string) => navigate({ to: "/sessions", search: { launch: id } }),
 

@@ -14,9 +14,11 @@ const route = getRouteApi("/shell/terminal/$id");
 export function TerminalPage() {
   const { t } = useLingui();
   const { id } = route.useParams();
+  const { container } = route.useSearch();
   const session = useQuery(sessionsShowQuery(id));
   const name = session.data?.name;
-  usePageTitle(name && t`${name} · terminal`);
+  const where = container ? `${name} ${container}` : name;
+  usePageTitle(name && t`${where} · terminal`);
 
   if (session.isPending) return <Skeleton m="md" height={200} />;
   if (session.isError) {
@@ -28,7 +30,11 @@ export function TerminalPage() {
   }
   // A terminal that was open stays visible after its session ended: its output may matter.
   return session.data.started_at ? (
-    <Terminals key={session.data.id} session={session.data} />
+    <Terminals
+      key={`${session.data.id} ${container}`}
+      session={session.data}
+      container={session.data.containers.find((one) => one.name === container && one.index > 0)?.name}
+    />
   ) : (
     <TerminalWaiting session={session.data} />
   );

@@ -13,6 +13,7 @@ import { type TerminalHandle, useTerminal } from "./use-terminal";
 interface Props {
   ref: React.Ref<TerminalHandle>;
   session: SessionDetail;
+  container: string | undefined;
   tab: number;
   shown: boolean;
   active: boolean;
@@ -24,12 +25,23 @@ interface Props {
 }
 
 /** One shell, with the state of its connection. Hidden, it goes on. */
-export function TerminalPane({ ref, session, tab, shown, active, searching, fontSize, ...on }: Props) {
+export function TerminalPane({
+  ref,
+  session,
+  container,
+  tab,
+  shown,
+  active,
+  searching,
+  fontSize,
+  ...on
+}: Props) {
   const { t } = useLingui();
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
   const terminal = useTerminal({
     sessionId: session.id,
+    container,
     tab,
     active,
     onCommand: on.onCommand,

@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import type { SessionDetail } from "@/api/types";
 import type { Command } from "./keys";
 import { PhoneKeys } from "./PhoneKeys";
+import { placeOf } from "./remembered";
 import styles from "./Terminal.module.css";
 import { TerminalBar } from "./TerminalBar";
 import { TerminalPane } from "./TerminalPane";
@@ -12,7 +13,13 @@ import type { TerminalHandle } from "./use-terminal";
 const SIZES = { least: 8, most: 28 };
 
 /** The shells of a session in tabs, two side by side in wide windows, and on a touch screen extra keys below. */
-export function Terminals({ session }: { session: SessionDetail }) {
+export function Terminals({
+  session,
+  container,
+}: {
+  session: SessionDetail;
+  container?: string | undefined;
+}) {
   const handles = useRef(new Map<number, TerminalHandle>());
   const touch = useMediaQuery("(pointer: coarse)") ?? false;
   const wide = useMediaQuery("(min-width: 62em)", true, { getInitialValueInEffect: false }) ?? true;
@@ -24,7 +31,7 @@ export function Terminals({ session }: { session: SessionDetail }) {
     getInitialValueInEffect: false,
   });
   const [tabs, setTabs] = useSessionStorage<Tabs>({
-    key: `carrel.terminal.${session.id}.tabs`,
+    key: `carrel.terminal.${placeOf(session.id, container)}.tabs`,
     defaultValue: ONE_TAB,
     getInitialValueInEffect: false,
   });
@@ -65,6 +72,7 @@ export function Terminals({ session }: { session: SessionDetail }) {
               return () => void handles.current.delete(tab);
             }}
             session={session}
+            container={container}
             tab={tab}
             shown={shown.includes(tab)}
             active={tab === tabs.active}

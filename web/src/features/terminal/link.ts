@@ -21,6 +21,8 @@ export interface Wire {
 export interface LinkOptions {
   /** URL of the terminal, without a query. */
   address: string;
+  /** The container of the session; absent: the main one. */
+  container?: string | undefined;
   size: () => { cols: number; rows: number };
   onOutput: (bytes: Uint8Array) => void;
   onState: (state: LinkState) => void;
@@ -115,6 +117,7 @@ export class TerminalLink {
     if (this.over) return;
     const { cols, rows } = this.options.size();
     const query = new URLSearchParams({ cols: String(cols), rows: String(rows) });
+    if (this.options.container) query.set("container", this.options.container);
     if (this.terminal !== null) {
       query.set("terminal", this.terminal);
       if (this.offset !== null) query.set("offset", String(this.offset));

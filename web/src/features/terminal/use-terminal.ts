@@ -10,10 +10,12 @@ import { copyText } from "@/ui/copy";
 import { type Command, commandOf } from "./keys";
 import { type LinkState, TerminalLink } from "./link";
 import { matchColours, terminalTheme } from "./palette";
-import { rememberedTerminal, rememberTerminal } from "./remembered";
+import { placeOf, rememberedTerminal, rememberTerminal } from "./remembered";
 
 interface Options {
   sessionId: string;
+  /** Its name; absent: the main one. */
+  container: string | undefined;
   tab: number;
   /** It is the one that keys go to. */
   active: boolean;
@@ -43,7 +45,7 @@ export interface TerminalHandle {
 
 /** A terminal in `box`, connected to a shell in the session. */
 export function useTerminal(options: Options): TerminalHandle {
-  const { sessionId, tab, active, box, fontSize, scheme } = options;
+  const { sessionId, container, tab, active, box, fontSize, scheme } = options;
   const [matches, setMatches] = useState<TerminalHandle["matches"]>(null);
   const [state, setState] = useState<LinkState>({ kind: "connecting" });
   const [pending, setPending] = useState(0);
@@ -73,8 +75,9 @@ export function useTerminal(options: Options): TerminalHandle {
       onGap: (bytes) => note(latest.current.texts.gap(bytes)),
       onFresh: () => note(latest.current.texts.fresh),
       onPending: setPending,
-      resume: rememberedTerminal(sessionId, tab),
-      onTerminal: (terminal) => rememberTerminal(sessionId, tab, terminal),
+      container,
+      resume: rememberedTerminal(placeOf(sessionId, container), tab),
+      onTerminal: (terminal) => rememberTerminal(placeOf(sessionId, container), tab, terminal),
     });
     link.current = made;
     const typed = opened.screen.onData((text) => made.send(text));

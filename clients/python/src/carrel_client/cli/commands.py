@@ -54,6 +54,7 @@ COMMANDS = {
         Command("session create", "session_life:create", "Start a session"),
         Command("session ls", "session_views:ls", "List sessions"),
         Command("session show", "session_views:show", "Show one session"),
+        Command("session export", "session_views:export", "Print the definition of a session in YAML"),
         Command("session history", "session_views:history", "Show the state history of a session"),
         Command("session graph", "session_graph:graph", "Show the dependencies around a session"),
         Command("session usage", "session_views:usage", "Show the resource usage of a session"),

@@ -46,7 +46,7 @@ def run_arguments(parser: Arguments) -> None:
         "--script", metavar="FILE", help="run this local file instead of a command; arguments may follow --"
     )
     parser.add_argument("-d", "--detach", action="store_true", help="print the id and do not wait")
-    parser.followed_by_command("script")
+    parser.followed_by_command("script", "file")
     parser.explain(
         "Run a command as a batch session: it starts when there is capacity, runs once, and ends with the\n"
         "command. Its log is printed, and its exit code is returned; 124 at the time limit, 130 if it was\n"
@@ -57,6 +57,8 @@ def run_arguments(parser: Arguments) -> None:
         "carrel run --image starter -v data -- python train.py",
         "carrel run --cpu 4 --mem 8g --time-limit 2h --retries 2 -- sh -c 'make -j4 && make test'",
         "carrel run --script job.sh -- --epochs 3",
+        "carrel run --cluster-size 4 --cpu 8 -- mpirun python train.py",
+        "carrel run -f job.yaml --cpu 4",
         "id=$(carrel run --detach --name nightly --start-at 2026-12-24T22:00 -- python report.py)",
     )
 
@@ -65,8 +67,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     """Run a command as a batch session and return its exit code."""
     request = session_request(args)
     request["kind"] = "batch"
-    request["command"] = _command(args)
-    request["retries"] = args.retries
+    if args.command or args.script:
+        request["command"] = _command(args)
     session = context.client.sessions.create(**request)
     if args.detach:
         context.answer(session, lambda: print_line(session["id"]))

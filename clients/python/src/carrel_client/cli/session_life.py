@@ -52,6 +52,8 @@ def create_arguments(parser: Arguments) -> None:
         "carrel session create --cpu 8 --mem 64g --slot cuda.device=1 --group gpu --time-limit 12h",
         "carrel session create --cpu 1 --mem 2g --replace train-3",
         "carrel session create --name report --after train-3 --after download:ended",
+        "carrel session create --cluster-size 4 --placement together --wait",
+        "carrel session create -f cluster.yaml --name train-5",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
     )
 

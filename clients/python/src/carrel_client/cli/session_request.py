@@ -7,23 +7,25 @@ import os
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
+from carrel_client.definition import load
 from carrel_client.dependencies import parse_dependency
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from carrel_client import models
+
+_SLOTS = {"cpu": 1000, "mem": 1 << 30}
 
 
 def scheduling_arguments(parser: Arguments) -> None:
     """Add the arguments that `session create` and `session check` share."""
-    parser.add_argument(
-        "--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)"
-    )
-    parser.add_argument(
-        "--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)"
-    )
+    parser.add_argument("--cpu", type=reading(parse_cpu), help="cores: 2, 0.5 or 500m (default 1)")
+    parser.add_argument("--mem", type=reading(parse_size), help="memory: 512m, 4g (default 1g)")
     parser.add_argument("--project", help="id or name (default: yours)")
     parser.add_argument(
         "--slot",
@@ -67,22 +69,37 @@ def scheduling_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--on-dependency-failure",
         choices=("cancel", "wait"),
-        default="cancel",
         help="if such a session did not end as needed: cancel this one (the default), or let it wait",
+    )
+    parser.add_argument(
+        "--cluster-size",
+        metavar="N",
+        type=reading(whole_number),
+        help="N containers like this one in a network of their own: main1, sub1 ...; for others see -f",
+    )
+    parser.add_argument(
+        "--placement",
+        choices=("together", "spread"),
+        help="all containers on one node, or on any nodes that reach each other (default spread)",
     )
 
 
 def session_arguments(parser: Arguments) -> None:
     """Add all arguments of a session request."""
     parser.add_argument(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="a definition in YAML or JSON, as carrel session export writes it; options override it",
+    )
+    parser.add_argument(
         "--image",
-        default="starter",
         help="name from carrel image ls, or any image reference (default starter)",
     )
     parser.add_argument(
         "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: generated)"
     )
-    parser.add_argument("--description", metavar="TEXT", default="", help="description")
+    parser.add_argument("--description", metavar="TEXT", help="description")
     parser.add_argument(
         "--env",
         type=reading(_variable),
@@ -102,6 +119,11 @@ def session_arguments(parser: Arguments) -> None:
         help="mount a folder, or a directory of it, at a path (default /home/work/FOLDER); repeatable",
     )
     scheduling_arguments(parser)
+    parser.add_argument(
+        "--on-failure",
+        choices=("end", "continue"),
+        help="what a container besides main that fails means: the session ends, or continues (default end)",
+    )
 
 
 def batch_arguments(parser: Arguments) -> None:
@@ -110,38 +132,58 @@ def batch_arguments(parser: Arguments) -> None:
         "--retries",
         metavar="N",
         type=reading(whole_number),
-        default=0,
         help="repeat the command up to N times if it fails (default 0: it never runs twice)",
     )
 
 
-def check_request(args: argparse.Namespace) -> models.CheckRequest:
-    """The request fields of `scheduling_arguments`."""
-    return {
-        "slots": {"cpu": args.cpu, "mem": args.mem, **dict(args.slots)},
+def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = None) -> models.CheckRequest:
+    """The request fields of `scheduling_arguments`. defined: fields of a definition, for what is not given."""
+    slots = {**_SLOTS, **(defined or {}).get("slots", {}), **dict(args.slots)}
+    slots |= {slot: amount for slot, amount in (("cpu", args.cpu), ("mem", args.mem)) if amount is not None}
+    given = {
         "project": args.project,
         "group": args.group,
         "priority": args.priority,
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
         "start_at": args.start_at,
         "node": args.node,
-        "after": args.after,
+        "after": args.after or None,
         "on_dependency_failure": args.on_dependency_failure,
+        "containers": args.cluster_size,
+        "placement": args.placement,
     }
+    request: Any = {**(defined or {}), **_not_none(given), "slots": slots}
+    return request  # type: ignore[no-any-return]
 
 
 def session_request(args: argparse.Namespace) -> models.SessionCreate:
-    """The request fields of `session_arguments`."""
-    return {
-        **check_request(args),
+    """The request fields of `session_arguments`: of the definition, overridden by the options.
+
+    Variables and folders are added to those of the definition.
+    """
+    defined = load(args.file) if args.file else {}
+    given = {
         "image": args.image,
         "name": args.name,
         "description": args.description,
+        "on_failure": args.on_failure,
+        "retries": getattr(args, "retries", None),
+    }
+    request: Any = {
+        "image": "starter",
+        "description": "",
         "command": [],
         "retries": 0,
-        "env": dict(args.env),
-        "mounts": args.mounts,
+        **check_request(args, defined),
+        **_not_none(given),
+        "env": {**(defined.get("env") or {}), **dict(args.env)},
+        "mounts": [*(defined.get("mounts") or []), *args.mounts],
     }
+    return request  # type: ignore[no-any-return]
+
+
+def _not_none(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in given.items() if value is not None}
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from carrel_client.cli.context import Context
+from carrel_client.cli.formats import Writer
 from carrel_client.cli.output import (
     Column,
     print_facts,
@@ -21,6 +22,7 @@ from carrel_client.cli.output import (
 )
 from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
 from carrel_client.cli.times import age, local_time, moment
+from carrel_client.definition import HIDDEN, definition_of
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
 
@@ -101,6 +103,25 @@ def show(args: argparse.Namespace, context: Context) -> int:
             print_facts([(_RULES[rule["rule"]], rule_text(rule)) for rule in rules])
 
     context.answer(session, show)
+    return 0
+
+
+def export_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.explain(
+        "Print the definition of a session in YAML, for carrel run -f and carrel session create -f.\n"
+        "With -o json, in JSON."
+    )
+    parser.example("carrel session export train-3 > job.yaml", "carrel session export sweep -o json")
+
+
+def export(args: argparse.Namespace, context: Context) -> int:
+    """Print a session's definition."""
+    session = context.client.sessions.show(args.id)
+    definition = definition_of(session)
+    if HIDDEN in session["env"].values():
+        say("The values of its environment are visible only to its owner, and left out.")
+    (context.writer if context.structured else Writer("yaml")).write(definition)
     return 0
 
 
@@ -244,6 +265,7 @@ def print_session(session: models.SessionDetail) -> None:
             ("progress", progress_text(session)),
             ("image", session["image_name"] or session["image"]),
             ("slots", slots_text(session["slots"])),
+            ("cluster", cluster_text(session)),
             ("group", session["group"]["name"]),
             ("priority", str(session["priority"])),
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
@@ -285,11 +307,20 @@ def after_text(one: models.DependencyView) -> str:
     return f"{one['name'] or 'a session that you may not see'}:{one['condition']} ({one['state']}{met})"
 
 
+def cluster_text(session: models.SessionDetail) -> str:
+    """Of a session of several containers: "3 containers, spread; continues without one that fails"."""
+    if session["cluster_size"] == 1:
+        return ""
+    failure = "continues without one that fails" if session["on_failure"] == "continue" else "ends with any"
+    return f"{session['cluster_size']} containers, {session['placement']}; {failure}"
+
+
 def container_text(container: models.ContainerView) -> str:
-    """State and node of a container: "sub1 (abcdefghijkl), RUNNING on node3"."""
+    """State, node and slots of a container: "sub1 (abcdefghijkl), RUNNING on node3; cpu 2, mem 4 GiB"."""
     node = f" on {container['node']}" if container["node"] else ""
     code = f", exit code {container['exit_code']}" if container["exit_code"] is not None else ""
-    return f"{container['name']} ({container['id']}), {container['state']}{node}{code}"
+    slots = slots_text(container["slots"])
+    return f"{container['name']} ({container['id']}), {container['state']}{node}{code}; {slots}"
 
 
 def mount_text(mount: models.MountView) -> str:
@@ -337,7 +368,7 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
     rows = [
         [
             session["id"],
-            session["name"],
+            session["name"] + (f" ×{session['cluster_size']}" if session["cluster_size"] > 1 else ""),
             session["state"],
             session["image_name"] or session["image"],
             format_cpu(session["slots"]["cpu"]),

@@ -129,6 +129,11 @@ class AsyncSession:
         return self._sync.node
 
     @property
+    def cluster_size(self) -> int:
+        """The number of its containers."""
+        return self._sync.cluster_size
+
+    @property
     def cpu(self) -> float:
         """Cores."""
         return self._sync.cpu
@@ -214,10 +219,18 @@ class AsyncSession:
         )
 
     async def exec(
-        self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | str = b"",
+        env: Mapping[str, str] | None = None,
+        container: str | None = None,
     ) -> ExecResult:
-        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"]."""
-        return await threads.call(lambda: self._sync.exec(command, stdin=stdin, env=env))
+        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"].
+
+        container: such as "sub1"; the main one by default.
+        """
+        return await threads.call(lambda: self._sync.exec(command, stdin=stdin, env=env, container=container))
 
     async def rename(self, name: str) -> AsyncSession:
         """This object with another name."""
@@ -274,6 +287,10 @@ class AsyncSessions:
         command: Sequence[str] = (),
         retries: int = 0,
         start_at: datetime | None = None,
+        cluster_size: int = 1,
+        roles: Sequence[models.ClusterRole] = (),
+        placement: models.ClusterPlacement | None = None,
+        on_failure: models.OnFailure | None = None,
         project: str | None = None,
         group: str | None = None,
         priority: int | None = None,
@@ -294,6 +311,9 @@ class AsyncSessions:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
+        cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
+        differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
+        when a container besides the main one fails, or to "continue".
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -311,6 +331,10 @@ class AsyncSessions:
                     command=command,
                     retries=retries,
                     start_at=start_at,
+                    cluster_size=cluster_size,
+                    roles=roles,
+                    placement=placement,
+                    on_failure=on_failure,
                     project=project,
                     group=group,
                     priority=priority,

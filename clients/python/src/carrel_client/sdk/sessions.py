@@ -170,6 +170,11 @@ class Session:
         return self._raw["node"]
 
     @property
+    def cluster_size(self) -> int:
+        """The number of its containers."""
+        return self._raw["cluster_size"]
+
+    @property
     def cpu(self) -> float:
         """Cores."""
         return self._raw["slots"]["cpu"] / 1000
@@ -257,11 +262,19 @@ class Session:
         )
 
     def exec(
-        self, command: Sequence[str], *, stdin: bytes | str = b"", env: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: bytes | str = b"",
+        env: Mapping[str, str] | None = None,
+        container: str | None = None,
     ) -> ExecResult:
-        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"]."""
+        """Run a command in the session and wait for it. For a shell: ["sh", "-c", "ls | wc -l"].
+
+        container: such as "sub1"; the main one by default.
+        """
         sent = stdin.encode() if isinstance(stdin, str) else stdin
-        return ExecResult(*self._api.sessions.run(self.id, command, stdin=sent, env=env))
+        return ExecResult(*self._api.sessions.run(self.id, command, stdin=sent, env=env, container=container))
 
     def rename(self, name: str) -> Session:
         """This object with another name."""
@@ -318,6 +331,10 @@ class Sessions:
         command: Sequence[str] = (),
         retries: int = 0,
         start_at: datetime | None = None,
+        cluster_size: int = 1,
+        roles: Sequence[models.ClusterRole] = (),
+        placement: models.ClusterPlacement | None = None,
+        on_failure: models.OnFailure | None = None,
         project: str | None = None,
         group: str | None = None,
         priority: int | None = None,
@@ -338,6 +355,9 @@ class Sessions:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
+        cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
+        differ, instead. placement: "together" on one node, or "spread". on_failure: whether the session has to "end"
+        when a container besides the main one fails, or to "continue".
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
         """
@@ -350,6 +370,10 @@ class Sessions:
             "command": list(command) or None,
             "retries": retries or None,
             "start_at": start_at.astimezone().isoformat() if start_at else None,
+            "containers": cluster_size if cluster_size > 1 else None,
+            "roles": list(roles) or None,
+            "placement": placement,
+            "on_failure": on_failure,
             "project": project,
             "group": group,
             "priority": priority,

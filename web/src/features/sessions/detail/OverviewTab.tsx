@@ -13,6 +13,7 @@ import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
 import { AfterList } from "./AfterList";
 import { BatchFacts } from "./BatchFacts";
+import { ContainersTable } from "./ContainersTable";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
 
@@ -149,12 +150,17 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
           </>
         )}
       </dl>
+      {session.cluster_size > 1 && <ContainersTable session={session} />}
       <Stack gap={6}>
         <Text size="sm" fw={500}>
           <Trans>Command line</Trans>
         </Text>
         {session.state === "RUNNING" && <CommandLine text={`carrel session terminal ${session.id}`} />}
-        <CommandLine text={again} />
+        {session.roles.length > 0 ? (
+          <CommandLine text={`carrel session export ${session.id} | carrel session create -f -`} />
+        ) : (
+          <CommandLine text={again} />
+        )}
       </Stack>
     </Stack>
   );

@@ -11,6 +11,7 @@ import { Form } from "@/ui/form/Form";
 import { focusFirst } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { BatchFields, KindChoice } from "./BatchFields";
+import { ClusterFields } from "./ClusterFields";
 import { createCommand } from "./command";
 import { EnvironmentRows } from "./EnvironmentRows";
 import { GroupChoice } from "./GroupChoice";
@@ -142,6 +143,7 @@ export function LauncherForm(given: Props) {
           />
         </>
       )}
+      <ClusterFields values={form.values} errors={form.errors} onChange={form.setValues} />
       <MountRows
         rows={form.values.mounts}
         folders={folders}

@@ -28,6 +28,8 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   after: (after: DependencyRequest[]) => after.flatMap((one) => ["--after", dependencyWord(one)]),
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
   kind: () => [],
+  containers: (count: number) => ["--cluster-size", String(count)],
+  roles: () => [],
 };
 
 /** The CLI command for the same session. folderName: the name of the folder with this id. */

@@ -47,6 +47,11 @@ export type LaunchForm = PlainFields & {
   kind: LaunchKind;
   script: string;
   retries: number;
+  /** How many that are alike; those of roles are besides. */
+  containers: number;
+  placement: NonNullable<SessionCreate["placement"]>;
+  on_failure: NonNullable<SessionCreate["on_failure"]>;
+  roles: NonNullable<SessionCreate["roles"]>;
   image: string;
   slots: Record<string, number>;
   env: EnvironmentRow[];
@@ -64,12 +69,21 @@ export function startable(slots: LaunchForm["slots"], room: Check["slots"]): Lau
   );
 }
 
+/** The form values of a session that is not a cluster. */
+export const ONE_CONTAINER: Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles"> = {
+  containers: 1,
+  placement: "spread",
+  on_failure: "end",
+  roles: [],
+};
+
 /** The initial form values; with a folder to mount, if given. */
 export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): LaunchForm => ({
   ...BLANK,
   kind: "interactive",
   script: "",
   retries: 0,
+  ...ONE_CONTAINER,
   image,
   slots: { cpu: 1000, mem: GIB },
   env: [],
@@ -112,10 +126,11 @@ function given(values: PlainFields): Partial<PlainFields> {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== null));
 }
 
-/** Whether the CLI command for the form would do the same: no row or name in it is faulty. */
+/** Whether the CLI command for the form would do the same: no row or name in it is faulty, and roles need a file. */
 export function isComplete(form: LaunchForm): boolean {
   return (
     form.image.trim() !== "" &&
+    form.roles.length === 0 &&
     (form.kind !== "batch" || form.script.trim() !== "") &&
     (form.name === "" || isName(form.name)) &&
     form.mounts.every((_, at) => mountFault(form.mounts, at) === null) &&
@@ -143,9 +158,22 @@ export function toRequest(form: LaunchForm): SessionCreate {
     ...(form.start_at ? { start_at: new Date(form.start_at).toISOString() } : {}),
     ...(form.kind === "batch" ? { kind: form.kind, command: toCommand(form.script) } : {}),
     ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
+    ...toCluster(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(form.mounts.length > 0 ? { mounts: form.mounts.map(toMount) } : {}),
     ...dependencies(form.after, form.on_dependency_failure),
+  };
+}
+
+/** The fields of a cluster session that are not the default. */
+function toCluster(
+  form: Pick<LaunchForm, "containers" | "placement" | "on_failure" | "roles">,
+): Partial<SessionCreate> {
+  if (form.containers < 2 && form.roles.length === 0) return {};
+  return {
+    ...(form.roles.length > 0 ? { roles: form.roles } : { containers: form.containers }),
+    ...(form.placement === ONE_CONTAINER.placement ? {} : { placement: form.placement }),
+    ...(form.on_failure === ONE_CONTAINER.on_failure ? {} : { on_failure: form.on_failure }),
   };
 }
 
@@ -166,7 +194,11 @@ export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
   const after = form.after.filter((_, at) => !afterFault(form.after, at));
-  const { image, name, description, env, command, retries, ...spec } = toRequest({ ...form, mounts, after });
+  const { image, name, description, env, command, retries, on_failure, ...spec } = toRequest({
+    ...form,
+    mounts,
+    after,
+  });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -187,6 +219,11 @@ export function requestLike(session: SessionDetail): SessionCreate {
     }),
     ...(session.kind === "batch" ? { kind: session.kind, command: session.command } : {}),
     ...(session.retries ? { retries: session.retries } : {}),
+    ...toCluster({
+      ...session,
+      roles: session.roles as LaunchForm["roles"],
+      containers: session.cluster_size,
+    }),
     ...(Object.keys(session.env).length > 0 ? { env: session.env } : {}),
     ...(chosenMounts(session).length > 0 ? { mounts: chosenMounts(session).map(toMount) } : {}),
     ...dependencies(afterRows(session), session.on_dependency_failure),
@@ -195,24 +232,18 @@ export function requestLike(session: SessionDetail): SessionCreate {
 
 /** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const {
-    image,
-    slots,
-    env = {},
-    mounts,
-    kind,
-    command,
-    retries,
-    after,
-    on_dependency_failure,
-    ...plain
-  } = requestLike(session);
+  const { image, slots, env = {}, mounts, kind, command, retries, ...others } = requestLike(session);
+  const { after, on_dependency_failure, containers, placement, on_failure, roles, ...plain } = others;
   return {
     ...freshForm(image),
     ...(plain as Partial<PlainFields>),
     kind: kind ?? "interactive",
     script: toScript(command ?? []),
     retries: retries ?? 0,
+    containers: containers ?? 1,
+    placement: placement ?? ONE_CONTAINER.placement,
+    on_failure: on_failure ?? ONE_CONTAINER.on_failure,
+    roles: roles ?? [],
     slots: { ...slots } as Record<string, number>,
     env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
     mounts: chosenMounts(session),

@@ -1,0 +1,63 @@
+"""The containers of placed sessions as their engines are to have them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from carrel.db.encryption import SecretBox
+from carrel.engines import barrier
+from carrel.engines.port import IDLE, ContainerSpec, Mount
+from carrel.nodes.service import Address
+from carrel.sessions import clusters, environment
+from carrel.sessions.spec import SessionSpec
+from carrel.tables.session_states import SessionKind
+from carrel.tables.sessions import Container, Session
+
+_SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
+"""Runs a command such that a missing program is an exit code with a line in the log, as in a shell."""
+
+
+@dataclass(frozen=True)
+class PlacedContainer:
+    """One container to start. node: its name on the engine. devices: thousandths by device."""
+
+    row: Container
+    node: Address
+    devices: Mapping[str, int]
+
+
+def container_spec(
+    session: Session, member: PlacedContainer, folders: tuple[Mount, ...], seal: SecretBox, *, epoch: int
+) -> ContainerSpec:
+    """The `ContainerSpec` of a session's container."""
+    container, requested = member.row, SessionSpec.from_json(session.spec)
+    requests = requested.container_requests
+    own = requests[container.index]
+    command = (*_SHELL, *own.command) if own.command else IDLE
+    together = len(requests) > 1
+    hostname = session.name.replace("_", "-").replace(".", "-").strip("-").lower() or "session"
+    return ContainerSpec(
+        id=container.id,
+        image=container.image,
+        slots=container.slots,
+        devices=member.devices,
+        node=member.node.name,
+        env={
+            "CARREL_SESSION_ID": session.id,
+            "CARREL_SESSION_NAME": session.name,
+            **(clusters.variables(requests, container.index) if together else {}),
+            **environment.opened(seal, own.env),
+        },
+        hostname=own.host if together else hostname,
+        command=barrier.behind(command) if together else command,
+        once=runs_once(session, container),
+        ports=tuple(int(app["port"]) for app in session.apps),
+        mounts=folders,
+        network=clusters.network(session.id, requests, container.index) if together else None,
+        files=clusters.files(seal, session.id, requests, container.index) if together else (),
+        epoch=epoch,
+    )
+
+
+def runs_once(session: Session, container: Container) -> bool:
+    """True if it must not be started a second time."""
+    return session.kind == SessionKind.BATCH or container.has_command

@@ -1,0 +1,155 @@
+"""Placement of the containers of one session one by one: where they differ, or where not all nodes are connected.
+
+The largest goes first, each to the best node that has room, on nodes of one network; what a failed attempt took is put
+back. That finds no placement where only another order of the containers would fit: then the session waits.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrel.scheduling.free_capacity import FreeCapacity, NodeState
+from carrel.scheduling.ranking import Ranking, RequirementsState, with_room
+from carrel.scheduling.requirements import Amounts, ContainerRequirements, SessionRequirements
+from carrel.scheduling.snapshot import ContainerPlacement, NodeSnapshot, Slots
+
+_Member = tuple[ContainerRequirements, Amounts]
+_Mask = NDArray[np.bool_]
+
+
+class Members:
+    """For the nodes of one room. known: the state of what a container needs."""
+
+    def __init__(
+        self,
+        capacity: FreeCapacity,
+        ranking: Ranking,
+        known: Callable[[ContainerRequirements], RequirementsState],
+    ) -> None:
+        self._capacity = capacity
+        self._ranking = ranking
+        self._known = known
+        names = [node.network for node in capacity.nodes]
+        self._networks: list[_Mask] = [
+            np.array([name == one for name in names], dtype=bool) for one in sorted(set(names))
+        ]
+
+    def place(self, request: SessionRequirements) -> tuple[ContainerPlacement, ...] | None:
+        """Place all, or none."""
+        for mask in self._masks(request):
+            placed = self._attempt(request, mask)
+            if placed is not None:
+                for index, _ in placed:
+                    self._ranking.took(index)
+                return tuple(part for _, part in placed)
+        return None
+
+    def fits(self, request: SessionRequirements, *, kept_too: bool = False) -> bool:
+        """True if `place` would succeed. kept_too: including reserved capacity."""
+        capacity = self._capacity
+        kept = dict(capacity.kept) if kept_too else {}
+        if kept:
+            capacity.keep_nothing()
+        fits = any(self._attempt(request, mask, undo=True) is not None for mask in self._masks(request))
+        for index, slots in kept.items():
+            capacity.keep(index, slots)
+        return fits
+
+    def nearest(self, request: SessionRequirements) -> list[tuple[int, Slots]]:
+        """The nodes that must free the least before all fit, with what the session takes of each; empty if it would
+        not fit on empty nodes.
+        """
+        order = _largest_first(members_of(request), self._capacity)
+        first = members_of(request)[order[0]][0]
+        could = self._known(first).kind.admits
+        masks = [could] if request.together else [mask & could for mask in self._networks]
+        for mask in masks:
+            nodes = np.flatnonzero(mask)
+            missing = self._capacity.missing(_sum_of(request) if request.together else first.slots, 1)[nodes]
+            chosen: list[tuple[int, Slots]] = []
+            left = [members_of(request)[number] for number in order]
+            for index in nodes[np.lexsort((nodes, missing))].tolist():
+                rest, taken = _filled(self._capacity.nodes[index], left)
+                if taken and not (request.together and rest):
+                    chosen.append((index, taken))
+                    left = rest
+                if not left:
+                    return chosen
+        return []
+
+    def _masks(self, request: SessionRequirements) -> Iterator[_Mask]:
+        """The sets of nodes that may take all of them: each network, or each node."""
+        if not request.together:
+            yield from self._networks
+            return
+        largest = members_of(request)[_largest_first(members_of(request), self._capacity)[0]][0]
+        state = self._known(largest)
+        devices = frozenset().union(*self._capacity.families)
+        total = [(slot, amount) for slot, amount in _sum_of(request) if slot not in devices]
+        nodes = with_room(self._capacity, state.kind.admits, total)
+        for index in self._ranking.order(state, nodes).tolist():
+            mask: _Mask = np.zeros(len(self._capacity.nodes), dtype=bool)
+            mask[index] = True
+            yield mask
+
+    def _attempt(
+        self, request: SessionRequirements, mask: _Mask, *, undo: bool = False
+    ) -> list[tuple[int, ContainerPlacement]] | None:
+        """The node and placement of each in order, or None if one does not fit, with nothing taken."""
+        members = members_of(request)
+        before: dict[int, NodeState] = {}
+        placed: dict[int, tuple[int, ContainerPlacement]] = {}
+        for number in _largest_first(members, self._capacity):
+            container, slots = members[number]
+            state = self._known(container)
+            nodes = with_room(self._capacity, state.kind.admits & mask, container.slots)
+            if not len(nodes):
+                break
+            index = int(self._ranking.order(state, nodes)[0])
+            before.setdefault(index, self._capacity.state(index))
+            placed[number] = (index, self._capacity.take(index, slots))
+        complete = len(placed) == len(members)
+        if undo or not complete:
+            for index, state_of_node in before.items():
+                self._capacity.restore(index, state_of_node)
+        return [placed[number] for number in range(len(members))] if complete else None
+
+
+def members_of(request: SessionRequirements) -> Sequence[_Member]:
+    """What each container needs, with its slots."""
+    return request.mixed or ((request.container, request.slots),) * request.count
+
+
+def _sum_of(request: SessionRequirements) -> Amounts:
+    total: dict[str, int] = {}
+    for container, _ in members_of(request):
+        for slot, amount in container.slots:
+            total[slot] = total.get(slot, 0) + amount
+    return tuple(sorted(total.items()))
+
+
+def _largest_first(members: Sequence[_Member], capacity: FreeCapacity) -> list[int]:
+    """By the largest part of a node that each takes; equals in order."""
+    size = [
+        max((amount / capacity.largest(slot) for slot, amount in container.slots), default=0.0)
+        for container, _ in members
+    ]
+    return sorted(range(len(members)), key=lambda number: (-size[number], number))
+
+
+def _filled(node: NodeSnapshot, members: Iterable[_Member]) -> tuple[list[_Member], dict[str, int]]:
+    """Those that do not fit on the empty node, and what the others take of it."""
+    empty = replace(node, used={}, devices=tuple(replace(device, used=0) for device in node.devices))
+    capacity = FreeCapacity([empty])
+    rest: list[_Member] = []
+    taken: dict[str, int] = {}
+    for container, slots in members:
+        if capacity.holds(0, container.slots):
+            capacity.take(0, slots)
+            for slot, amount in container.slots:
+                taken[slot] = taken.get(slot, 0) + amount
+        else:
+            rest.append((container, slots))
+    return rest, taken
