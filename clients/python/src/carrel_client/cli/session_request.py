@@ -133,10 +133,9 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
         "start_at": args.start_at,
         "node": args.node,
-        "containers": args.cluster_size,
-        "placement": args.placement,
     }
-    request: Any = {**(defined or {}), **_not_none(given), "slots": slots}
+    cluster = _not_none({"containers": args.cluster_size, "placement": args.placement})
+    request: Any = {**given, **(defined or {}), **_not_none(given), **cluster, "slots": slots}
     return request  # type: ignore[no-any-return]
 
 
