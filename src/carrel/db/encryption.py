@@ -17,11 +17,11 @@ class SecretBox:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._cipher = AESGCM(self.derived("carrel seal 1"))
+        self._cipher = AESGCM(self.derived(b"carrel seal 1"))
 
-    def derived(self, purpose: str) -> bytes:
+    def derived(self, purpose: bytes) -> bytes:
         """32 secret bytes for a purpose, always the same, so that they need not be stored."""
-        return HKDF(SHA256(), 32, salt=None, info=purpose.encode()).derive(self._key)
+        return HKDF(SHA256(), 32, salt=None, info=purpose).derive(self._key)
 
     def close(self, secret: bytes, purpose: str) -> bytes:
         """The sealed secret: nonce, ciphertext and tag."""

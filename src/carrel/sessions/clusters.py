@@ -101,7 +101,7 @@ def _processes(slots: Mapping[str, int]) -> int:
 
 
 def _key(seal: SecretBox, session: SessionId, whose: str) -> Ed25519PrivateKey:
-    return Ed25519PrivateKey.from_private_bytes(seal.derived(f"carrel cluster ssh {whose} {session}"))
+    return Ed25519PrivateKey.from_private_bytes(seal.derived(f"cluster ssh {whose} {session}".encode()))
 
 
 def _public(key: Ed25519PrivateKey) -> str:

@@ -38,6 +38,7 @@ def _session(**changes: object) -> dict[str, object]:
         "project": {"id": "p", "name": "main"},
         "owner": {"id": "u", "email": "ada@example.org"},
         "slots": {"cpu": 1500, "mem": 1 << 30},
+        "cluster_size": 1,
         "node": "here",
         "warnings": [],
         "created_at": "2026-01-01T00:00:00Z",

@@ -147,12 +147,14 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "time_limit_s": round(args.time_limit) if args.time_limit else None,
         "start_at": args.start_at,
         "node": args.node,
+    }
+    others = {
         "after": args.after or None,
         "on_dependency_failure": args.on_dependency_failure,
         "containers": args.cluster_size,
         "placement": args.placement,
     }
-    request: Any = {**(defined or {}), **_not_none(given), "slots": slots}
+    request: Any = {**given, **(defined or {}), **_not_none({**given, **others}), "slots": slots}
     return request  # type: ignore[no-any-return]
 
 
