@@ -56,7 +56,7 @@ def test_pages_have_no_barrier(open_desk: Opener, running_session: str) -> None:
 
 def test_dependencies_have_no_barrier(desk: Desk) -> None:
     carrel = desk.carrel.carrel
-    batch = ("run", "--image", "starter", "--cpu", "0.1", "--mem", "64m", "--detach", "--name")
+    batch = ("run", "--image", "starter", "--cpu", "0.1", "--mem", "256m", "--detach", "--name")
     later = ("--start-at", "2999-01-01T00:00Z")
     for name, *needs in (
         ["load_data", *later],

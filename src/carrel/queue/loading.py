@@ -99,7 +99,7 @@ _GROUPS = text("""
 """)
 
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
-# inactive groups.
+# inactive groups. some_wait_for_others: a constant that mostly saves a statement.
 _WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
         s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
@@ -109,7 +109,9 @@ _WAITING = text(f"""
         CASE WHEN s.mixed THEN
             (SELECT json_agg(c.slots ORDER BY c.index) FROM containers c WHERE c.session_id = s.id)
         END AS mixed,
-        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
+        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out,
+        EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
+            AS some_wait_for_others
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
     WHERE s.state = 'PENDING'
 """)  # noqa: S608 - no input in it
@@ -139,7 +141,8 @@ async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     rows = (await tx.execute(_WAITING, {"now": now})).all()
     if not rows:
         return []
-    kept_back, after = await mounting.kept_back(tx), await dependencies.of_pending(tx)
+    kept_back = await mounting.kept_back(tx)
+    after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
     return [
         _request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, ""), after.get(row.id, ()))
         for row in rows

@@ -186,7 +186,7 @@ def _cycle(names: Sequence[str]) -> Invalid:
     )
 
 
-# Built once: every scheduler pass starts with it.
+# Built once, for the scheduler's passes.
 _OF_PENDING = text("""
     SELECT d.session_id, d.after_id, d.condition, p.name, p.kind, p.state, p.result, p.ended_at
     FROM sessions s

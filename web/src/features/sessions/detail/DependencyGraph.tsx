@@ -1,28 +1,23 @@
-import { useLingui } from "@lingui/react/macro";
+import { Trans, useLingui } from "@lingui/react/macro";
+import { VisuallyHidden } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { hasEnded } from "@/api/session-states";
-import type { GraphNode, SessionGraph } from "@/api/types";
+import type { SessionGraph } from "@/api/types";
 import { SessionBadge } from "@/features/sessions/SessionBadge";
-import { RESULT_WORDS, SESSION_STATE_WORDS } from "@/features/sessions/state-names";
 import { useConditionText } from "@/features/sessions/use-condition-text";
 import styles from "./DependencyGraph.module.css";
 import { BOX, layout } from "./graph-layout";
 
 /** Sessions from left to right in the order in which they start; each is a link to its details. */
 export function DependencyGraph({ graph, own }: { graph: SessionGraph; own: string }) {
-  const { t, i18n } = useLingui();
+  const { t } = useLingui();
   const conditionText = useConditionText();
   const { nodes, edges, width, height } = layout(graph.nodes, graph.edges);
   const nameOf = new Map(graph.nodes.map(({ id, name }) => [id, name]));
-  const described = ({ id, name, state, result }: GraphNode) => {
-    const words = result && hasEnded(state) ? RESULT_WORDS[result] : SESSION_STATE_WORDS[state];
-    const word = i18n._(words.label);
-    const others = graph.edges
+  const othersOf = (id: string) =>
+    graph.edges
       .filter(({ session }) => session === id)
       .map(({ after, condition }) => `${nameOf.get(after)} (${conditionText(condition)})`)
       .join(", ");
-    return others ? t`${name}, ${word}; starts after ${others}` : `${name}, ${word}`;
-  };
   return (
     <div className={styles.frame}>
       <div className={styles.graph} style={{ width, height }}>
@@ -42,7 +37,7 @@ export function DependencyGraph({ graph, own }: { graph: SessionGraph; own: stri
           ))}
         </svg>
         <ul className={styles.nodes} aria-label={t`Dependencies`}>
-          {nodes.map(({ node, node: { id, name, state, result }, x, y }) => (
+          {nodes.map(({ node: { id, name, state, result }, x, y }) => (
             <li
               key={id}
               className={styles.node}
@@ -52,12 +47,15 @@ export function DependencyGraph({ graph, own }: { graph: SessionGraph; own: stri
                 to="/sessions"
                 search={{ state: "all", owner: "all", session: id, tab: "dependencies" }}
                 className={`${styles.box} ${id === own ? styles.own : ""}`}
-                aria-label={described(node)}
-                aria-current={id === own ? "true" : undefined}
                 title={name}
               >
                 <span className={styles.name}>{name}</span>
                 <SessionBadge state={state} result={result} />
+                {othersOf(id) && (
+                  <VisuallyHidden>
+                    <Trans>starts after {othersOf(id)}</Trans>
+                  </VisuallyHidden>
+                )}
               </Link>
             </li>
           ))}
