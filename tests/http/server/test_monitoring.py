@@ -103,6 +103,8 @@ async def exported(api: Api) -> Mapping[str, frozenset[str]]:
 async def measured(api: Api, session: str) -> None:
     """Until the session runs; with a sample that has everything, now."""
     await api.until(await api.as_("superadmin"), session, "RUNNING")
+    for container in api.engine.world.containers.values():
+        container.accelerator_percent = container.accelerator_mem_percent = 50
     await sql(
         api.database,
         "INSERT INTO usage_samples SELECT id, now(), 1, 2, 3, 4, 5, 6, 7, 8, 9 FROM containers"
@@ -221,6 +223,7 @@ async def test_a_prometheus_that_scrapes_answers_every_query_of_rules_and_dashbo
         await scraper.until_queried('up{job="carrel-api"} == 1 and on() up{job="carrel-gateway"} == 1')
         await busy(living, gate)
         await scraper.until_queried("rate(carrel_gateway_requests_total[10m]) > 0")
+        await scraper.until_queried("carrel_session_disk_bytes")
         metadata = await scraper.read("metadata")
         for query in queries():
             expr = _CHOSEN.sub(".*", query.expr.replace("$__rate_interval", _RATES_OVER))
