@@ -45,7 +45,7 @@ async def export(
     """The same as CSV, one line per slot, in cores, GiB and devices, with all rows and the total."""
     async with services.database.transaction() as tx:
         view = await service.show(tx, services.clock, actor, query)
-    name = f"statistics-{view.scope}-{view.from_}-{view.to}.csv"
+    name = f"statistics-{view.scope}-{view.first}-{view.last}.csv"
     return Response(
         service.as_csv(view),
         media_type="text/csv; charset=utf-8",

@@ -79,8 +79,8 @@ async def show(
         {
             "scope": query.scope,
             "by": query.by,
-            "from": first,
-            "to": last,
+            "first": first,
+            "last": last,
             "until": await packing.progress(tx),
             "currency": settings.currency if settings.slot_prices else "",
             "prices": settings.slot_prices,
