@@ -73,7 +73,7 @@ def step_of(start: datetime, end: datetime, now: datetime, step_s: int | None) -
     chosen = ceil(max(chosen, grain) / grain) * grain
     if span_s / chosen > _MOST:
         raise Invalid(
-            "usage.too_many_points",
+            "invalid.request",
             f"This period has more than {_MOST} intervals of {chosen} s.",
             hint="Request a longer step or a shorter period.",
             field="step",

@@ -30,6 +30,7 @@ import {
   schedulerSearch,
   sessionsSearch,
   signInSearch,
+  statisticsSearch,
   usersSearch,
 } from "@/routing/search";
 import { Shell } from "@/shell/Shell";
@@ -328,6 +329,13 @@ const agentsRoute = createRoute({
   component: page(() => import("@/features/agents/AgentsPage"), "AgentsPage"),
 });
 
+const statisticsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/statistics",
+  validateSearch: statisticsSearch,
+  component: page(() => import("@/features/statistics/StatisticsPage"), "StatisticsPage"),
+});
+
 const dashboardRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/dashboard",
@@ -387,6 +395,7 @@ export const router = createRouter({
     shellRoute.addChildren([
       startRoute,
       dashboardRoute,
+      statisticsRoute,
       sessionsRoute,
       dataRoute,
       filesRoute,

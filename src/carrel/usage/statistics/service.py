@@ -21,6 +21,7 @@ from carrel.usage.statistics.schemas import (
     LONGEST_DAYS,
     DayStatistics,
     SlotStatistics,
+    StatisticsBy,
     StatisticsPeriod,
     StatisticsRow,
     StatisticsView,
@@ -78,6 +79,7 @@ async def show(
     return StatisticsView.model_validate(
         {
             "scope": query.scope,
+            "name": await _name(tx, query.scope, scope_id),
             "by": query.by,
             "first": first,
             "last": last,
@@ -120,6 +122,12 @@ def as_csv(view: StatisticsView) -> str:
     return spreadsheet.table(
         _COLUMNS, [[round(cell, 4) if isinstance(cell, float) else cell for cell in row] for row in rows]
     )
+
+
+async def _name(tx: AsyncSession, scope: UsageScope, scope_id: str) -> str:
+    if scope is UsageScope.SITE:
+        return ""
+    return (await queries.labels(tx, StatisticsBy(scope.value), [scope_id]))[scope_id]
 
 
 @dataclass(frozen=True)
