@@ -28,6 +28,7 @@ NAMES = (
     "files",
     "cli",
     "idle",
+    "usage",
     "restart",
 )
 _EXAMPLES = """\
