@@ -18,6 +18,7 @@ from bench.placing import _Place, _place
 from bench.table import Line
 from carrel.controllers.loop import Tools
 from carrel.controllers.usage_history import UsageHistory
+from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
 from carrel.db.encryption import SecretBox
 from carrel.db.leader import lead
@@ -27,7 +28,7 @@ from carrel.folders.hosts.storages import Storages
 from carrel.nodes.engines.connections import Engines
 from carrel.tables.usage import UsageScope
 from carrel.usage import days, packing
-from carrel.usage.service import INTERVAL_S, UsageStream
+from carrel.usage.service import INTERVAL_S, KEPT, UsageStream
 from carrel.usage.statistics import queries
 from carrel.usage.statistics.schemas import StatisticsBy
 
@@ -131,7 +132,7 @@ async def _collected(place: _Place) -> float:
     )
     ignored = SimpleNamespace(subscribe=lambda *_: None, announce=lambda *_: None)
     stream = UsageStream(place.database, ignored, ignored)  # type: ignore[arg-type]
-    sampling, history = UsageSampling(tools), UsageHistory(tools)
+    sampling, history, thinning = UsageSampling(tools), UsageHistory(tools), UsagePacking(tools)
     await _noisy(world)
     await sampling.step()
     before = _cpu_seconds(place)
@@ -142,10 +143,12 @@ async def _collected(place: _Place) -> float:
         await stream._pass_on()
         if sweep % 6 == 5:
             await history.step()
+            await thinning.step()
     await clock.advance(120)
-    await history.step()
+    await thinning.step()
     used = _cpu_seconds(place) - before
     await sampling.close()
+    await history.close()
     await tools.leader.resign()
     return used
 
@@ -176,7 +179,7 @@ async def _stored(place: _Place) -> tuple[float, str]:
         await tx.execute(text("CREATE TABLE measured (LIKE usage_samples INCLUDING ALL)"))
         await tx.execute(text("INSERT INTO measured SELECT * FROM usage_samples"))
         for table, hours in (
-            ("measured", packing.KEPT / timedelta(hours=1)),
+            ("measured", KEPT / timedelta(hours=1)),
             ("usage_minutes", packing.MINUTES_KEPT / timedelta(hours=1)),
             ("usage_hours", 365 * 24),
             ("usage_days", 365),

@@ -72,7 +72,9 @@ test("prices are written as on the command line", () => {
 });
 
 test("all containers are compared until some are chosen", () => {
-  const containers = ["main", "sub1", "sub2"].map((name) => ({ id: name, name, measures: {} }) as UsedContainer);
+  const containers = ["main", "sub1", "sub2"].map(
+    (name) => ({ id: name, name, measures: {} }) as UsedContainer,
+  );
   expect(compared(containers, []).length).toBe(3);
   expect(compared(containers, ["sub1"]).map(({ name }) => name)).toEqual(["sub1"]);
   expect(shownRange([0, 600], 5, null)).toEqual([300, 600]);

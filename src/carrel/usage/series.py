@@ -14,12 +14,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from carrel.core.errors import Invalid
 from carrel.core.ids import ContainerId
 from carrel.tables.sessions import Container
-from carrel.tables.usage import Sample, UsageHour, UsageMinutes
+from carrel.tables.usage import MINUTE_S, Sample, UsageHour, UsageMinutes
 from carrel.usage import chunks, packing
 from carrel.usage.history import MeasurePoints
 from carrel.usage.service import INTERVAL_S, KEPT
 
-MINUTE_S, HOUR_S = 60, 3600
+HOUR_S = 3600
 KEPT_BY_STEP = {INTERVAL_S: KEPT, MINUTE_S: packing.MINUTES_KEPT, HOUR_S: packing.HOURS_KEPT}
 NAMES = tuple(column.key for column in packing.COLUMNS)
 _FEW, _MOST = 400, 5000

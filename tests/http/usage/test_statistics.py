@@ -44,7 +44,11 @@ async def shown(api: Api, name: str, **params: str) -> Any:
 @pytest.mark.usefixtures("past")
 async def test_my_statistics_are_of_my_sessions(api: Api) -> None:
     view = await shown(api, "user", by="image")
-    assert (view["scope"], view["name"], view["until"]) == ("user", "user@example.org", "2026-03-03T00:00:00Z")
+    assert (view["scope"], view["name"], view["until"]) == (
+        "user",
+        "user@example.org",
+        "2026-03-03T00:00:00Z",
+    )
     cpu = view["total"]["slots"]["cpu"]
     assert {name: cpu[name] for name in ("held", "peak", "measured", "used", "unused")} == {
         "held": 8000,

@@ -114,7 +114,7 @@ class StatisticsView(BaseModel):
     """Statistics of a period. name: whose they are; empty for the site. first, last: its days, both inclusive. until:
     the end of the last hour that they include; null: none yet. total: of all rows. items: the costliest rows first,
     without prices those with the most session-hours. omitted: the number of rows beyond the limit. days: those with
-    sessions, oldest first. currency: of costs; empty without prices. prices: per slot-hour of one core, GiB or device.
+    sessions, oldest first. currency: of costs; empty without prices. prices: per hour of one core, GiB or device.
     """
 
     scope: UsageScope
