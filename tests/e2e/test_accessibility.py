@@ -178,6 +178,7 @@ _ADMINISTRATION = (
     "/providers",
     "/providers?make=one",
     "/dashboard",
+    "/statistics",
     "/scheduler",
     "/scheduler?view=shares",
     "/resources",

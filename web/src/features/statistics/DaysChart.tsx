@@ -26,7 +26,11 @@ export function DaysChart({ view, amounts }: { view: StatisticsView; amounts: Am
   const charts = useMemo(() => {
     const known = new Map(view.days.map((one) => [one.day, one]));
     const values = (slot: string, what: "held" | "used") =>
-      days.map((day) => (known.get(day)?.[what][slot] ?? 0) / slotUnit(slot));
+      days.map((day) =>
+        Date.parse(day) < Date.parse(view.until ?? view.first)
+          ? (known.get(day)?.[what][slot] ?? 0) / slotUnit(slot)
+          : null,
+      );
     return inSlotOrder(Object.keys(view.total.slots)).map((slot) => ({
       slot,
       title: `${slotName(slot)}, ${amounts.unit(slot)}`,
