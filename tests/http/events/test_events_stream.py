@@ -187,7 +187,7 @@ async def test_usage_goes_to_whoever_may_see_the_session(living: Api):
         async with asyncio.timeout(30):
             usage = await stream.until("usage")
         assert usage.id is None
-        assert set(usage.data[made["id"]]) == {"cpu_millis", "mem_bytes"}
+        assert set(usage.data[made["id"]]) == {"cpu_millis", "mem_bytes", "accelerator_percent"}
         with pytest.raises(TimeoutError):
             await others.frame(within_s=0.2)
 
