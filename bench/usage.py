@@ -26,6 +26,7 @@ from carrel.engines.fake_world import FakeContainer, FakeWorld, VirtualClock
 from carrel.engines.port import ContainerSpec, ObservedState
 from carrel.folders.hosts.storages import Storages
 from carrel.nodes.engines.connections import Engines
+from carrel.sessions.logs.store import DIRECTORY, LogStore
 from carrel.tables.usage import UsageScope
 from carrel.usage import days, packing
 from carrel.usage.service import INTERVAL_S, KEPT, UsageStream
@@ -129,6 +130,7 @@ async def _collected(place: _Place) -> float:
         await lead(place.database.url),
         SecretBox(place.settings.key()),
         Storages(place.database),
+        LogStore(place.settings.data_dir / DIRECTORY),
     )
     ignored = SimpleNamespace(subscribe=lambda *_: None, announce=lambda *_: None)
     stream = UsageStream(place.database, ignored, ignored)  # type: ignore[arg-type]
