@@ -29,6 +29,7 @@ NAMES = (
     "files",
     "cli",
     "idle",
+    "usage",
     "restart",
 )
 _EXAMPLES = """\

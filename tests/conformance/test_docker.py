@@ -42,6 +42,8 @@ from carrel.engines.port import (
 
 
 class DockerHarness:
+    measures_disk = True
+
     def __init__(self, engine: DockerEngine, installation: str, docker: aiodocker.Docker) -> None:
         self.engine: Engine = engine
         self.installation = installation
@@ -68,6 +70,12 @@ class DockerHarness:
         # tail keeps its input in memory until it knows how much of it is wanted. It is alone: where others go on asking
         # before its memory is free, the kernel takes a second process, which can be the main one.
         await run(self.engine, container, "tail", "-c", "99999998", "/dev/zero")
+
+    async def transfer(self, container: str) -> None:
+        written = "dd if=/dev/zero of=written bs=1048576 count=4 conv=fsync"
+        # Nobody listens there, but the attempt is sent.
+        sent = "nc -w 1 $(ip route | head -n 1 | cut -d ' ' -f 3) 9"
+        await run(self.engine, container, "sh", "-c", f"{written}; {sent}")
 
 
 @pytest.fixture

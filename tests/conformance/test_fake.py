@@ -19,6 +19,7 @@ class FakeHarness:
     pullable_image = "elsewhere:1"
     unknown_image = "nowhere:1"
     shellless_image = "mute:1"
+    measures_disk = True
 
     def __init__(self) -> None:
         self.clock = VirtualClock()
@@ -40,6 +41,11 @@ class FakeHarness:
 
     async def exhaust_memory(self, container: str) -> None:
         self.world.run_out_of_memory(container, main=False)
+
+    async def transfer(self, container: str) -> None:
+        self.world.containers[container].transfers = (1 << 20, 4 << 20, 100, 100)
+        self.world.containers[container].disk_bytes = 4 << 20
+        await self.pass_time(1)
 
     async def limits(self, container: str) -> Mapping[str, int]:
         return self.world.containers[container].spec.slots

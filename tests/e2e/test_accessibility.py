@@ -206,6 +206,7 @@ _ADMINISTRATION = (
     "/providers",
     "/providers?make=one",
     "/dashboard",
+    "/statistics",
     "/scheduler",
     "/scheduler?view=shares",
     "/resources",

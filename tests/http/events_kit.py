@@ -37,8 +37,8 @@ class Stream:
                     fields[name] = value
         return None
 
-    async def until(self, event: str) -> Frame:
-        while (frame := await self.frame()) is not None:
+    async def until(self, event: str, within_s: float = 10) -> Frame:
+        while (frame := await self.frame(within_s)) is not None:
             if frame.event == event:
                 return frame
         raise AssertionError(f"the stream ended before {event}")

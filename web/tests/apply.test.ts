@@ -77,9 +77,17 @@ test("the event about our own request waits for the answer to it, and asks nothi
 test("readings go to the sparklines alone", async () => {
   const before = client.getQueryData(key(LIVE));
   for (const cpu_millis of [100, 200]) {
-    await applyEvent(client, { kind: "usage", data: { a: { cpu_millis, mem_bytes: 5 } } }, "me");
+    await applyEvent(
+      client,
+      { kind: "usage", data: { a: { cpu_millis, mem_bytes: 5, accelerator_percent: null } } },
+      "me",
+    );
   }
-  expect(usageFeed.of("a")).toEqual({ cpu_millis: [100, 200], mem_bytes: [5, 5] });
+  expect(usageFeed.of("a")).toEqual({
+    cpu_millis: [100, 200],
+    mem_bytes: [5, 5],
+    accelerator_percent: [null, null],
+  });
   expect(client.getQueryData(key(LIVE))).toBe(before);
 });
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import orjson
 
 from carrel.audit.queries import Exported
+from carrel.http.spreadsheet import cell
 from carrel.tables.audit import AuditEntry
 
 _COLUMNS = (
@@ -30,7 +31,6 @@ _COLUMNS = (
     "id",
     "hash",
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 _BLOCK = 1 << 16
 
 
@@ -78,5 +78,4 @@ def _cell(entry: AuditEntry, column: str) -> str:
             return entry.hash.hex() if entry.hash else ""
         case _:
             value = getattr(entry, column)
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+    return cell("" if value is None else str(value))

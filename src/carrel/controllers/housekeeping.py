@@ -13,7 +13,7 @@ from carrel.folders.files import interrupted, leftovers
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
 from carrel.site import service as site
-from carrel.usage import history
+from carrel.usage import history, packing
 from carrel.usage import service as usage
 
 EVENTS_KEPT = timedelta(days=7)
@@ -41,6 +41,7 @@ class Housekeeping:
             await events.prune(tx, before=now - EVENTS_KEPT)
             await usage.prune(tx, now)
             await history.prune(tx, now)
+            await packing.prune(tx, now)
             await logins.prune(tx, now)
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)

@@ -17,6 +17,7 @@ from carrel.controllers.reap import Reap
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.controllers.usage_history import UsageHistory
+from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
 
 
@@ -33,6 +34,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         logs,
         UsageSampling(tools),
         UsageHistory(tools),
+        UsagePacking(tools),
         Idle(tools),
         StorageMonitor(tools),
         FolderTasks(tools),

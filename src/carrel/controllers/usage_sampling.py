@@ -1,13 +1,24 @@
 """Sample the usage of running containers, every few seconds."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import Tools
 from carrel.core.ids import ContainerId, EngineId
+from carrel.engines.port import ContainerUsage
 from carrel.nodes.engines.connections import in_time
 from carrel.usage import service
 from carrel.usage.service import UsageReading
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """The previous reading of a container."""
+
+    at: datetime
+    usage: ContainerUsage
 
 
 class UsageSampling:
@@ -17,7 +28,7 @@ class UsageSampling:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._before: dict[EngineId, dict[str, tuple[float, int]]] = {}
+        self._before: dict[EngineId, dict[str, _Mark]] = {}
         self._each = EachEngine(tools.engines, self._sweep)
 
     async def close(self) -> None:
@@ -31,27 +42,34 @@ class UsageSampling:
         """The first reading of a container is only the baseline."""
         engine = await self._tools.engines.of(engine_id)
         usages = await in_time(engine.usage())
-        before = self._before.get(engine_id, {})
         now = self._tools.clock.now()
-        readings: list[UsageReading] = []
-        marks: dict[str, tuple[float, int]] = {}
-        for usage in usages:
-            marks[usage.id] = (now.timestamp(), usage.cpu_ns)
-            if usage.id not in before:
-                continue
-            then, cpu_ns = before[usage.id]
-            elapsed_ns = max((now.timestamp() - then) * 1e9, 1.0)
-            millis = max(0, round((usage.cpu_ns - cpu_ns) * 1000 / elapsed_ns))
-            readings.append(
-                UsageReading(
-                    ContainerId(usage.id),
-                    millis,
-                    usage.mem_bytes,
-                    usage.accelerator_percent,
-                    usage.accelerator_mem_percent,
-                )
-            )
-        self._before[engine_id] = marks
+        before = self._before.get(engine_id, {})
+        readings = [_reading(usage, before[usage.id], now) for usage in usages if usage.id in before]
+        self._before[engine_id] = {usage.id: _Mark(now, usage) for usage in usages}
         if readings:
             async with self._tools.transaction() as tx:
                 await service.record(tx, readings, now)
+
+
+def _reading(usage: ContainerUsage, before: _Mark, now: datetime) -> UsageReading:
+    """Rates since the previous reading; counters that were reset, because the container restarted, count from zero."""
+    elapsed_s = max((now - before.at).total_seconds(), 1e-9)
+
+    def rate(now_at: int | None, then_at: int | None) -> int | None:
+        if now_at is None or then_at is None:
+            return None
+        return round((now_at - then_at if now_at >= then_at else now_at) / elapsed_s)
+
+    then = before.usage
+    return UsageReading(
+        ContainerId(usage.id),
+        round((rate(usage.cpu_ns, then.cpu_ns) or 0) / 1e6),
+        usage.mem_bytes,
+        usage.accelerator_percent,
+        usage.accelerator_mem_percent,
+        read_rate=rate(usage.read_bytes, then.read_bytes),
+        write_rate=rate(usage.write_bytes, then.write_bytes),
+        rx_rate=rate(usage.rx_bytes, then.rx_bytes),
+        tx_rate=rate(usage.tx_bytes, then.tx_bytes),
+        disk_bytes=usage.disk_bytes,
+    )

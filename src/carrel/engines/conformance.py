@@ -35,6 +35,7 @@ from carrel.engines.conformance_kit import (
 from carrel.engines.port import (
     LOCAL_IMAGES,
     ContainerGone,
+    ContainerUsage,
     EngineError,
     EngineUnavailable,
     ImageUnusable,
@@ -420,6 +421,34 @@ class EngineConformance:
         await harness.pass_time(1.0)
         later = {one.id: one for one in await harness.engine.usage()}
         assert later[container].cpu_ns > first[container].cpu_ns
+
+    async def test_usage_has_transfers_and_disk_space_or_says_that_nobody_measures_them(
+        self, harness: EngineHarness
+    ) -> None:
+        container = await running(harness)
+        await harness.transfer(container)
+        # Without cached measurements.
+        engine = harness.another()
+
+        async def reading() -> ContainerUsage:
+            return next(one for one in await engine.usage() if one.id == container)
+
+        async def has_disk_space() -> bool:
+            return (await reading()).disk_bytes is not None
+
+        first = await reading()
+        assert first.write_bytes is None or first.write_bytes >= 4 * MIB
+        assert first.tx_bytes is None or first.tx_bytes > 0
+        if harness.measures_disk:
+            await eventually(harness, has_disk_space, "disk space was measured")
+            assert 4 * MIB <= ((await reading()).disk_bytes or 0) < 8 * MIB
+        else:
+            assert not await has_disk_space()
+        await harness.transfer(container)
+        later = await reading()
+        for counter in ("read_bytes", "write_bytes", "rx_bytes", "tx_bytes"):
+            before, after = getattr(first, counter), getattr(later, counter)
+            assert before is None or (after is not None and after >= before), counter
 
 
 class EngineFaultConformance:

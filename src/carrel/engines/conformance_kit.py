@@ -36,6 +36,8 @@ class EngineHarness(Protocol):
     unknown_image: str
     """An image that its registry does not have."""
     shellless_image: str
+    measures_disk: bool
+    """True if it can tell the disk space of a container."""
 
     def another(self) -> Engine:
         """A second control plane for the same engine, without cached state."""
@@ -49,6 +51,10 @@ class EngineHarness(Protocol):
 
     async def exhaust_memory(self, container: str) -> None:
         """Let a child process exceed the memory limit; the main process continues."""
+        ...
+
+    async def transfer(self, container: str) -> None:
+        """Write 4 MiB to its disk, outside of any folder, and send something to its network."""
         ...
 
 

@@ -191,10 +191,22 @@ class FakeEngine(FakeAdjusting):
 
     def _usage(self, container: FakeContainer) -> ContainerUsage:
         assert container.started_at is not None
-        busy_s = (self.world.clock.now() - container.started_at).total_seconds() * container.load
-        cpu_ns = int(busy_s * container.spec.slots.get("cpu", 1000) * 1_000_000)
-        accelerators = container.accelerator_percent, container.accelerator_mem_percent
-        return ContainerUsage(container.spec.id, cpu_ns, container.mem_bytes, *accelerators)
+        runs_s = (self.world.clock.now() - container.started_at).total_seconds()
+        cpu_ns = int(runs_s * container.load * container.spec.slots.get("cpu", 1000) * 1_000_000)
+        rates: Sequence[int | None] = container.transfers or (None,) * 4
+        read, write, rx, tx = (None if rate is None else int(rate * runs_s) for rate in rates)
+        return ContainerUsage(
+            container.spec.id,
+            cpu_ns,
+            container.mem_bytes,
+            container.accelerator_percent,
+            container.accelerator_mem_percent,
+            read_bytes=read,
+            write_bytes=write,
+            rx_bytes=rx,
+            tx_bytes=tx,
+            disk_bytes=container.disk_bytes,
+        )
 
 
 class FakeProcess:

@@ -106,7 +106,9 @@ def _wake(future: "asyncio.Future[None]") -> None:
 
 @dataclass(slots=True, eq=False)
 class FakeContainer:
-    """A container of the world. `load`: busy fraction of its CPU limit. `accelerator_*`: as `port.Usage`."""
+    """A container of the world. `load`: busy fraction of its CPU limit. `transfers`: bytes per second (read, written,
+    received, sent); None: not measurable. The others as `port.ContainerUsage`.
+    """
 
     spec: ContainerSpec
     state: ObservedState = ObservedState.STARTING
@@ -119,6 +121,8 @@ class FakeContainer:
     mem_bytes: int = 16 * _MIB
     accelerator_percent: int | None = None
     accelerator_mem_percent: int | None = None
+    transfers: tuple[int, int, int, int] | None = (0, 0, 0, 0)
+    disk_bytes: int | None = 0
     changed: Signal = field(default_factory=Signal)
     paused: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)

@@ -256,8 +256,10 @@ Permit = Callable[[], Awaitable[None]]
 class ContainerUsage:
     """A reading. cpu_ns: CPU time used since start, nanoseconds. mem_bytes: in use now, no page cache.
 
-    accelerator_percent, accelerator_mem_percent: utilisation and memory of its busiest device; None if not
-    measurable, never a fake zero.
+    The others are None if not measurable, never a fake zero. accelerator_percent, accelerator_mem_percent: utilisation
+    and memory of its busiest device. read_bytes, write_bytes: I/O on disks since start. rx_bytes, tx_bytes: received
+    and sent by its networks since start. disk_bytes: what it wrote outside its folders and still occupies; may be a
+    few minutes old.
     """
 
     id: str
@@ -265,6 +267,11 @@ class ContainerUsage:
     mem_bytes: int
     accelerator_percent: int | None = None
     accelerator_mem_percent: int | None = None
+    read_bytes: int | None = None
+    write_bytes: int | None = None
+    rx_bytes: int | None = None
+    tx_bytes: int | None = None
+    disk_bytes: int | None = None
 
 
 class LogRecord(NamedTuple):

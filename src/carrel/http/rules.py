@@ -50,3 +50,10 @@ EnvName = Annotated[
     says("A variable name has at most 128 letters, digits or _ and does not start with a digit."),
 ]
 EnvValue = Annotated[str, StringConstraints(max_length=32_768)]
+# A misspelt name would silently limit nothing.
+SLOT = r"cpu|mem|[a-z][a-z0-9_-]{0,29}(?:\.[a-z0-9][a-z0-9_-]{0,29})+"
+SlotName = Annotated[
+    str,
+    StringConstraints(pattern=rf"^(?:{SLOT})$"),
+    says("A slot is cpu, mem, or an accelerator such as cuda.device or cuda.shares."),
+]

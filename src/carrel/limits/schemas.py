@@ -21,9 +21,9 @@ from pydantic import (
 from carrel.core.errors import Invalid
 from carrel.core.ids import PolicyId
 from carrel.http.paging import PageQuery
-from carrel.http.rules import broken, says
+from carrel.http.rules import SLOT, broken, says
 from carrel.tables.limits import PolicyKind
-from carrel.tenancy.schemas import SLOT, Description, PlaceName, PolicyRef, Ref
+from carrel.tenancy.schemas import Description, PlaceName, PolicyRef, Ref
 
 _SENTENCE = 'A limit is a whole number of at least {least}, or "unlimited".'
 Most = Annotated[

@@ -86,6 +86,7 @@ from carrel.usage import routes as usage
 from carrel.usage.idle import routes as idle
 from carrel.usage.idle.activity import Activity
 from carrel.usage.service import UsageStream
+from carrel.usage.statistics import routes as statistics
 
 # Searched in this order: most requested first.
 _ROUTERS = (
@@ -116,6 +117,7 @@ _ROUTERS = (
     machines.router,
     presets.router,
     usage.router,
+    statistics.router,
     idle.router,
     vfolders.router,
     shares.router,

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from fastapi import APIRouter, Response
@@ -21,13 +22,17 @@ from carrel.queue import held
 from carrel.queue.held import SIGN_IN, Holder
 from carrel.queue.ledger_schemas import By
 from carrel.sessions.pending_since import WAITS_FOR_OTHERS, WAITS_SINCE
+from carrel.site import service as site
 from carrel.tables.engines import EngineRow, EngineState
 from carrel.tables.folders import VFolder
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.nodes import IS_KNOWN, Node
 from carrel.tables.session_states import LIFECYCLE, SessionState
-from carrel.tables.sessions import IS_LIVE, Session
+from carrel.tables.sessions import IS_LIVE, Container, Session
 from carrel.tables.storage_hosts import HostState, StorageHost
+from carrel.tables.tenancy import Domain, Project, User
+from carrel.tables.usage import Sample
+from carrel.usage.service import INTERVAL_S
 
 router = APIRouter(tags=["server"])
 # The creation time of each series would double the number of series.
@@ -91,6 +96,7 @@ async def _gauges(tx: AsyncSession, clock: Clock) -> list[Metric]:
         *await _queue(tx, clock),
         *await _storage(tx),
         *await _database(tx),
+        *(await _containers(tx, clock) if (await site.settings(tx)).session_metrics else ()),
     ]
 
 
@@ -208,6 +214,47 @@ async def _storage(tx: AsyncSession) -> list[Metric]:
             room.add_metric((host.name, "total"), host.total_bytes)
             room.add_metric((host.name, "free"), host.free_bytes)
     return [folders, room, answers]
+
+
+_OF_CONTAINERS = {
+    Sample.cpu_millis: ("cpu_millicores", "CPU that a container uses."),
+    Sample.mem_bytes: ("memory_bytes", "Memory that a container uses."),
+    Sample.accelerator_percent: ("accelerator_percent", "Utilisation of a container's busiest accelerator."),
+    Sample.accelerator_mem_percent: (
+        "accelerator_memory_percent",
+        "Memory in use of a container's busiest accelerator.",
+    ),
+    Sample.read_rate: ("disk_read_bytes_per_second", "What a container reads from disks."),
+    Sample.write_rate: ("disk_write_bytes_per_second", "What a container writes to disks."),
+    Sample.rx_rate: ("network_receive_bytes_per_second", "What a container receives."),
+    Sample.tx_rate: ("network_transmit_bytes_per_second", "What a container sends."),
+    Sample.disk_bytes: ("disk_bytes", "What a container has written outside its folders."),
+}
+
+
+async def _containers(tx: AsyncSession, clock: Clock) -> list[Metric]:
+    """The newest usage of each running container; what is not measured is absent."""
+    labels = ("session", "name", "container", "owner", "project")
+    gauges = {
+        column: GaugeMetricFamily(f"carrel_session_{name}", text_, labels=labels)
+        for column, (name, text_) in _OF_CONTAINERS.items()
+    }
+    rows = await tx.execute(
+        select(Session, Container, User.email, Domain.name + "/" + Project.name, *_OF_CONTAINERS)
+        .join(Container, Container.id == Sample.container_id)
+        .join(Session, Session.id == Container.session_id)
+        .join(User, User.id == Session.owner_id)
+        .join(Project, Project.id == Session.project_id)
+        .join(Domain, Domain.id == Session.domain_id)
+        .where(Sample.at > clock.now() - timedelta(seconds=3 * INTERVAL_S), IS_LIVE)
+        .distinct(Sample.container_id)
+        .order_by(Sample.container_id, Sample.at.desc())
+    )
+    for session, container, owner, project, *values in rows:
+        for gauge, value in zip(gauges.values(), values, strict=True):
+            if value is not None:
+                gauge.add_metric((session.id, session.name, container.name, owner, project), value)
+    return list(gauges.values())
 
 
 # Transactions of other clients of the database count too: they prevent the removal of old rows.

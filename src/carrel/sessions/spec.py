@@ -22,10 +22,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
-from carrel.http.rules import EnvName, EnvValue, broken, says
+from carrel.http.rules import SLOT, EnvName, EnvValue, broken, says
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
 from carrel.tables.session_states import ClusterPlacement, OnFailure, SessionKind
-from carrel.tenancy.schemas import SLOT
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
 SessionName = Annotated[

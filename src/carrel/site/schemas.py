@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from carrel.core.ids import DomainId, ProjectId
-from carrel.http.rules import says
+from carrel.http.rules import SlotName, says
 
 
 class Whom(StrEnum):
@@ -42,6 +42,18 @@ EmailAddress = Annotated[
         pattern=r"^[^@\s<>,;:\"\\\x00-\x1f\x7f]+@[^@\s<>,;:\"\\\x00-\x1f\x7f]+$",
     ),
     says("This is no e-mail address; one looks like ada@example.org and has at most 254 characters."),
+]
+
+
+Price = Annotated[
+    float,
+    Field(ge=0, le=1_000_000, allow_inf_nan=False),
+    says("A price is a number from 0 to 1000000."),
+]
+Currency = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Z]{3}$"),
+    says("A currency is written as three letters, such as EUR, KRW or JPY."),
 ]
 
 
@@ -129,6 +141,16 @@ class SiteSettings(BaseModel):
         ge=0,
         le=3650,
         description="Days until folders in the trash are deleted permanently; 0: never automatically.",
+    )
+    slot_prices: dict[SlotName, Price] = Field(
+        default={},
+        max_length=50,
+        description="Price per slot-hour of one core (cpu), GiB (mem) or device, shown in statistics; empty: no costs.",
+        examples=[{"cpu": 0.02, "mem": 0.005, "cuda.device": 1.5}],
+    )
+    currency: Currency = Field(default="EUR", description="Currency of the prices.")
+    session_metrics: bool = Field(
+        default=False, description="Whether /metrics includes the usage of each running container."
     )
     announcement: str = Field(
         default="",

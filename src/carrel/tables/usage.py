@@ -1,20 +1,22 @@
-"""Usage samples of running containers, and usage over time."""
+"""Usage of containers, raw and thinned out with age; usage of scopes over time; and days for statistics."""
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, DateTime, Index, SmallInteger, String
+from sqlalchemy import ARRAY, BigInteger, Date, DateTime, Float, Index, LargeBinary, SmallInteger, String
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from carrel.core.ids import ContainerId
+from carrel.core.ids import ContainerId, DomainId, GroupId, ProjectId, UserId
 from carrel.db.tables import Table
 
 
 class Sample(Table):
-    """cpu_millis: mean since the previous sample. Unlogged: a crash may lose a minute of charts.
+    """Kept for a day. Unlogged: a crash of the database loses those of at most a day, and one hour of minutes.
 
-    accelerator_percent, accelerator_mem_percent: of the busiest of its devices; None: not measured.
+    None: not measured. cpu_millis: mean since the previous sample. accelerator_percent, accelerator_mem_percent: of the
+    busiest of its devices. read_rate, write_rate, rx_rate, tx_rate: bytes per second since the previous sample, of
+    disks and networks. disk_bytes: written outside its folders.
     """
 
     __tablename__ = "usage_samples"
@@ -26,6 +28,85 @@ class Sample(Table):
     mem_bytes: Mapped[int] = mapped_column(BigInteger)
     accelerator_percent: Mapped[int | None] = mapped_column(SmallInteger)
     accelerator_mem_percent: Mapped[int | None] = mapped_column(SmallInteger)
+    read_rate: Mapped[int | None] = mapped_column(BigInteger)
+    write_rate: Mapped[int | None] = mapped_column(BigInteger)
+    rx_rate: Mapped[int | None] = mapped_column(BigInteger)
+    tx_rate: Mapped[int | None] = mapped_column(BigInteger)
+    disk_bytes: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class UsageMinutes(Table):
+    """The minutes of the hour that begins at `at`. Kept for a month. points: see `usage.chunks`."""
+
+    __tablename__ = "usage_minutes"
+    __table_args__ = (Index("ix_usage_minutes_at", "at"),)
+
+    container_id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), primary_key=True)
+    points: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class UsageHour(Table):
+    """Means of the hour that begins at `at`, as in `Sample`. Kept for years.
+
+    seconds: measured ones. cpu_peak, mem_peak: the highest samples.
+    """
+
+    __tablename__ = "usage_hours"
+    __table_args__ = (Index("ix_usage_hours_at", "at"),)
+
+    container_id: Mapped[ContainerId] = mapped_column(String, primary_key=True)
+    at: Mapped[datetime] = mapped_column(DateTime(timezone=True), primary_key=True)
+    seconds: Mapped[int] = mapped_column(SmallInteger)
+    cpu_millis: Mapped[int]
+    cpu_peak: Mapped[int]
+    mem_bytes: Mapped[int] = mapped_column(BigInteger)
+    mem_peak: Mapped[int] = mapped_column(BigInteger)
+    accelerator_percent: Mapped[int | None] = mapped_column(SmallInteger)
+    accelerator_mem_percent: Mapped[int | None] = mapped_column(SmallInteger)
+    read_rate: Mapped[int | None] = mapped_column(BigInteger)
+    write_rate: Mapped[int | None] = mapped_column(BigInteger)
+    rx_rate: Mapped[int | None] = mapped_column(BigInteger)
+    tx_rate: Mapped[int | None] = mapped_column(BigInteger)
+    disk_bytes: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class UsageDay(Table):
+    """Sums over the ledger and the hours of a UTC day, for one slot of the sessions of one owner, project, group and
+    image. The slot "sessions" counts the sessions themselves.
+
+    hours: slot-seconds allocated in each hour. measured: those of them during which usage was measured. used: slot-
+    seconds used meanwhile. wasters: session -> slot-seconds measured but not used, of the highest. waits: waiting times
+    of the sessions placed on that day, see `usage.waits`; only of "sessions".
+    """
+
+    __tablename__ = "usage_days"
+    __table_args__ = (
+        Index("ix_usage_days_owner_id_day", "owner_id", "day"),
+        Index("ix_usage_days_project_id_day", "project_id", "day"),
+    )
+
+    day: Mapped[date] = mapped_column(Date, primary_key=True)
+    owner_id: Mapped[UserId] = mapped_column(String, primary_key=True)
+    project_id: Mapped[ProjectId] = mapped_column(String, primary_key=True)
+    group_id: Mapped[GroupId] = mapped_column(String, primary_key=True)
+    image: Mapped[str] = mapped_column(String(512), primary_key=True)
+    slot: Mapped[str] = mapped_column(String(60), primary_key=True)
+    domain_id: Mapped[DomainId] = mapped_column(String)
+    hours: Mapped[list[float]] = mapped_column(ARRAY(Float))
+    measured: Mapped[float]
+    used: Mapped[float]
+    wasters: Mapped[dict[str, float] | None] = mapped_column(JSONB(none_as_null=True))
+    waits: Mapped[dict[str, int] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class UsageProgress(Table):
+    """The end of the last hour that minutes, hours and days include, in one row."""
+
+    __tablename__ = "usage_progress"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    until: Mapped[datetime] = mapped_column(DateTime(timezone=True))
 
 
 class UsageScope(StrEnum):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from carrel.core.ids import DomainId, PolicyId, ProjectId, UserId
-from carrel.http.rules import says
+from carrel.http.rules import SLOT, says
 from carrel.permissions.actions import Role
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -56,13 +56,6 @@ Network = Annotated[
     says("An address is written 192.0.2.7 or 2001:db8::7, a network 192.0.2.0/24."),
 ]
 Networks = Annotated[list[Network], Field(max_length=100)]
-# A misspelt name would silently limit nothing.
-SLOT = r"cpu|mem|[a-z][a-z0-9_-]{0,29}(?:\.[a-z0-9][a-z0-9_-]{0,29})+"
-SlotName = Annotated[
-    str,
-    StringConstraints(pattern=rf"^(?:{SLOT})$"),
-    says("A slot is cpu, mem, or an accelerator such as cuda.device or cuda.shares."),
-]
 CeilingName = Annotated[
     str,
     StringConstraints(pattern=rf"^(?:sessions|{SLOT})$"),

@@ -4,27 +4,25 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import Field
 
 from carrel.core.ids import SessionId
 from carrel.db.scope import permitted
 from carrel.http.auth import CurrentActor, names
-from carrel.http.query import DECIMAL
 from carrel.http.services import Services, ServicesOf
-from carrel.sessions import queries
+from carrel.sessions import containers, queries
 from carrel.sessions import service as sessions
 from carrel.sessions.routes import Ref
 from carrel.tables.sessions import Session
-from carrel.usage import history, history_scope, service
+from carrel.usage import history, history_scope, series, service
 from carrel.usage.schemas import (
     IdleQuery,
     IdleSession,
     IdleSessionList,
     Range,
     RecentUsage,
-    SampleList,
-    SampleView,
     Series,
+    SessionUsageQuery,
+    SessionUsageView,
     UsageHistoryQuery,
     UsageHistoryView,
 )
@@ -37,20 +35,30 @@ SPANS = {span: (step_s, kept) for span, (step_s, kept) in zip(Range, history.STE
 @router.get(
     "/sessions/{ref}/usage",
     operation_id="sessions.usage",
-    summary="Show recent usage of a session",
+    summary="Show usage of a session",
     openapi_extra=names("session.read"),
 )
 async def session_usage(
     services: ServicesOf[Services],
     actor: CurrentActor,
     ref: Ref,
-    minutes: Annotated[int, Field(ge=1, le=1440), DECIMAL, Query()] = 60,
-) -> SampleList:
-    """CPU and memory usage of the last minutes, oldest first."""
+    query: Annotated[SessionUsageQuery, Query()],
+) -> SessionUsageView:
+    """CPU, memory, accelerators, disk and network I/O and disk space of each container over a period: every 10 seconds
+    of the last day, minutes of a month, hours of three years.
+    """
+    now = services.clock.now()
+    end = min(query.to or now, now)
+    start = query.from_ or end - timedelta(minutes=query.minutes)
+    step_s = series.step_of(start, end, now, query.step)
     async with services.database.transaction() as tx:
         session = await sessions.find(tx, actor, ref)
-        samples = await service.samples(tx, session.id, services.clock.now() - timedelta(minutes=minutes))
-    return SampleList(samples=[SampleView.model_validate(s, from_attributes=True) for s in samples])
+        if query.container:
+            chosen = [await containers.named(tx, session, query.container)]
+        else:
+            chosen = list(await containers.of(tx, session.id))
+        loaded = await series.load(tx, chosen, start, end, step_s)
+    return SessionUsageView.model_validate(loaded, from_attributes=True)
 
 
 @router.get(
@@ -72,7 +80,9 @@ async def recent(
     return RecentUsage(
         items={
             session: Series(
-                cpu_millis=[s.cpu_millis for s in samples], mem_bytes=[s.mem_bytes for s in samples]
+                cpu_millis=[s.cpu_millis for s in samples],
+                mem_bytes=[s.mem_bytes for s in samples],
+                accelerator_percent=[s.accelerator_percent for s in samples],
             )
             for session, samples in grouped.items()
         }

@@ -6,29 +6,63 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from carrel.core.ids import SessionId
+from carrel.audit.schemas import When
+from carrel.core.ids import ContainerId, SessionId
 from carrel.http.query import DECIMAL
 from carrel.sessions.schemas import OwnerRef
 from carrel.tables.usage import UsageScope
 
 
-class SampleView(BaseModel):
-    """cpu_millis: mean of the seconds before `at`."""
+class SessionUsageQuery(BaseModel):
+    """Which period: the last minutes, or from, to. step: length of an interval in seconds; by default for a chart of
+    about 400 points. A step below that of the points that are kept of the period is raised to it.
+    """
 
-    at: datetime
-    cpu_millis: int
-    mem_bytes: int
+    model_config = ConfigDict(extra="forbid")
+
+    minutes: Annotated[int, Field(ge=1, le=3 * 366 * 1440), DECIMAL] = 60
+    from_: When | None = Field(default=None, alias="from", description="start of the period, inclusive")
+    to: When | None = Field(default=None, description="end of the period, exclusive; by default now")
+    container: str | None = Field(
+        default=None, max_length=40, description="only this one, such as main or sub1"
+    )
+    step: Annotated[int, Field(ge=10, le=86_400), DECIMAL] | None = None
 
 
-class SampleList(BaseModel):
-    samples: list[SampleView]
+class MeasureSeries(BaseModel):
+    """One value per moment; null: nothing was measured. peak: the highest value in the interval."""
+
+    mean: list[float | None]
+    peak: list[float | None]
+
+
+class ContainerUsageView(BaseModel):
+    """measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
+    accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
+    and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
+    """
+
+    id: ContainerId
+    name: str
+    measures: dict[str, MeasureSeries]
+
+
+class SessionUsageView(BaseModel):
+    """Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
+    intervals, oldest first.
+    """
+
+    step_s: int
+    times: list[datetime]
+    containers: list[ContainerUsageView]
 
 
 class Series(BaseModel):
-    """Oldest first, 5 s apart."""
+    """Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured."""
 
     cpu_millis: list[int]
     mem_bytes: list[int]
+    accelerator_percent: list[int | None]
 
 
 class RecentUsage(BaseModel):
@@ -79,13 +113,6 @@ class UsageHistoryQuery(BaseModel):
     scope: UsageScope
     ref: str | None = Field(default=None, max_length=320)
     range: Range = Range.DAY
-
-
-class MeasureSeries(BaseModel):
-    """One value per moment; null: nothing was measured. peak: the highest minute of the interval."""
-
-    mean: list[float | None]
-    peak: list[float | None]
 
 
 class UsageHistoryView(BaseModel):

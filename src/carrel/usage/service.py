@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,8 +21,8 @@ from sqlalchemy import (
     delete,
     func,
     select,
+    text,
 )
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.errors import Unavailable
@@ -38,9 +38,9 @@ from carrel.tables.tenancy import User
 from carrel.tables.usage import Sample
 
 TOPIC = "usage"
-INTERVAL_S = 5
-RECENT = 60
-_LEAST_SAMPLES = 12
+INTERVAL_S = 10
+RECENT = 30
+_LEAST_SAMPLES = 6
 """A minute: a session that has just started is not idle."""
 KEPT = timedelta(hours=25)
 """Retention: a day for charts and for the longest idle window, with a margin."""
@@ -48,13 +48,18 @@ KEPT = timedelta(hours=25)
 
 @dataclass(frozen=True)
 class UsageReading:
-    """cpu_millis: mean since the previous reading. accelerator_*: of the busiest one; None: not measured."""
+    """As `tables.usage.Sample`."""
 
     container: ContainerId
     cpu_millis: int
     mem_bytes: int
     accelerator_percent: int | None = None
     accelerator_mem_percent: int | None = None
+    read_rate: int | None = None
+    write_rate: int | None = None
+    rx_rate: int | None = None
+    tx_rate: int | None = None
+    disk_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,22 +73,28 @@ class Mean:
     accelerator_mem_percent: float | None
 
 
-async def record(tx: AsyncSession, readings: Iterable[UsageReading], now: datetime) -> None:
-    """Store one sweep of readings and publish it."""
-    rows = [
-        {
-            "container_id": r.container,
-            "at": now,
-            "cpu_millis": r.cpu_millis,
-            "mem_bytes": r.mem_bytes,
-            "accelerator_percent": r.accelerator_percent,
-            "accelerator_mem_percent": r.accelerator_mem_percent,
+# A sweep after an engine hang may repeat a moment: one sample of it is enough.
+_RECORD = text("""
+    INSERT INTO usage_samples (container_id, at, cpu_millis, mem_bytes, accelerator_percent, accelerator_mem_percent,
+        read_rate, write_rate, rx_rate, tx_rate, disk_bytes)
+    SELECT container, :now, cpu, mem, accelerator, accelerator_mem, read, write, rx, tx, disk
+    FROM unnest(CAST(:container AS text[]), CAST(:cpu_millis AS int[]), CAST(:mem_bytes AS bigint[]),
+        CAST(:accelerator_percent AS smallint[]), CAST(:accelerator_mem_percent AS smallint[]),
+        CAST(:read_rate AS bigint[]), CAST(:write_rate AS bigint[]), CAST(:rx_rate AS bigint[]),
+        CAST(:tx_rate AS bigint[]), CAST(:disk_bytes AS bigint[]))
+        AS sweep(container, cpu, mem, accelerator, accelerator_mem, read, write, rx, tx, disk)
+    ON CONFLICT DO NOTHING
+""")
+
+
+async def record(tx: AsyncSession, readings: Sequence[UsageReading], now: datetime) -> None:
+    """Store one sweep of readings, in one statement, and publish it."""
+    if readings:
+        columns = {
+            field.name: [getattr(reading, field.name) for reading in readings]
+            for field in fields(UsageReading)
         }
-        for r in readings
-    ]
-    if rows:
-        # A sweep after an engine hang may repeat a moment: one sample of it is enough.
-        await tx.execute(insert(Sample).on_conflict_do_nothing(), rows)
+        await tx.execute(_RECORD, {**columns, "now": now})
         await notify(tx, TOPIC)
 
 
@@ -106,14 +117,6 @@ def _amounts() -> Select[*tuple[Any, ...]]:
         .join(Container, Container.id == Sample.container_id)
         .group_by(Container.session_id, Sample.at)
     )
-
-
-async def samples(tx: AsyncSession, session: SessionId, since: datetime) -> Sequence[Row[Any]]:
-    """Samples of a session since then, as columns, oldest first."""
-    rows = await tx.execute(
-        _amounts().where(Container.session_id == session, Sample.at >= since).order_by(Sample.at)
-    )
-    return rows.all()
 
 
 async def minute_means(tx: AsyncSession, since: Mapping[SessionId, datetime]) -> dict[SessionId, list[Mean]]:
@@ -232,6 +235,7 @@ class UsageStream:
                 by_target[Target(row.owner_id, row.project_id, row.domain_id)][row.session_id] = {
                     "cpu_millis": row.cpu_millis,
                     "mem_bytes": row.mem_bytes,
+                    "accelerator_percent": row.accelerator_percent,
                 }
         for target, amounts in by_target.items():
             self._events.announce(PublishedEvent(None, newest, "usage", "session", "", target, amounts))

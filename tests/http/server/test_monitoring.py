@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 from aiohttp import web
+from auth_kit import set_site
+from databases import sql
 from gateway_kit import Gate, gate
 from installation import Api
 from metrics_kit import parsed
@@ -29,7 +31,7 @@ __all__ = ["gate"]
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "deploy" / "prometheus" / "carrel.rules.yml"
 RULE_TESTS = RULES.with_name("carrel.test.yml")
-DASHBOARD = ROOT / "deploy" / "grafana" / "carrel.json"
+DASHBOARDS = sorted((ROOT / "deploy" / "grafana").glob("*.json"))
 DOCUMENT = ROOT / "docs" / "howto" / "monitor.md"
 OF_SCRAPES = {"job", "instance"}
 _NAME = re.compile(r"\b((?:carrel|process|python)_[a-z0-9_]+)\b(?:\{([^}]*)\})?")
@@ -37,6 +39,8 @@ _SELECTED = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)")
 _GROUPED = re.compile(r"\b(?:by|without)\s*\(([^)]*)\)")
 _SHOWN = re.compile(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}")
 _REPLACED = re.compile(r'label_replace\([^"]*(?:"[^"]*"[^"]*)*?,\s*"(\w+)",\s*"\$1"')
+_CHOSEN = re.compile(r"\$(project|owner|session)\b")
+"""Variables of a dashboard, which are ".*" unless somebody chooses."""
 _RATES_OVER = "10m"
 """What Grafana would write for `$__rate_interval`; as long as the test may take."""
 EMPTY_WHEN_WELL = {
@@ -67,17 +71,19 @@ def queries() -> Iterator[Query]:
     for rule in alerts():
         shown = frozenset(_SHOWN.findall(json.dumps(rule["annotations"])))
         yield Query(str(rule["alert"]), str(rule["expr"]), shown)
-    for panel in json.loads(DASHBOARD.read_text())["panels"]:
-        for target in panel.get("targets", []):
-            shown = frozenset(_SHOWN.findall(target["legendFormat"]))
-            yield Query(panel["title"], target["expr"], shown)
+    for dashboard in DASHBOARDS:
+        for panel in json.loads(dashboard.read_text())["panels"]:
+            for target in panel.get("targets", []):
+                shown = frozenset(_SHOWN.findall(target["legendFormat"]))
+                yield Query(panel["title"], target["expr"], shown)
 
 
 async def exported(api: Api) -> Mapping[str, frozenset[str]]:
     """Labels of everything that a scrape has or could have, by name as queries write it."""
     admin = await api.as_("superadmin")
+    await set_site(api, session_metrics=True)
     # What is held has labels once something is.
-    await api.until(admin, (await (await api.as_("user")).start())["id"], "RUNNING")
+    await measured(api, (await (await api.as_("user")).start())["id"])
     scraped = parsed((await admin.get("/metrics")).text)
     labels_of: dict[str, frozenset[str]] = {}
     for name, kind in scraped.types.items():
@@ -92,6 +98,19 @@ async def exported(api: Api) -> Mapping[str, frozenset[str]]:
         else:
             labels_of[name] = labels | scraped.labels.get(name, set())
     return labels_of
+
+
+async def measured(api: Api, session: str) -> None:
+    """Until the session runs; with a sample that has everything, now."""
+    await api.until(await api.as_("superadmin"), session, "RUNNING")
+    for container in api.engine.world.containers.values():
+        container.accelerator_percent = container.accelerator_mem_percent = 50
+    await sql(
+        api.database,
+        "INSERT INTO usage_samples SELECT id, now(), 1, 2, 3, 4, 5, 6, 7, 8, 9 FROM containers"
+        " WHERE session_id = :session ON CONFLICT DO NOTHING",
+        session=session,
+    )
 
 
 async def test_every_query_is_about_metrics_and_labels_that_there_are(living: Api):
@@ -179,7 +198,8 @@ async def scraping(living: Api, gate: Gate, folder: Path) -> AsyncIterator[Prome
 async def busy(living: Api, gate: Gate) -> None:
     """Have something to show: a session that runs, one that waits for its limit, an app that answers."""
     admin, user = await living.as_("superadmin"), await living.as_("user")
-    await living.until(admin, (await user.start())["id"], "RUNNING")
+    await set_site(living, session_metrics=True)
+    await measured(living, (await user.start())["id"])
     await admin.patch("/policies/default-user", {"limits": {"sessions": 1}})
     await user.start()
 
@@ -203,9 +223,10 @@ async def test_a_prometheus_that_scrapes_answers_every_query_of_rules_and_dashbo
         await scraper.until_queried('up{job="carrel-api"} == 1 and on() up{job="carrel-gateway"} == 1')
         await busy(living, gate)
         await scraper.until_queried("rate(carrel_gateway_requests_total[10m]) > 0")
+        await scraper.until_queried("carrel_session_disk_bytes")
         metadata = await scraper.read("metadata")
         for query in queries():
-            expr = query.expr.replace("$__rate_interval", _RATES_OVER)
+            expr = _CHOSEN.sub(".*", query.expr.replace("$__rate_interval", _RATES_OVER))
             if query.where in EMPTY_WHEN_WELL or query.where.startswith("Carrel"):
                 await scraper.query(expr)
             else:

@@ -38,9 +38,10 @@ async def test_a_session_says_which_containers_it_has(living: Api, gang: dict[st
     assert not any("address" in one for one in gang["containers"])
 
 
-async def test_what_it_uses_is_the_sum_of_its_containers(living: Api, gang: dict[str, Any]) -> None:
+async def test_its_use_is_shown_of_each_container_and_of_the_one_that_is_named(
+    living: Api, gang: dict[str, Any]
+) -> None:
     user = await living.as_("user")
-    assert user.actor is not None
     async with living.database.transaction() as tx:
         await tx.execute(text("DELETE FROM usage_samples"))
         for number, one in enumerate(gang["containers"], 1):
@@ -51,8 +52,16 @@ async def test_what_it_uses_is_the_sum_of_its_containers(living: Api, gang: dict
                 ),
                 {"id": one["id"], "cpu": 10 * number},
             )
-    samples = (await user.get(f"/sessions/{gang['id']}/usage")).json()["samples"]
-    assert (samples[0]["cpu_millis"], samples[0]["mem_bytes"]) == (60, 3000)
+
+    async def measured(**params: str) -> dict[str, list[float]]:
+        shown = (await user.get(f"/sessions/{gang['id']}/usage", params=params)).json()
+        means = {one["name"]: one["measures"]["cpu_millis"]["mean"] for one in shown["containers"]}
+        return {name: [value for value in values if value is not None] for name, values in means.items()}
+
+    assert await measured() == {"main": [10], "sub1": [20], "sub2": [30]}
+    assert await measured(container="sub1") == {"sub1": [20]}
+    recent = (await user.get("/usage", params={"sessions": gang["id"]})).json()["items"][gang["id"]]
+    assert (recent["cpu_millis"], recent["mem_bytes"]) == ([60], [3000])
 
 
 async def test_commands_and_logs_are_of_the_container_that_is_named(

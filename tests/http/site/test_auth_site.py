@@ -126,4 +126,6 @@ def test_every_setting_is_documented_with_its_default():
     assert rows.pop("mail_password") == "-"
     defaults = SiteSettings().model_dump(mode="json")
     shown = {name: f"`{json.dumps(value)}`".replace('"', "") for name, value in defaults.items()}
-    assert rows == {name: "-" if text in ("`null`", "``", "`[]`") else text for name, text in shown.items()}
+    assert rows == {
+        name: "-" if text in ("`null`", "``", "`[]`", "`{}`") else text for name, text in shown.items()
+    }

@@ -277,3 +277,26 @@ async def _trash_days(api: Api) -> None:
 async def _announcement(api: Api) -> None:
     await set_site(api, announcement="*Tonight*")
     assert (await (await api.client()).get(f"{API}/auth/greeting")).json()["announcement"] == "*Tonight*"
+
+
+@shows("slot_prices", "currency")
+async def _prices(api: Api) -> None:
+    user = await api.as_("user")
+
+    async def costs() -> tuple[str, float | None]:
+        view = (await user.get("/usage/statistics")).json()
+        return view["currency"], view["total"]["cost"]
+
+    assert await costs() == ("", None)
+    await set_site(api, slot_prices={"cpu": 0.02})
+    assert await costs() == ("EUR", 0)
+    await set_site(api, currency="KRW")
+    assert await costs() == ("KRW", 0)
+
+
+@shows("session_metrics")
+async def _session_metrics(api: Api) -> None:
+    admin = await api.as_("superadmin")
+    assert "carrel_session_cpu_millicores" not in (await admin.get("/metrics")).text
+    await set_site(api, session_metrics=True)
+    assert "carrel_session_cpu_millicores" in (await admin.get("/metrics")).text

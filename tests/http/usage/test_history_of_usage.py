@@ -59,10 +59,10 @@ async def test_idle_sessions_are_found_among_all_that_one_may_see(living: Api):
     user, foreigner, admin = [await living.as_(name) for name in ("user", "foreigner", "superadmin")]
     now = SystemClock().now()
     cases = (
-        ("small", user, 100, 1, 12),
-        ("busy", user, 100, 50, 12),
-        ("fresh", user, 100, 0, 11),
-        ("large", foreigner, 400, 8, 12),
+        ("small", user, 100, 1, 6),
+        ("busy", user, 100, 50, 6),
+        ("fresh", user, 100, 0, 5),
+        ("large", foreigner, 400, 8, 6),
     )
     for name, who, cpu, used, samples in cases:
         session = await who.start(name=name, slots={**SMALL, "cpu": cpu})
@@ -70,7 +70,7 @@ async def test_idle_sessions_are_found_among_all_that_one_may_see(living: Api):
         await sql(
             living.database,
             "INSERT INTO usage_samples (container_id, at, cpu_millis, mem_bytes) "
-            f"SELECT c.id, timestamptz '{now}' - i * interval '5 seconds' + interval '1 ms', {used}, 0 "
+            f"SELECT c.id, timestamptz '{now}' - i * interval '10 seconds' + interval '1 ms', {used}, 0 "
             f"FROM containers c, generate_series(1, {samples}) i WHERE c.session_id = '{session['id']}'",
         )
     seen = (await admin.get("/usage/idle")).json()

@@ -13,7 +13,18 @@ from carrel_client.cli.parser import Arguments, arguments_of
 
 # One of these is a value for any argument that is not a choice.
 SAMPLES = (
-    *("alpha", "2026-01-01", "3", "alpha=3", "cpu=4", "10m", "beta=gamma", "domain=alpha", "project=alpha:3"),
+    *(
+        "alpha",
+        "2026-01-01",
+        "2026-01",
+        "3",
+        "alpha=3",
+        "cpu=4",
+        "10m",
+        "beta=gamma",
+        "domain=alpha",
+        "project=alpha:3",
+    ),
     *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET"),
 )
 
@@ -209,6 +220,7 @@ KEEPING = {
     "shares",
     "show",
     "simulate",
+    "stats",
     "status",
     "synth",
     "tasks",

@@ -255,6 +255,43 @@ def test_memory_in_use_leaves_the_page_cache_out(memory: dict[str, Any], in_use:
     assert (reading.cpu_ns, reading.mem_bytes) == (5, in_use)
 
 
+CGROUP_V2 = [
+    {"major": 8, "minor": 0, "op": "read", "value": 10},
+    {"major": 8, "minor": 0, "op": "write", "value": 3},
+    {"major": 8, "minor": 16, "op": "read", "value": 5},
+]
+CGROUP_V1 = [
+    {"major": 8, "minor": 0, "op": "Read", "value": 15},
+    {"major": 8, "minor": 0, "op": "Write", "value": 3},
+    {"major": 8, "minor": 0, "op": "Total", "value": 18},
+]
+
+
+@pytest.mark.parametrize(
+    ("devices", "read", "written"), [(CGROUP_V2, 15, 3), (CGROUP_V1, 15, 3), (None, None, None)]
+)
+@pytest.mark.parametrize(
+    ("networks", "rx", "tx"),
+    [
+        ({"eth0": {"rx_bytes": 1, "tx_bytes": 2}, "eth1": {"rx_bytes": 10, "tx_bytes": 20}}, 11, 22),
+        (None, None, None),
+    ],
+)
+def test_transfers_are_sums_over_devices_and_networks_and_nothing_where_nobody_counts(
+    devices: Any, read: int | None, written: int | None, networks: Any, rx: int | None, tx: int | None
+) -> None:
+    stats = {
+        "memory_stats": {"usage": 1},
+        "cpu_stats": {"cpu_usage": {"total_usage": 5}},
+        "blkio_stats": {"io_service_bytes_recursive": devices},
+        **({"networks": networks} if networks else {}),
+    }
+    reading = answers.usage("abc", stats)
+    assert reading is not None
+    assert (reading.read_bytes, reading.write_bytes) == (read, written)
+    assert (reading.rx_bytes, reading.tx_bytes, reading.disk_bytes) == (rx, tx, None)
+
+
 def test_a_container_that_stopped_meanwhile_has_no_reading() -> None:
     assert answers.usage("abc", {"memory_stats": {}}) is None
     assert answers.usage("abc", None) is None

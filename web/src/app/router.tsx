@@ -30,6 +30,7 @@ import {
   schedulerSearch,
   sessionsSearch,
   signInSearch,
+  statisticsSearch,
   terminalSearch,
   usersSearch,
 } from "@/routing/search";
@@ -330,6 +331,13 @@ const agentsRoute = createRoute({
   component: page(() => import("@/features/agents/AgentsPage"), "AgentsPage"),
 });
 
+const statisticsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/statistics",
+  validateSearch: statisticsSearch,
+  component: page(() => import("@/features/statistics/StatisticsPage"), "StatisticsPage"),
+});
+
 const dashboardRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/dashboard",
@@ -389,6 +397,7 @@ export const router = createRouter({
     shellRoute.addChildren([
       startRoute,
       dashboardRoute,
+      statisticsRoute,
       sessionsRoute,
       dataRoute,
       filesRoute,

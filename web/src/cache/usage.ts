@@ -3,11 +3,15 @@ import { useSyncExternalStore } from "react";
 export interface Readings {
   cpu_millis: number[];
   mem_bytes: number[];
+  /** Of the busiest accelerator; null: not measured. */
+  accelerator_percent: (number | null)[];
 }
 
-/** Readings kept per session: five minutes at one per five seconds. */
-const KEPT = 60;
-const NONE: Readings = { cpu_millis: [], mem_bytes: [] };
+type Reading = { [Measure in keyof Readings]: Readings[Measure][number] };
+
+/** Readings kept per session: five minutes at one per ten seconds. */
+const KEPT = 30;
+const NONE: Readings = { cpu_millis: [], mem_bytes: [], accelerator_percent: [] };
 
 /**
  * The latest resource usage of each session, fed by events; a sparkline subscribes to its own session only.
@@ -22,16 +26,18 @@ export class UsageFeed {
     this.readings.set(id, {
       cpu_millis: past.cpu_millis.slice(-KEPT),
       mem_bytes: past.mem_bytes.slice(-KEPT),
+      accelerator_percent: past.accelerator_percent.slice(-KEPT),
     });
     this.tell(id);
   }
 
-  add(latest: Record<string, { cpu_millis: number; mem_bytes: number }>): void {
+  add(latest: Record<string, Reading>): void {
     for (const [id, reading] of Object.entries(latest)) {
       const before = this.of(id);
       this.readings.set(id, {
         cpu_millis: [...before.cpu_millis, reading.cpu_millis].slice(-KEPT),
         mem_bytes: [...before.mem_bytes, reading.mem_bytes].slice(-KEPT),
+        accelerator_percent: [...before.accelerator_percent, reading.accelerator_percent].slice(-KEPT),
       });
       this.tell(id);
     }

@@ -262,12 +262,22 @@ export function useRenameSession() {
   });
 }
 
-/** The usage of a session over the last minutes, oldest first. */
-export function sessionsUsageQuery(id: string, minutes: number) {
+/** The last minutes, or a period in Unix seconds. */
+export type UsagePeriod = { minutes: number } | { from: number; to: number };
+
+/** The usage of each container of a session over a period; of about 400 points. */
+export function sessionsUsageQuery(id: string, period: UsagePeriod) {
+  const query =
+    "minutes" in period
+      ? period
+      : {
+          from: new Date(period.from * 1000).toISOString(),
+          to: new Date(period.to * 1000).toISOString(),
+        };
   return queryOptions({
-    queryKey: ["sessions", "usage", id, minutes] as const,
-    queryFn: async ({ signal }) =>
-      (await sessionsUsage({ path: { ref: id }, query: { minutes }, signal })).data.samples,
+    queryKey: ["sessions", "usage", id, query] as const,
+    queryFn: async ({ signal }) => (await sessionsUsage({ path: { ref: id }, query, signal })).data,
+    placeholderData: keepPreviousData,
     gcTime: 0,
   });
 }

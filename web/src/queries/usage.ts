@@ -1,6 +1,6 @@
-import { queryOptions } from "@tanstack/react-query";
-import { usageHistory, usageIdle, usageRecent } from "@/api/generated/sdk.gen";
-import type { UsageHistoryData } from "@/api/generated/types.gen";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { usageHistory, usageIdle, usageRecent, usageStatistics } from "@/api/generated/sdk.gen";
+import type { UsageHistoryData, UsageStatisticsData } from "@/api/generated/types.gen";
 import { usageFeed } from "@/cache/usage";
 
 /** Fills the sparklines of these sessions with the usage before the page was opened. */
@@ -37,3 +37,23 @@ export function usageHistoryQuery(
     refetchInterval: 60_000,
   });
 }
+
+type Whole = NonNullable<UsageStatisticsData["query"]>;
+
+/** Whose statistics, by what, of which days. */
+export interface StatisticsQuery {
+  scope: Exclude<NonNullable<Whole["scope"]>, "node">;
+  ref: string | undefined;
+  by: NonNullable<Whole["by"]>;
+  from: string;
+  to: string;
+}
+
+/** Statistics of a period. They change once an hour. */
+export const statisticsQuery = (query: StatisticsQuery) =>
+  queryOptions({
+    queryKey: ["usage", "statistics", query] as const,
+    queryFn: async ({ signal }) => (await usageStatistics({ query, signal })).data,
+    placeholderData: keepPreviousData,
+    staleTime: 5 * 60_000,
+  });

@@ -398,6 +398,31 @@ export const dashboardSearch = (raw: Record<string, unknown>): DashboardSearch =
   group: text(raw.group),
 });
 
+/** Search parameters of the statistics. */
+export interface StatisticsSearch {
+  /** Absent: the user's own sessions. */
+  scope?: (typeof STATISTICS_SCOPES)[number];
+  /** Id of the domain, project, group or user. */
+  ref?: string;
+  /** Absent: by project. */
+  by?: (typeof STATISTICS_BY)[number];
+  /** "2026-01"; absent: this month. */
+  month?: string;
+}
+
+const STATISTICS_SCOPES = ["site", "domain", "project", "group", "user"] as const;
+const STATISTICS_BY = ["domain", "project", "user", "group", "image"] as const;
+
+export function statisticsSearch(raw: Record<string, unknown>): StatisticsSearch {
+  const month = text(raw.month);
+  return {
+    scope: oneOf(STATISTICS_SCOPES, raw.scope),
+    ref: text(raw.ref),
+    by: oneOf(STATISTICS_BY, raw.by),
+    month: month && /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? month : undefined,
+  };
+}
+
 /** Search parameters of the sign-in page. */
 export interface SignInSearch {
   /** The URL to open afterwards, if it is same-origin. */

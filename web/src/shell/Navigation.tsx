@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { ActionIcon, Badge, Divider, Stack, Text, Tooltip } from "@mantine/core";
 import {
+  IconChartBar,
   IconFolders,
   IconGauge,
   IconHome2,
@@ -32,6 +33,7 @@ export function Navigation({ narrow, onNarrow }: Props) {
     { to: "/dashboard", label: t`Dashboard`, icon: IconGauge },
     { to: "/sessions", label: t`Sessions`, icon: IconTerminal2 },
     { to: "/data", label: t`Data`, icon: IconFolders, count: invitations },
+    { to: "/statistics", label: t`Statistics`, icon: IconChartBar },
     ...(nodesShown ? ([{ to: "/agents", label: t`Agent summary`, icon: IconServer2 }] as const) : []),
     { to: "/settings", label: t`Your settings`, icon: IconSettings },
   ] as const;

@@ -49,6 +49,7 @@ class ApiClient(operations.Operations):
     audit: Audit
     scheduler: Scheduler
     metrics: Metrics
+    usage: Usage
     files: Files
     uploads: Uploads
 
@@ -71,6 +72,7 @@ class ApiClient(operations.Operations):
         self.audit = Audit(self.transport)
         self.scheduler = Scheduler(self.transport)
         self.metrics = Metrics(self.transport)
+        self.usage = Usage(self.transport)
         self.files = Files(self.transport)
         self.uploads = Uploads(self.transport)
 
@@ -262,6 +264,16 @@ class Scheduler(operations.Scheduler):
         """Past session requests with durations, streamed as JSON lines."""
         query = {"since": since, "until": until}
         return self._transport.stream(f"{_API}/scheduler/trace", query=query, patience=lambda: 60.0)
+
+
+class Usage(operations.Usage):
+    """Allocation and usage over time, and statistics."""
+
+    def export(self, **query: str | None) -> str:
+        """All statistics that match the parameters of `statistics`, as CSV."""
+        sent = {name.rstrip("_"): value for name, value in query.items()}
+        blocks = self._transport.stream(f"{_API}/usage/statistics/export", query=sent, patience=lambda: 60.0)
+        return b"".join(blocks).decode()
 
 
 class Metrics(operations.Group):

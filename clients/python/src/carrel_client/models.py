@@ -274,6 +274,16 @@ ContainerRole = Literal["main", "sub"]
 ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNING", "EXITED", "GONE"]
 
 
+class ContainerUsageView(TypedDict):
+    """measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
+    accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
+    and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders."""
+
+    id: str
+    measures: dict[str, MeasureSeries]
+    name: str
+
+
 class ContainerView(TypedDict):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
     session. id: part of the container's name on the engine. state: EXITED means stopped and not restarted, GONE means
@@ -291,6 +301,14 @@ class ContainerView(TypedDict):
     slots: dict[str, int]
     started_at: str | None
     state: ContainerState
+
+
+class DayStatistics(TypedDict):
+    """held, used: slot-hours of the day by slot, in base units."""
+
+    day: str
+    held: dict[str, float]
+    used: dict[str, float]
 
 
 DependencyCondition = Literal["succeeded", "failed", "ended"]
@@ -1136,7 +1154,7 @@ class Me(TypedDict):
 
 
 class MeasureSeries(TypedDict):
-    """One value per moment; null: nothing was measured. peak: the highest minute of the interval."""
+    """One value per moment; null: nothing was measured. peak: the highest value in the interval."""
 
     mean: list[float | None]
     peak: list[float | None]
@@ -1930,18 +1948,6 @@ Result = Literal["success", "failure", "timed_out", "cancelled"]
 Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
 
 
-class SampleList(TypedDict):
-    samples: list[SampleView]
-
-
-class SampleView(TypedDict):
-    """cpu_millis: mean of the seconds before `at`."""
-
-    at: str
-    cpu_millis: int
-    mem_bytes: int
-
-
 class SchedulerPolicy(TypedDict):
     """names: of domains, projects and groups by id, for output only."""
 
@@ -1969,8 +1975,9 @@ class SecondFactor(TypedDict):
 
 
 class Series(TypedDict):
-    """Oldest first, 5 s apart."""
+    """Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured."""
 
+    accelerator_percent: list[int | None]
     cpu_millis: list[int]
     mem_bytes: list[int]
 
@@ -2108,6 +2115,15 @@ SessionState = Literal[
 ]
 
 
+class SessionUsageView(TypedDict):
+    """Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
+    intervals, oldest first."""
+
+    containers: list[ContainerUsageView]
+    step_s: int
+    times: list[str]
+
+
 class SessionView(TypedDict):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
     next. idle_ends_at: when it will end for being idle, set with the warning; null before."""
@@ -2231,6 +2247,7 @@ class SiteUpdate(TypedDict):
     announcement: NotRequired[str]
     api_rate_limit: NotRequired[int]
     audit_retention_days: NotRequired[int]
+    currency: NotRequired[str]
     lock_address_attempts: NotRequired[int]
     lock_attempts: NotRequired[int]
     lock_minutes: NotRequired[int]
@@ -2248,12 +2265,14 @@ class SiteUpdate(TypedDict):
     password_min_length: NotRequired[int]
     password_refuse_common: NotRequired[bool]
     second_factor: NotRequired[Whom]
+    session_metrics: NotRequired[bool]
     sign_up: NotRequired[bool]
     sign_up_domain: NotRequired[str | None]
     sign_up_email_domains: NotRequired[list[str]]
     sign_up_keep_days: NotRequired[int]
     sign_up_project: NotRequired[str | None]
     sign_up_verification: NotRequired[bool]
+    slot_prices: NotRequired[dict[str, float]]
     trash_days: NotRequired[int]
     upload_most_bytes: NotRequired[int]
 
@@ -2266,6 +2285,7 @@ class SiteView(TypedDict):
     announcement: str
     api_rate_limit: int
     audit_retention_days: int
+    currency: str
     lock_address_attempts: int
     lock_attempts: int
     lock_minutes: int
@@ -2286,12 +2306,14 @@ class SiteView(TypedDict):
     password_min_length: int
     password_refuse_common: bool
     second_factor: Whom
+    session_metrics: bool
     sign_up: bool
     sign_up_domain: str | None
     sign_up_email_domains: list[str]
     sign_up_keep_days: int
     sign_up_project: str | None
     sign_up_verification: bool
+    slot_prices: dict[str, float]
     trash_days: int
     upload_most_bytes: int
 
@@ -2337,6 +2359,23 @@ class SlotRoomView(TypedDict):
     now: int
 
 
+class SlotStatistics(TypedDict):
+    """Allocation and use of one slot, in base units.
+
+    held: allocated slot-hours. peak: the highest allocation, as the mean of an hour. measured: the slot-hours during
+    which use was measured; used: those used meanwhile; unused: the rest of them. utilisation: used of measured, 0..1;
+    null: not measured. cost: null without a price."""
+
+    cost: float | None
+    held: float
+    measured: float
+    peak: float
+    unused: float
+    used: float
+    utilisation: float | None
+    worst: WastefulSession | None
+
+
 class SshKeyAdd(TypedDict):
     """public_key omitted: a pair is generated and the private key is returned."""
 
@@ -2366,6 +2405,43 @@ class SshKeyView(TypedDict):
     id: str
     name: str
     public_key: str
+
+
+StatisticsBy = Literal["domain", "project", "user", "group", "image"]
+
+
+class StatisticsRow(TypedDict):
+    """id: of the domain, project, user or group; for images the image. label: its name; for a project domain/project,
+    for a user the e-mail. session_hours: time of all its sessions together. session_peak: the most at once, as the mean
+    of an hour. cost: of all slots; null without prices."""
+
+    cost: float | None
+    id: str
+    label: str
+    session_hours: float
+    session_peak: float
+    slots: dict[str, SlotStatistics]
+    waits: WaitStatistics
+
+
+class StatisticsView(TypedDict):
+    """Statistics of a period. name: whose they are; empty for the site. first, last: its days, both inclusive. until:
+    the end of the last hour that they include; null: none yet. total: of all rows. items: the costliest rows first,
+    without prices those with the most session-hours. omitted: the number of rows beyond the limit. days: those with
+    sessions, oldest first. currency: of costs; empty without prices. prices: per hour of one core, GiB or device."""
+
+    by: StatisticsBy
+    currency: str
+    days: list[DayStatistics]
+    first: str
+    items: list[StatisticsRow]
+    last: str
+    name: str
+    omitted: int
+    prices: dict[str, float]
+    scope: UsageScope
+    total: StatisticsRow
+    until: str | None
 
 
 class StorageHostAccessUpdate(TypedDict):
@@ -2928,6 +3004,24 @@ class VerifyRequest(TypedDict):
     """token: from the link."""
 
     token: str
+
+
+class WaitStatistics(TypedDict):
+    """Waiting times of the sessions that were placed, in seconds, within 5 %. null: there were none."""
+
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+    sessions: int
+
+
+class WastefulSession(TypedDict):
+    """The session that left most of what it held unused. unused: slot-hours, in base units."""
+
+    id: str
+    name: str
+    owner: OwnerRef
+    unused: float
 
 
 class WeightsChange(TypedDict):

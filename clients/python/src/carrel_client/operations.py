@@ -1437,10 +1437,22 @@ class Sessions(Group):
         answer: models.SessionDetail = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}")
         return answer
 
-    def usage(self, ref: str, *, minutes: int | None = None) -> models.SampleList:
-        """CPU and memory usage of the last minutes, oldest first."""
-        answer: models.SampleList = self._transport.call(
-            "GET", f"/api/v1/sessions/{segment(ref)}/usage", query={"minutes": minutes}
+    def usage(
+        self,
+        ref: str,
+        *,
+        minutes: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        container: str | None = None,
+        step: int | None = None,
+    ) -> models.SessionUsageView:
+        """CPU, memory, accelerators, disk and network I/O and disk space of each container over a period: every 10 seconds
+        of the last day, minutes of a month, hours of three years."""
+        answer: models.SessionUsageView = self._transport.call(
+            "GET",
+            f"/api/v1/sessions/{segment(ref)}/usage",
+            query={"minutes": minutes, "from": from_, "to": to, "container": container, "step": step},
         )
         return answer
 
@@ -1513,6 +1525,7 @@ class Site(Group):
         announcement: str = UNSET,
         api_rate_limit: int = UNSET,
         audit_retention_days: int = UNSET,
+        currency: str = UNSET,
         lock_address_attempts: int = UNSET,
         lock_attempts: int = UNSET,
         lock_minutes: int = UNSET,
@@ -1530,12 +1543,14 @@ class Site(Group):
         password_min_length: int = UNSET,
         password_refuse_common: bool = UNSET,
         second_factor: models.Whom = UNSET,
+        session_metrics: bool = UNSET,
         sign_up: bool = UNSET,
         sign_up_domain: str | None = UNSET,
         sign_up_email_domains: Sequence[str] = UNSET,
         sign_up_keep_days: int = UNSET,
         sign_up_project: str | None = UNSET,
         sign_up_verification: bool = UNSET,
+        slot_prices: dict[str, float] = UNSET,
         trash_days: int = UNSET,
         upload_most_bytes: int = UNSET,
     ) -> models.SiteView:
@@ -1547,6 +1562,7 @@ class Site(Group):
                 announcement=announcement,
                 api_rate_limit=api_rate_limit,
                 audit_retention_days=audit_retention_days,
+                currency=currency,
                 lock_address_attempts=lock_address_attempts,
                 lock_attempts=lock_attempts,
                 lock_minutes=lock_minutes,
@@ -1564,12 +1580,14 @@ class Site(Group):
                 password_min_length=password_min_length,
                 password_refuse_common=password_refuse_common,
                 second_factor=second_factor,
+                session_metrics=session_metrics,
                 sign_up=sign_up,
                 sign_up_domain=sign_up_domain,
                 sign_up_email_domains=sign_up_email_domains,
                 sign_up_keep_days=sign_up_keep_days,
                 sign_up_project=sign_up_project,
                 sign_up_verification=sign_up_verification,
+                slot_prices=slot_prices,
                 trash_days=trash_days,
                 upload_most_bytes=upload_most_bytes,
             ),
@@ -1761,6 +1779,25 @@ class Usage(Group):
         """The last five minutes of several sessions; those that you may not see are omitted."""
         answer: models.RecentUsage = self._transport.call(
             "GET", "/api/v1/usage", query={"sessions": sessions}
+        )
+        return answer
+
+    def statistics(
+        self,
+        *,
+        scope: models.UsageScope | None = None,
+        ref: str | None = None,
+        by: models.StatisticsBy | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        limit: int | None = None,
+    ) -> models.StatisticsView:
+        """Slot-hours, peak, utilisation, waiting times, unused allocations and cost of your sessions, or of the site, a
+        domain, project or resource group that you administer; by domain, project, user, group or image."""
+        answer: models.StatisticsView = self._transport.call(
+            "GET",
+            "/api/v1/usage/statistics",
+            query={"scope": scope, "ref": ref, "by": by, "from": from_, "to": to, "limit": limit},
         )
         return answer
 

@@ -77,7 +77,9 @@ def _time(text: str) -> datetime | None:
     return datetime.fromisoformat(f"{seconds}.{digits[:6]:0<6}{zone}")
 
 
-def usage(container: str, stats: Mapping[str, Any] | None) -> ContainerUsage | None:
+def usage(
+    container: str, stats: Mapping[str, Any] | None, *, disk_bytes: int | None = None
+) -> ContainerUsage | None:
     """Usage from one reading of the daemon's statistics; None if the container no longer runs."""
     # The response is empty if the container is just exiting.
     memory = (stats or {}).get("memory_stats") or {}
@@ -90,7 +92,25 @@ def usage(container: str, stats: Mapping[str, Any] | None) -> ContainerUsage | N
         container,
         cpu_ns=stats["cpu_stats"]["cpu_usage"]["total_usage"],
         mem_bytes=max(memory["usage"] - cache_bytes, 0),
+        read_bytes=_transferred(stats, "read"),
+        write_bytes=_transferred(stats, "write"),
+        rx_bytes=_through_networks(stats, "rx_bytes"),
+        tx_bytes=_through_networks(stats, "tx_bytes"),
+        disk_bytes=disk_bytes,
     )
+
+
+def _transferred(stats: Mapping[str, Any], direction: str) -> int | None:
+    """Bytes of disk I/O; the daemon reports no devices where its kernel does not count them, or before the first."""
+    devices = (stats.get("blkio_stats") or {}).get("io_service_bytes_recursive")
+    if not devices:
+        return None
+    return sum(int(device["value"]) for device in devices if device["op"].lower() == direction)
+
+
+def _through_networks(stats: Mapping[str, Any], counter: str) -> int | None:
+    networks = stats.get("networks")
+    return sum(int(network[counter]) for network in networks.values()) if networks else None
 
 
 def node(

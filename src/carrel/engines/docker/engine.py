@@ -19,6 +19,7 @@ from carrel.engines.docker import answers, attached, mounts
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import VolumeClaim
+from carrel.engines.docker.disk_use import DiskUse
 from carrel.engines.docker.events import DaemonEvents
 from carrel.engines.docker.firewall import Firewall
 from carrel.engines.docker.helper import image_with_shell
@@ -87,6 +88,7 @@ class DockerEngine(Adjusting):
         self._homes = Homes(self._api)
         self._events = DaemonEvents(self._api, self._names)
         self._events.forget = self._forget
+        self._disk = DiskUse(self._api, self._names)
         self._seen: dict[str, tuple[object, Observed]] = {}
         self._changes = 0
         self._has_init: bool | None = None
@@ -220,6 +222,7 @@ class DockerEngine(Adjusting):
 
     async def close(self) -> None:
         """Close connections; containers are unaffected. Twice: no-op."""
+        await self._disk.close()
         await self._events.close()
         await self._api.close()
 
@@ -416,4 +419,5 @@ class DockerEngine(Adjusting):
                 if error.status in (404, 409):
                     return None
                 raise
-        return answers.usage(row["Labels"][LABEL_ID], stats)
+        container = row["Labels"][LABEL_ID]
+        return answers.usage(container, stats, disk_bytes=self._disk.latest().get(container))

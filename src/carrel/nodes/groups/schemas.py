@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field, StringConstraints
 from carrel.core.ids import GroupId
 from carrel.http.paging import PageQuery
 from carrel.http.query import QueryBool
-from carrel.http.rules import says
+from carrel.http.rules import SlotName, says
 from carrel.scheduling.snapshot import QueueOrder, Strategy
 from carrel.tables.groups import NodeLoss
 from carrel.tables.session_states import SessionKind
-from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, SlotName, UserRef
+from carrel.tenancy.schemas import Description, DomainRef, PlaceName, ProjectRef, Ref, UserRef
 
 _YEAR_S = 365 * 24 * 3600
 _MOST_NAMED = 500

@@ -7,8 +7,8 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from carrel.core.ids import GroupId, PresetId
 from carrel.core.units import LEAST, format_slot
-from carrel.http.rules import broken, says
-from carrel.tenancy.schemas import PlaceName, Ref, SlotName
+from carrel.http.rules import SlotName, broken, says
+from carrel.tenancy.schemas import PlaceName, Ref
 
 _Amount = Annotated[
     int, Field(ge=1, le=2**62), says("A preset has a whole number of at least 1 of each slot that it names.")

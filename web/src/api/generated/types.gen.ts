@@ -711,6 +711,30 @@ export type ContainerRole = 'main' | 'sub';
 export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
 
 /**
+ * ContainerUsageView
+ *
+ * measures: those that were measured at all, of cpu_millis; mem_bytes; accelerator_percent and
+ * accelerator_mem_percent, of the busiest of its devices; read_rate and write_rate, bytes per second of disks; rx_rate
+ * and tx_rate, bytes per second received and sent; disk_bytes, written outside its folders.
+ */
+export type ContainerUsageView = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Measures
+     */
+    measures: {
+        [key: string]: MeasureSeries;
+    };
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * ContainerView
  *
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... host: its name in the network of the
@@ -762,6 +786,30 @@ export type ContainerView = {
      */
     started_at: string | null;
     state: ContainerState;
+};
+
+/**
+ * DayStatistics
+ *
+ * held, used: slot-hours of the day by slot, in base units.
+ */
+export type DayStatistics = {
+    /**
+     * Day
+     */
+    day: string;
+    /**
+     * Held
+     */
+    held: {
+        [key: string]: number;
+    };
+    /**
+     * Used
+     */
+    used: {
+        [key: string]: number;
+    };
 };
 
 /**
@@ -2948,7 +2996,7 @@ export type Me = {
 /**
  * MeasureSeries
  *
- * One value per moment; null: nothing was measured. peak: the highest minute of the interval.
+ * One value per moment; null: nothing was measured. peak: the highest value in the interval.
  */
 export type MeasureSeries = {
     /**
@@ -5025,36 +5073,6 @@ export type Result = 'success' | 'failure' | 'timed_out' | 'cancelled';
 export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
 
 /**
- * SampleList
- */
-export type SampleList = {
-    /**
-     * Samples
-     */
-    samples: Array<SampleView>;
-};
-
-/**
- * SampleView
- *
- * cpu_millis: mean of the seconds before `at`.
- */
-export type SampleView = {
-    /**
-     * At
-     */
-    at: string;
-    /**
-     * Cpu Millis
-     */
-    cpu_millis: number;
-    /**
-     * Mem Bytes
-     */
-    mem_bytes: number;
-};
-
-/**
  * SchedulerPolicy
  *
  * names: of domains, projects and groups by id, for output only.
@@ -5125,9 +5143,13 @@ export type SecondFactor = {
 /**
  * Series
  *
- * Oldest first, 5 s apart.
+ * Oldest first, 10 s apart. accelerator_percent: of the busiest device; null: not measured.
  */
 export type Series = {
+    /**
+     * Accelerator Percent
+     */
+    accelerator_percent: Array<number | null>;
     /**
      * Cpu Millis
      */
@@ -5460,6 +5482,27 @@ export type SessionRename = {
 export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR';
 
 /**
+ * SessionUsageView
+ *
+ * Usage of the containers of a session, the main one first. step_s: length of an interval. times: ends of the
+ * intervals, oldest first.
+ */
+export type SessionUsageView = {
+    /**
+     * Containers
+     */
+    containers: Array<ContainerUsageView>;
+    /**
+     * Step S
+     */
+    step_s: number;
+    /**
+     * Times
+     */
+    times: Array<string>;
+};
+
+/**
  * SessionView
  *
  * reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
@@ -5778,6 +5821,12 @@ export type SiteUpdate = {
      */
     audit_retention_days?: number;
     /**
+     * Currency
+     *
+     * Currency of the prices.
+     */
+    currency?: string;
+    /**
      * Lock Address Attempts
      *
      * Failures after which an address is locked, regardless of the account.
@@ -5874,6 +5923,12 @@ export type SiteUpdate = {
      */
     second_factor?: Whom;
     /**
+     * Session Metrics
+     *
+     * Whether /metrics includes the usage of each running container.
+     */
+    session_metrics?: boolean;
+    /**
      * Sign Up
      *
      * Whether people can create their own accounts.
@@ -5909,6 +5964,14 @@ export type SiteUpdate = {
      * Whether new users must verify their e-mail before they can sign in.
      */
     sign_up_verification?: boolean;
+    /**
+     * Slot Prices
+     *
+     * Price per slot-hour of one core (cpu), GiB (mem) or device, shown in statistics; empty: no costs.
+     */
+    slot_prices?: {
+        [key: string]: unknown | number;
+    };
     /**
      * Trash Days
      *
@@ -5949,6 +6012,12 @@ export type SiteView = {
      * Retention of the audit trail; 0: forever.
      */
     audit_retention_days?: number;
+    /**
+     * Currency
+     *
+     * Currency of the prices.
+     */
+    currency?: string;
     /**
      * Lock Address Attempts
      *
@@ -6058,6 +6127,12 @@ export type SiteView = {
      */
     second_factor?: Whom;
     /**
+     * Session Metrics
+     *
+     * Whether /metrics includes the usage of each running container.
+     */
+    session_metrics?: boolean;
+    /**
      * Sign Up
      *
      * Whether people can create their own accounts.
@@ -6093,6 +6168,14 @@ export type SiteView = {
      * Whether new users must verify their e-mail before they can sign in.
      */
     sign_up_verification?: boolean;
+    /**
+     * Slot Prices
+     *
+     * Price per slot-hour of one core (cpu), GiB (mem) or device, shown in statistics; empty: no costs.
+     */
+    slot_prices?: {
+        [key: string]: unknown | number;
+    };
     /**
      * Trash Days
      *
@@ -6220,6 +6303,47 @@ export type SlotRoomView = {
 };
 
 /**
+ * SlotStatistics
+ *
+ * Allocation and use of one slot, in base units.
+ *
+ * held: allocated slot-hours. peak: the highest allocation, as the mean of an hour. measured: the slot-hours during
+ * which use was measured; used: those used meanwhile; unused: the rest of them. utilisation: used of measured, 0..1;
+ * null: not measured. cost: null without a price.
+ */
+export type SlotStatistics = {
+    /**
+     * Cost
+     */
+    cost: number | null;
+    /**
+     * Held
+     */
+    held: number;
+    /**
+     * Measured
+     */
+    measured: number;
+    /**
+     * Peak
+     */
+    peak: number;
+    /**
+     * Unused
+     */
+    unused: number;
+    /**
+     * Used
+     */
+    used: number;
+    /**
+     * Utilisation
+     */
+    utilisation: number | null;
+    worst: WastefulSession | null;
+};
+
+/**
  * SshKeyAdd
  *
  * public_key omitted: a pair is generated and the private key is returned.
@@ -6305,6 +6429,102 @@ export type SshKeyView = {
      * Public Key
      */
     public_key: string;
+};
+
+/**
+ * StatisticsBy
+ *
+ * What the rows of statistics are about.
+ */
+export type StatisticsBy = 'domain' | 'project' | 'user' | 'group' | 'image';
+
+/**
+ * StatisticsRow
+ *
+ * id: of the domain, project, user or group; for images the image. label: its name; for a project domain/project,
+ * for a user the e-mail. session_hours: time of all its sessions together. session_peak: the most at once, as the mean
+ * of an hour. cost: of all slots; null without prices.
+ */
+export type StatisticsRow = {
+    /**
+     * Cost
+     */
+    cost: number | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Label
+     */
+    label: string;
+    /**
+     * Session Hours
+     */
+    session_hours: number;
+    /**
+     * Session Peak
+     */
+    session_peak: number;
+    /**
+     * Slots
+     */
+    slots: {
+        [key: string]: SlotStatistics;
+    };
+    waits: WaitStatistics;
+};
+
+/**
+ * StatisticsView
+ *
+ * Statistics of a period. name: whose they are; empty for the site. first, last: its days, both inclusive. until:
+ * the end of the last hour that they include; null: none yet. total: of all rows. items: the costliest rows first,
+ * without prices those with the most session-hours. omitted: the number of rows beyond the limit. days: those with
+ * sessions, oldest first. currency: of costs; empty without prices. prices: per hour of one core, GiB or device.
+ */
+export type StatisticsView = {
+    by: StatisticsBy;
+    /**
+     * Currency
+     */
+    currency: string;
+    /**
+     * Days
+     */
+    days: Array<DayStatistics>;
+    /**
+     * First
+     */
+    first: string;
+    /**
+     * Items
+     */
+    items: Array<StatisticsRow>;
+    /**
+     * Last
+     */
+    last: string;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Omitted
+     */
+    omitted: number;
+    /**
+     * Prices
+     */
+    prices: {
+        [key: string]: number;
+    };
+    scope: UsageScope;
+    total: StatisticsRow;
+    /**
+     * Until
+     */
+    until: string | null;
 };
 
 /**
@@ -7789,6 +8009,51 @@ export type VerifyRequest = {
      * Token
      */
     token: string;
+};
+
+/**
+ * WaitStatistics
+ *
+ * Waiting times of the sessions that were placed, in seconds, within 5 %. null: there were none.
+ */
+export type WaitStatistics = {
+    /**
+     * P50 S
+     */
+    p50_s: number | null;
+    /**
+     * P90 S
+     */
+    p90_s: number | null;
+    /**
+     * P99 S
+     */
+    p99_s: number | null;
+    /**
+     * Sessions
+     */
+    sessions: number;
+};
+
+/**
+ * WastefulSession
+ *
+ * The session that left most of what it held unused. unused: slot-hours, in base units.
+ */
+export type WastefulSession = {
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Name
+     */
+    name: string;
+    owner: OwnerRef;
+    /**
+     * Unused
+     */
+    unused: number;
 };
 
 /**
@@ -12808,6 +13073,28 @@ export type SessionsUsageData = {
          * Minutes
          */
         minutes?: number;
+        /**
+         * From
+         *
+         * start of the period, inclusive
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * end of the period, exclusive; by default now
+         */
+        to?: string | null;
+        /**
+         * Container
+         *
+         * only this one, such as main or sub1
+         */
+        container?: string | null;
+        /**
+         * Step
+         */
+        step?: number | null;
     };
     url: '/api/v1/sessions/{ref}/usage';
 };
@@ -12829,7 +13116,7 @@ export type SessionsUsageResponses = {
     /**
      * Successful Response
      */
-    200: SampleList;
+    200: SessionUsageView;
 };
 
 export type SessionsUsageResponse = SessionsUsageResponses[keyof SessionsUsageResponses];
@@ -13531,6 +13818,106 @@ export type UsageIdleResponses = {
 };
 
 export type UsageIdleResponse = UsageIdleResponses[keyof UsageIdleResponses];
+
+export type UsageStatisticsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        scope?: UsageScope;
+        /**
+         * Ref
+         */
+        ref?: string | null;
+        by?: StatisticsBy;
+        /**
+         * From
+         *
+         * first day; by default of this month
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * last day, inclusive; by default today
+         */
+        to?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/usage/statistics';
+};
+
+export type UsageStatisticsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type UsageStatisticsError = UsageStatisticsErrors[keyof UsageStatisticsErrors];
+
+export type UsageStatisticsResponses = {
+    /**
+     * Successful Response
+     */
+    200: StatisticsView;
+};
+
+export type UsageStatisticsResponse = UsageStatisticsResponses[keyof UsageStatisticsResponses];
+
+export type UsageExportData = {
+    body?: never;
+    path?: never;
+    query?: {
+        scope?: UsageScope;
+        /**
+         * Ref
+         */
+        ref?: string | null;
+        by?: StatisticsBy;
+        /**
+         * From
+         *
+         * first day; by default of this month
+         */
+        from?: string | null;
+        /**
+         * To
+         *
+         * last day, inclusive; by default today
+         */
+        to?: string | null;
+    };
+    url: '/api/v1/usage/statistics/export';
+};
+
+export type UsageExportErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type UsageExportError = UsageExportErrors[keyof UsageExportErrors];
+
+export type UsageExportResponses = {
+    /**
+     * The file
+     */
+    200: string;
+};
+
+export type UsageExportResponse = UsageExportResponses[keyof UsageExportResponses];
 
 export type UsersListData = {
     body?: never;

@@ -6,7 +6,7 @@ import { NameCell } from "./NameCell";
 import { RowTools } from "./RowTools";
 import { SessionBadge } from "./SessionBadge";
 import { SlotsText } from "./SlotsText";
-import { UsageSparkline } from "./UsageSparkline";
+import { AcceleratorSparkline, UsageSparkline } from "./UsageSparkline";
 import type { SessionActions } from "./use-actions";
 import { WhyCell } from "./WhyCell";
 
@@ -37,6 +37,7 @@ export function SessionCard({ session, actions, onOpen }: Props) {
           <Group gap="sm" wrap="nowrap">
             <UsageSparkline session={session} slot="cpu" />
             <UsageSparkline session={session} slot="mem" />
+            <AcceleratorSparkline session={session} />
           </Group>
           <RowTools session={session} actions={actions} />
         </Group>

@@ -32,3 +32,24 @@ export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu
     </span>
   );
 }
+
+/** Utilisation of the busiest accelerator over the last five minutes. */
+export function AcceleratorSparkline({ session }: { session: Session }) {
+  const { t } = useLingui();
+  const values = useReadings(session.id).accelerator_percent;
+  const percent = values.at(-1);
+  if (session.state !== "RUNNING" || percent == null) return null;
+  const label = t`Accelerator utilisation: ${percent} %`;
+  return (
+    <span className={styles.spark} title={label}>
+      <Sparkline
+        values={values.map((value) => value ?? 0)}
+        width={48}
+        ceiling={100}
+        color="var(--carrel-violet)"
+        label={label}
+      />
+      <span className={styles.percent}>{percent}%</span>
+    </span>
+  );
+}

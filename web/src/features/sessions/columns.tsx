@@ -12,7 +12,7 @@ import { NameCell } from "./NameCell";
 import { SessionBadge } from "./SessionBadge";
 import { SessionKindName } from "./SessionKindName";
 import { SlotsText } from "./SlotsText";
-import { UsageSparkline } from "./UsageSparkline";
+import { AcceleratorSparkline, UsageSparkline } from "./UsageSparkline";
 import { WhyCell } from "./WhyCell";
 
 const clipped = (text: ReactNode, title = String(text)) => (
@@ -84,6 +84,13 @@ const COLUMNS: readonly Column<Session>[] = [
     width: "6.75rem",
     value: () => null,
     cell: (session) => <UsageSparkline session={session} slot="mem" />,
+  },
+  {
+    key: "accelerator",
+    title: msg`Accelerator`,
+    width: "6.75rem",
+    value: () => null,
+    cell: (session) => <AcceleratorSparkline session={session} />,
   },
   {
     key: "age",

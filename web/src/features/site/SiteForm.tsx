@@ -15,6 +15,7 @@ import { NodesSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
 import { SignUpSection } from "./SignUpSection";
 import styles from "./SiteForm.module.css";
+import { UsageSection } from "./UsageSection";
 
 /** All settings in sections; saves only what changed. */
 export function SiteForm({ site }: { site: Site }) {
@@ -46,6 +47,7 @@ export function SiteForm({ site }: { site: Site }) {
         <MailSection {...given} site={site} password={password} onPassword={setPassword} />
         <LimitsSection {...given} />
         <NodesSection {...given} />
+        <UsageSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
       {count === 0 && update.isSuccess && (

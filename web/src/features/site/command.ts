@@ -11,6 +11,11 @@ export function siteCommand({ mail_password, ...changed }: SiteUpdate): string {
 
 function written(value: unknown): string {
   if (Array.isArray(value)) return value.join(",");
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value)
+      .map(([name, number]) => `${name}=${number}`)
+      .join(",");
+  }
   if (typeof value === "boolean") return value ? "on" : "off";
   return value === null || value === undefined ? "" : String(value);
 }

@@ -34,6 +34,9 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   audit_retention_days: 0,
   upload_most_bytes: 0,
   trash_days: 30,
+  slot_prices: {},
+  currency: "EUR",
+  session_metrics: false,
   announcement: "",
 };
 

@@ -3,6 +3,7 @@ import { msg } from "@lingui/core/macro";
 import {
   type Icon,
   IconAdjustments,
+  IconChartBar,
   IconDatabase,
   IconFolders,
   IconGauge,
@@ -92,7 +93,7 @@ export const PAGES: readonly PageEntry[] = [
     to: "/dashboard",
     title: msg`Dashboard`,
     icon: IconGauge,
-    synonyms: ["usage", "summary", "overview", "statistics", "free gpu", "사용량", "使用量"],
+    synonyms: ["usage", "summary", "overview", "free gpu", "사용량", "使用量"],
   },
   {
     id: "dashboard:limits",
@@ -102,6 +103,25 @@ export const PAGES: readonly PageEntry[] = [
     icon: IconGauge,
     synonyms: ["quota", "my quota", "my limits", "gpu limit", "제한", "할당량", "制限", "クォータ"],
     shown: (me) => !may(me, "policy.read"),
+  },
+  {
+    id: "statistics",
+    to: "/statistics",
+    search: { scope: undefined },
+    title: msg`Statistics`,
+    icon: IconChartBar,
+    synonyms: [
+      "report",
+      "cost",
+      "price",
+      "efficiency",
+      "waste",
+      "slot-hours",
+      "통계",
+      "비용",
+      "統計",
+      "費用",
+    ],
   },
   {
     id: "sessions",

@@ -16,6 +16,7 @@ const SIGN_INS = msg`Sign-in sessions`;
 const SIGN_UP = msg`Sign-up`;
 const MAIL = msg`Mail`;
 const FOLDERS = msg`Folders`;
+const USAGE = msg`Usage and prices`;
 
 /** Every setting of the configuration, by its name in the API. */
 export const SITE_SETTINGS: Record<Setting | "mail_password", SettingEntry> = {
@@ -72,6 +73,13 @@ export const SITE_SETTINGS: Record<Setting | "mail_password", SettingEntry> = {
     title: msg`Maximum size of an uploaded file`,
     section: FOLDERS,
     synonyms: ["upload limit"],
+  },
+  slot_prices: { title: msg`Prices per hour`, section: USAGE, synonyms: ["cost", "billing", "요금", "料金"] },
+  currency: { title: msg`Currency`, section: USAGE },
+  session_metrics: {
+    title: msg`Export usage of each session as Prometheus metrics`,
+    section: USAGE,
+    synonyms: ["prometheus", "grafana"],
   },
   nodes_visible: {
     title: msg`Show nodes to users who can use them`,

@@ -143,41 +143,6 @@ def history(args: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def usage_arguments(parser: Arguments) -> None:
-    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
-    parser.add_argument(
-        "--minutes", type=reading(whole_number), default=60, help="minutes of history (default 60)"
-    )
-    parser.example("carrel session usage train-3 --minutes 10")
-
-
-def usage(args: argparse.Namespace, context: Context) -> int:
-    """Show measured use."""
-    response = context.client.sessions.usage(args.id, minutes=args.minutes)
-
-    def show() -> None:
-        samples = response["samples"]
-        if not samples:
-            say("There are no samples for that time.")
-            return
-        cpu = [sample["cpu_millis"] for sample in samples]
-        mem = [sample["mem_bytes"] for sample in samples]
-        rows = [
-            [
-                "cpu",
-                format_cpu(cpu[-1]),
-                format_cpu(sum(cpu) // len(cpu)),
-                format_cpu(max(cpu)),
-                sparkline(cpu),
-            ],
-            ["mem", *map(format_size, (mem[-1], sum(mem) // len(mem), max(mem))), sparkline(mem)],
-        ]
-        print_table([Column(title) for title in ("SLOT", "NOW", "MEAN", "MOST", "COURSE")], rows)
-
-    context.answer(response, show)
-    return 0
-
-
 def logs_arguments(parser: Arguments) -> None:
     parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
     parser.add_argument("-f", "--follow", action="store_true", help="follow until the session ends")

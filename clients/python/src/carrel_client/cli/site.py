@@ -49,6 +49,7 @@ def change_arguments(parser: Arguments) -> None:
     parser.example(
         "carrel site set second_factor=administrators lock_minutes=30",
         "carrel site set sign_up_email_domains=example.org,example.com",
+        "carrel site set slot_prices=cpu=0.02,mem=0.005,cuda.device=1.5 currency=EUR",
         "pass show smtp | carrel site set mail_host=smtp.example.org mail_sender=carrel@example.org "
         "--mail-password-stdin",
     )
@@ -87,6 +88,8 @@ def test_mail(args: argparse.Namespace, context: Context) -> int:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={number:g}" for name, number in value.items())
     return ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
 
 
@@ -104,9 +107,20 @@ def _read(text: str, now: Mapping[str, Any]) -> tuple[str, Any]:
         return name, value.lower() in _YES
     if isinstance(before, int) and value.isdigit():
         return name, int(value)
+    if isinstance(before, dict):
+        return name, dict(_number(part) for part in value.split(",") if part)
     if isinstance(before, list):
         return name, [part for part in value.split(",") if part]
     return name, value or (None if name in _ABSENT else "")
+
+
+def _number(text: str) -> tuple[str, float]:
+    """One entry of a setting with several numbers, such as cpu=0.02. Raises: CarrelError."""
+    name, _, number = text.partition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise CarrelError("usage", f"{text} is not NAME=NUMBER.", status=422) from None
 
 
 _ABSENT = ("mail_sender", "sign_up_domain", "sign_up_project")

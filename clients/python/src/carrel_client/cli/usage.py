@@ -1,4 +1,4 @@
-"""Commands for allocation and usage over time."""
+"""Commands for usage of a session, and for allocation and usage over time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import Column, print_table, say
-from carrel_client.cli.parser import Arguments
+from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.session_views import sparkline
 from carrel_client.slots import format_amount, slots_text
-from carrel_client.units import format_size
+from carrel_client.units import format_cpu, format_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,87 @@ if TYPE_CHECKING:
 _SCOPES = ("site", "domain", "project", "group", "node", "user")
 _RATES = ("received", "sent", "read", "written")
 """Of a machine, in bytes per second."""
+
+
+_MEASURES = {
+    "cpu_millis": "cpu",
+    "mem_bytes": "mem",
+    "accelerator_percent": "accelerator",
+    "accelerator_mem_percent": "accelerator mem",
+    "read_rate": "disk read",
+    "write_rate": "disk write",
+    "rx_rate": "received",
+    "tx_rate": "sent",
+    "disk_bytes": "disk",
+}
+
+
+def session_arguments(parser: Arguments) -> None:
+    parser.add_argument("id", metavar="ID", help="id, unique id prefix, or name")
+    parser.add_argument(
+        "--minutes", type=reading(whole_number), help="the last minutes (default 60)", metavar="N"
+    )
+    parser.add_argument("--from", dest="from_", metavar="TIME", help="not before: 2026-01-31, or with T14:00")
+    parser.add_argument("--to", metavar="TIME", help="before this time; without a zone it is UTC")
+    parser.add_argument(
+        "--step",
+        metavar="SECONDS",
+        type=reading(whole_number),
+        help="length of an interval (default: 400 of them)",
+    )
+    parser.add_argument("--container", metavar="NAME", help="only this one, such as sub1; default: all")
+    parser.explain(
+        "Show CPU, memory, accelerators, disk and network I/O and disk space of a session's containers.\n"
+        "Kept are every 10 seconds of the last day, minutes of a month, and hours of three years."
+    )
+    parser.example(
+        "carrel session usage train-3 --minutes 10",
+        "carrel session usage train-3 --from 2026-01-31 --to 2026-02-01 --step 60 -o json",
+    )
+
+
+def session(args: argparse.Namespace, context: Context) -> int:
+    """Show measured use."""
+    response = context.client.sessions.usage(
+        args.id,
+        minutes=args.minutes,
+        from_=args.from_,
+        to=args.to,
+        container=args.container,
+        step=args.step,
+    )
+
+    def show() -> None:
+        rows = [
+            [one["name"], _MEASURES[measure], *_course(measure, one["measures"][measure])]
+            for one in response["containers"]
+            for measure in _MEASURES
+            if measure in one["measures"]
+        ]
+        if not rows:
+            say("There are no measurements for that time.")
+            return
+        print_table(
+            [Column(title) for title in ("CONTAINER", "MEASURE", "NOW", "MEAN", "PEAK", "COURSE")], rows
+        )
+
+    context.answer(response, show)
+    return 0
+
+
+def _course(measure: str, series: models.MeasureSeries) -> list[str]:
+    means = [value for value in series["mean"] if value is not None]
+    peaks = [value for value in series["peak"] if value is not None]
+    amounts = (means[-1], sum(means) / len(means), max(peaks))
+    return [*(_measured(measure, amount) for amount in amounts), sparkline([round(mean) for mean in means])]
+
+
+def _measured(measure: str, amount: float) -> str:
+    if measure == "cpu_millis":
+        return format_cpu(round(amount))
+    if measure.endswith("_percent"):
+        return f"{amount:.0f} %"
+    return format_size(round(amount)) + ("/s" if measure.endswith("_rate") else "")
 
 
 def idle_arguments(parser: Arguments) -> None:

@@ -254,9 +254,19 @@ class AsyncSession:
         """The sessions that it starts after and those that start after it, directly or not."""
         return await threads.call(lambda: self._sync.graph())
 
-    async def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
-        """Measured CPU and memory usage, oldest first."""
-        return await threads.call(lambda: self._sync.usage(minutes=minutes))
+    async def usage(
+        self,
+        *,
+        minutes: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        container: str | None = None,
+        step: int | None = None,
+    ) -> models.SessionUsageView:
+        """Measured usage of each container over a period, oldest first. step: seconds."""
+        return await threads.call(
+            lambda: self._sync.usage(minutes=minutes, from_=from_, to=to, container=container, step=step)
+        )
 
     async def apps(self) -> list[models.AppView]:
         """The apps of the session, and whether each answers."""

@@ -298,9 +298,19 @@ class Session:
         """The sessions that it starts after and those that start after it, directly or not."""
         return self._api.sessions.graph(self.id)
 
-    def usage(self, *, minutes: int | None = None) -> list[models.SampleView]:
-        """Measured CPU and memory usage, oldest first."""
-        return self._api.sessions.usage(self.id, minutes=minutes)["samples"]
+    def usage(
+        self,
+        *,
+        minutes: int | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        container: str | None = None,
+        step: int | None = None,
+    ) -> models.SessionUsageView:
+        """Measured usage of each container over a period, oldest first. step: seconds."""
+        return self._api.sessions.usage(
+            self.id, minutes=minutes, from_=from_, to=to, container=container, step=step
+        )
 
     def apps(self) -> list[models.AppView]:
         """The apps of the session, and whether each answers."""

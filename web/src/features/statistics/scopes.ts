@@ -1,0 +1,33 @@
+import type { Me } from "@/api/types";
+import type { StatisticsSearch } from "@/routing/search";
+
+export const BY = ["domain", "project", "user", "group", "image"] as const;
+export type By = (typeof BY)[number];
+export type Scope = NonNullable<StatisticsSearch["scope"]>;
+
+/** A scope that the user may choose; name: of the domain or project. */
+export interface ScopeChoice {
+  scope: Scope;
+  ref?: string;
+  name?: string;
+}
+
+/** The user's own sessions, and what they administer. */
+export function scopeChoices(me: Me): ScopeChoice[] {
+  const reach = me.actions["usage.read"];
+  const choices: ScopeChoice[] = [{ scope: "user" }];
+  if (reach === "all") choices.push({ scope: "site" });
+  if (reach === "all" || reach === "domain") {
+    choices.push({ scope: "domain", ref: me.user.domain.id, name: me.user.domain.name });
+  }
+  for (const { id, name, admin } of me.projects) {
+    if (admin || reach === "all") choices.push({ scope: "project", ref: id, name });
+  }
+  return choices;
+}
+
+/** What a row's own statistics show, if there are any: those of an image are not a scope. */
+export function deeper(by: By, scope: Scope): { scope: Scope; by: By } | null {
+  if (by === "image" || scope === "user" || by === scope) return null;
+  return { scope: by, by: by === "user" ? "image" : by === "domain" ? "project" : "user" };
+}
