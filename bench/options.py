@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 NAMES = (
     "session_start",
     "fifty_at_once",
+    "array",
     "prompt",
     "session_logs",
     "gateway",

@@ -435,6 +435,7 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
+            **_array_variables(session, requested),
             **environment.opened(seal, requested.env),
         },
         hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
@@ -444,3 +445,13 @@ def container_spec(
         mounts=folders,
         epoch=epoch,
     )
+
+
+def _array_variables(session: Session, requested: SessionSpec) -> dict[str, str]:
+    if session.array_id is None or requested.array is None:
+        return {}
+    return {
+        "CARREL_ARRAY_ID": session.array_id,
+        "CARREL_ARRAY_INDEX": str(session.array_index),
+        "CARREL_ARRAY_COUNT": str(requested.array.count),
+    }

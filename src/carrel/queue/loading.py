@@ -15,6 +15,7 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
+from carrel.scheduling.array_limits import ArrayLimit, set_aside
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -35,6 +36,7 @@ from carrel.sessions import dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
+from carrel.tables.session_states import LIFECYCLE, SessionState
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
@@ -97,6 +99,8 @@ _GROUPS = text("""
     FROM resource_groups WHERE active
 """)
 
+_PLACED = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live - {SessionState.PENDING}))
+
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
 # inactive groups.
 _WAITING = text(f"""
@@ -105,8 +109,16 @@ _WAITING = text(f"""
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers,
-        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out
+        g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out,
+        s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
+        LEFT JOIN session_arrays r ON r.id = s.array_id
+        LEFT JOIN (
+            SELECT m.array_id, count(*) AS placed FROM sessions m
+            WHERE m.state IN ({_PLACED}) AND m.array_id IS NOT NULL AND EXISTS (
+                SELECT FROM containers c WHERE c.session_id = m.id AND c.state NOT IN ('EXITED', 'GONE'))
+            GROUP BY 1
+        ) AS p ON p.array_id = s.array_id
     WHERE s.state = 'PENDING'
 """)  # noqa: S608 - no input in it
 
@@ -129,16 +141,20 @@ _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, are to start after others, lack
-    storage they need, or have lost access to the group.
+    storage they need, have lost access to the group, or wait for others of their array.
     """
     rows = (await tx.execute(_WAITING, {"now": now})).all()
     if not rows:
         return []
     kept_back, after = await mounting.kept_back(tx), await dependencies.of_pending(tx)
-    return [
+    requests = [
         _request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, ""), after.get(row.id, ()))
         for row in rows
     ]
+    limits = {
+        row.array_id: ArrayLimit(row.max_parallel, row.placed) for row in rows if row.max_parallel is not None
+    }
+    return set_aside(requests, limits) if limits else requests
 
 
 def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:
@@ -161,6 +177,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
         aside=(row.reason or _AGAIN) if row.not_before else kept_back,
         not_before=None if kept_back else row.not_before,
+        array=row.array_id,
     )
 
 

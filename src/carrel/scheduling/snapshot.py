@@ -128,7 +128,7 @@ class PendingSession:
     slots: of each of its `count` containers. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that
     it counts against. node: the requested node. avoid: nodes used only if no other fits. lasts: its time limit, if
     any. aside: why it is skipped for now but keeps its queue position; "" if not. not_before: when that ends, if
-    known.
+    known. array: that it belongs to.
     """
 
     id: SessionId
@@ -146,6 +146,7 @@ class PendingSession:
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None
+    array: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True)

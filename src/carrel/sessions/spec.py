@@ -58,6 +58,7 @@ Argument = Annotated[
     says("An argument of a command has at most 100,000 characters and no zero byte."),
 ]
 _MAX_BIGINT = 2**62
+MAX_ARRAY_INDEX = 999_999
 
 
 def _any_slot(schema: dict[str, Any]) -> None:
@@ -147,12 +148,28 @@ class DependencyRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ArrayRequest:
+    """One session for each index from first to last. max_parallel: how many of them run at once; null: no limit."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    first: Annotated[int, Field(ge=0, le=MAX_ARRAY_INDEX)]
+    last: Annotated[int, Field(ge=0, le=MAX_ARRAY_INDEX)]
+    max_parallel: Annotated[int, Field(ge=1, le=MAX_ARRAY_INDEX)] | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of its sessions."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many; the API creates
     sessions with one. start_at: earliest start. after: the sessions that must end first. on_dependency_failure: once
-    one of them has not ended as needed.
+    one of them has not ended as needed. array: of batch sessions; each has the other fields.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -169,6 +186,7 @@ class SchedulingSpec:
     after: Annotated[tuple[DependencyRequest, ...], Field(max_length=50)] = ()
     on_dependency_failure: DependencyFailure = DependencyFailure.CANCEL
     containers: Annotated[SkipJsonSchema[int], Field(ge=1, le=1)] = 1
+    array: ArrayRequest | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +223,8 @@ class SessionSpec(SchedulingSpec):
         given["mounts"] = tuple(MountRequest(**each) for each in stored.get("mounts", ()))
         given["after"] = tuple(DependencyRequest(**each) for each in stored.get("after", ()))
         given["command"] = tuple(stored.get("command", ()))
+        if "array" in stored:
+            given["array"] = ArrayRequest(**stored["array"])
         if "start_at" in stored:
             given["start_at"] = datetime.fromisoformat(stored["start_at"])
         return cls(**given)

@@ -40,6 +40,7 @@ def _session(**changes: object) -> dict[str, object]:
         "slots": {"cpu": 1500, "mem": 1 << 30},
         "node": "here",
         "warnings": [],
+        "array": None,
         "created_at": "2026-01-01T00:00:00Z",
         "started_at": "2026-01-01T00:00:01Z",
         "ended_at": None,

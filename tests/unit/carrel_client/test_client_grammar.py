@@ -14,7 +14,7 @@ from carrel_client.cli.parser import Arguments, arguments_of
 # One of these is a value for any argument that is not a choice.
 SAMPLES = (
     *("alpha", "2026-01-01", "3", "alpha=3", "cpu=4", "10m", "beta=gamma", "domain=alpha", "project=alpha:3"),
-    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET"),
+    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET", "1-9%3"),
 )
 
 
@@ -203,7 +203,9 @@ KEEPING = {
     "rename",
     "resources",
     "run",
+    "pause",
     "restore",
+    "resume",
     "set",
     "share",
     "shares",

@@ -52,7 +52,7 @@ class Arguments(argparse.ArgumentParser):
         self.examples: list[str] = []
         self.takes_output = True
         self.takes_command = False
-        self.replaces_command = ""
+        self.replaces_command: tuple[str, ...] = ()
         self.watched: tuple[str, ...] = ()
         self.kind_of: Callable[[Context, str], Mapping[str, Any]] | None = None
         """Of a command that takes the settings of a kind as options: the kind, from its first argument."""
@@ -81,8 +81,8 @@ class Arguments(argparse.ArgumentParser):
             help="print the list again whenever it changes, until Ctrl-C",
         )
 
-    def followed_by_command(self, unless: str = "") -> None:
-        """A command with its own options follows after --: `args.command`. unless: an argument that replaces it."""
+    def followed_by_command(self, *unless: str) -> None:
+        """A command with its own options follows after --: `args.command`. unless: arguments that replace it."""
         self.takes_command = True
         self.replaces_command = unless
         self.add_argument("command", metavar="-- CMD", nargs="*", help="the command and its arguments")
@@ -104,7 +104,8 @@ class Arguments(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         if self.takes_command:
-            if args.command or not (behind or getattr(args, self.replaces_command, None)):
+            replaced = any(getattr(args, name, None) for name in self.replaces_command)
+            if args.command or not (behind or replaced):
                 self.error("the command must follow after --")
             args.command = behind
         return args

@@ -7,23 +7,25 @@ import os
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
+from carrel_client.definition import load, parse_array
 from carrel_client.dependencies import parse_dependency
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from carrel_client import models
+
+_SLOTS = {"cpu": 1000, "mem": 1 << 30}
 
 
 def scheduling_arguments(parser: Arguments) -> None:
     """Add the arguments that `session create` and `session check` share."""
-    parser.add_argument(
-        "--cpu", type=reading(parse_cpu), default=1000, help="cores: 2, 0.5 or 500m (default 1)"
-    )
-    parser.add_argument(
-        "--mem", type=reading(parse_size), default=1 << 30, help="memory: 512m, 4g (default 1g)"
-    )
+    parser.add_argument("--cpu", type=reading(parse_cpu), help="cores: 2, 0.5 or 500m (default 1)")
+    parser.add_argument("--mem", type=reading(parse_size), help="memory: 512m, 4g (default 1g)")
     parser.add_argument("--project", help="id or name (default: yours)")
     parser.add_argument(
         "--slot",
@@ -75,14 +77,25 @@ def scheduling_arguments(parser: Arguments) -> None:
 def session_arguments(parser: Arguments) -> None:
     """Add all arguments of a session request."""
     parser.add_argument(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="a definition in YAML or JSON, as carrel session export writes it; options override it",
+    )
+    parser.add_argument(
         "--image",
-        default="starter",
         help="name from carrel image ls, or any image reference (default starter)",
     )
     parser.add_argument(
         "--name", help="4 to 64 letters, digits, dots, dashes, underscores (default: generated)"
     )
-    parser.add_argument("--description", metavar="TEXT", default="", help="description")
+    parser.add_argument("--description", metavar="TEXT", help="description")
+    parser.add_argument(
+        "--array",
+        metavar="FIRST-LAST[%MOST]",
+        type=reading(parse_array),
+        help="one batch session for each index, at most MOST at a time: 1-100%%8; CARREL_ARRAY_INDEX is the index",
+    )
     parser.add_argument(
         "--env",
         type=reading(_variable),
@@ -110,15 +123,15 @@ def batch_arguments(parser: Arguments) -> None:
         "--retries",
         metavar="N",
         type=reading(whole_number),
-        default=0,
         help="repeat the command up to N times if it fails (default 0: it never runs twice)",
     )
 
 
-def check_request(args: argparse.Namespace) -> models.CheckRequest:
-    """The request fields of `scheduling_arguments`."""
-    return {
-        "slots": {"cpu": args.cpu, "mem": args.mem, **dict(args.slots)},
+def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = None) -> models.CheckRequest:
+    """The request fields of `scheduling_arguments`. defined: fields of a definition, for what is not given."""
+    slots = {**_SLOTS, **(defined or {}).get("slots", {}), **dict(args.slots)}
+    slots |= {slot: amount for slot, amount in (("cpu", args.cpu), ("mem", args.mem)) if amount is not None}
+    given = {
         "project": args.project,
         "group": args.group,
         "priority": args.priority,
@@ -128,20 +141,38 @@ def check_request(args: argparse.Namespace) -> models.CheckRequest:
         "after": args.after,
         "on_dependency_failure": args.on_dependency_failure,
     }
+    request: Any = {**given, **(defined or {}), **_not_none(given), "slots": slots}
+    return request  # type: ignore[no-any-return]
 
 
 def session_request(args: argparse.Namespace) -> models.SessionCreate:
-    """The request fields of `session_arguments`."""
-    return {
-        **check_request(args),
+    """The request fields of `session_arguments`: of the definition, overridden by the options.
+
+    Variables and folders are added to those of the definition.
+    """
+    defined = load(args.file) if args.file else {}
+    given = {
         "image": args.image,
         "name": args.name,
         "description": args.description,
+        "array": args.array,
+        "retries": getattr(args, "retries", None),
+    }
+    request: Any = {
+        "image": "starter",
+        "description": "",
         "command": [],
         "retries": 0,
-        "env": dict(args.env),
-        "mounts": args.mounts,
+        **check_request(args, defined),
+        **_not_none(given),
+        "env": {**(defined.get("env") or {}), **dict(args.env)},
+        "mounts": [*(defined.get("mounts") or []), *args.mounts],
     }
+    return request  # type: ignore[no-any-return]
+
+
+def _not_none(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in given.items() if value is not None}
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -1,0 +1,135 @@
+"""Session definitions: files in JSON or YAML with the fields of a session request.
+
+The fields are those of `POST /sessions`. Amounts may also be written as on the command line: `cpu` and `mem` beside
+or instead of `slots`, texts such as "4g" and "2h", and an array as "1-100%8".
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from carrel_client.errors import CarrelError
+from carrel_client.slots import format_amount, parse_amount
+from carrel_client.units import format_cpu, parse_cpu, parse_duration, parse_size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from carrel_client import models
+
+_ARRAY = re.compile(r"(\d+)-(\d+)(?:%(\d+))?")
+_COPIED = ("description", "kind", "command", "retries", "start_at", "time_limit_s", "priority")
+_DEFAULTS = {"description": "", "kind": "interactive", "command": [], "retries": 0, "priority": 50}
+
+
+def load(path: str) -> dict[str, Any]:
+    """The request that a file defines; "-": standard input. Raises: CarrelError."""
+    import yaml  # importing it takes twenty milliseconds
+
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
+        # JSON is YAML too.
+        given = yaml.safe_load(text)
+        if not isinstance(given, dict):
+            raise ValueError("it has no fields, such as image: starter")
+        return request_of(given)
+    except (OSError, UnicodeDecodeError, ValueError, yaml.YAMLError) as error:
+        raise CarrelError(
+            "client.bad_definition", f"The definition {path} cannot be used: {error}.", status=422
+        ) from None
+
+
+def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The request with all amounts in base units. Raises: ValueError."""
+    request = dict(given)
+    slots = {
+        slot: parse_amount(slot, amount) if isinstance(amount, str) else amount
+        for slot, amount in (request.pop("slots", None) or {}).items()
+    }
+    for slot, parse in (("cpu", parse_cpu), ("mem", parse_size)):
+        if slot in request:
+            slots[slot] = parse(str(request.pop(slot)))
+    if slots:
+        request["slots"] = slots
+    if isinstance(request.get("time_limit_s"), str):
+        request["time_limit_s"] = round(parse_duration(request["time_limit_s"]))
+    if isinstance(request.get("array"), str):
+        request["array"] = parse_array(request["array"])
+    if "start_at" in request:
+        # YAML reads a time as such.
+        start = request["start_at"]
+        request["start_at"] = start if isinstance(start, str) else start.isoformat()
+    return request
+
+
+def parse_array(text: str) -> models.ArrayRequest:
+    """An array as "1-100", or "1-100%8" for at most eight at a time. Raises: ValueError naming the text."""
+    match = _ARRAY.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not FIRST-LAST or FIRST-LAST%MOST, as 1-100%8")
+    first, last, most = match.groups()
+    array: models.ArrayRequest = {"first": int(first), "last": int(last)}
+    return {**array, "max_parallel": int(most)} if most else array
+
+
+def definition_of(session: models.SessionDetail) -> dict[str, Any]:
+    """The definition with which the session was requested, without what is the default.
+
+    Values of its environment are left out if they are not visible.
+    """
+    array, slots = session["array"], session["slots"]
+    mounts = [
+        {
+            "folder": one["folder_name"],
+            "path": one["path"],
+            **({"subpath": one["subpath"]} if one["subpath"] else {}),
+            **({"read_only": True} if one["read_only"] else {}),
+        }
+        for one in session["mounts"]
+        if not one["automatic"]
+    ]
+    defined: dict[str, Any] = {
+        "name": array["name"] if array else session["name"],
+        "image": session["image_name"] or session["image"],
+        "cpu": _number(format_cpu(slots["cpu"])),
+        "mem": _exact_size(slots["mem"]),
+        "slots": {
+            slot: format_amount(slot, amount) if slot.endswith(".shares") else amount
+            for slot, amount in slots.items()
+            if slot not in ("cpu", "mem") and amount
+        },
+        "project": session["project"]["name"],
+        "group": session["group"]["name"],
+        **{field: value for field in _COPIED if (value := _copied(session, field)) is not None},
+        "env": {name: value for name, value in session["env"].items() if value != HIDDEN},
+        "mounts": mounts,
+    }
+    if array:
+        most = f"%{array['max_parallel']}" if array["max_parallel"] else ""
+        defined["array"] = f"{array['first']}-{array['last']}{most}"
+    return {field: value for field, value in defined.items() if value not in ({}, [])}
+
+
+HIDDEN = "********"
+"""What the API shows of a variable in the environment of another user's session."""
+
+
+def _copied(session: Mapping[str, Any], field: str) -> object:
+    value = session[field]
+    return None if value == _DEFAULTS.get(field) else value
+
+
+def _number(text: str) -> float | int:
+    return int(text) if text.isdigit() else float(text)
+
+
+def _exact_size(size_bytes: int) -> str | int:
+    """The largest unit that gives a whole number: "4g"."""
+    for power, unit in ((40, "t"), (30, "g"), (20, "m"), (10, "k")):
+        if size_bytes and size_bytes % (1 << power) == 0:
+            return f"{size_bytes >> power}{unit}"
+    return size_bytes
