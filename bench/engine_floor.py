@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, cast
@@ -55,6 +55,29 @@ class Bare:
         shown = await container.show()
         assert shown["State"]["Running"], shown["State"]
         return f"carrel-bench-{name}", time.perf_counter() - began
+
+    async def jobs(self, command: Sequence[str], count: int, concurrency: int) -> float:
+        """Seconds to run this command in so many containers, each removed after its end."""
+        room = asyncio.Semaphore(concurrency)
+
+        async def one() -> None:
+            name = secrets.token_hex(6)
+            spec = ContainerSpec(id=name, image=self._image, slots=SMALL, command=tuple(command), once=True)
+            body = configuration(
+                spec, self._names, network=self._names.network, with_init=False, with_profile=True
+            )
+            async with room:
+                self._made.add(f"carrel-bench-{name}")
+                container = await self._docker.containers.create(cast(Any, body), name=f"carrel-bench-{name}")
+                await container.start()
+                await container.wait()
+                await self.remove(f"carrel-bench-{name}")
+
+        began = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(count):
+                group.create_task(one())
+        return time.perf_counter() - began
 
     async def prompt(self, container: str) -> float:
         """Seconds until a shell by the engine's exec shows its first character."""

@@ -15,6 +15,7 @@ NAMES = (
     "session_start",
     "fifty_at_once",
     "cluster_start",
+    "array",
     "prompt",
     "session_logs",
     "gateway",

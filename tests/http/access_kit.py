@@ -71,7 +71,7 @@ class World:
 
     async def terminate(self, session: SessionId) -> None:
         async with self.database.transaction() as tx:
-            await transitions.terminate(tx, session, cause="user", reason=None, now=SystemClock().now())
+            await transitions.terminate(tx, [session], cause="user", reason=None, now=SystemClock().now())
 
     def authorization(self, actor: Actor | None = None) -> dict[str, str]:
         return {"Authorization": self.keys[(actor or self.people.user).user_id]}

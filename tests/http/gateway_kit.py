@@ -110,7 +110,7 @@ class Gate:
 
     async def terminate(self, session: SessionId) -> None:
         async with self.database.transaction() as tx:
-            await transitions.terminate(tx, session, cause="user", reason=None, now=SystemClock().now())
+            await transitions.terminate(tx, [session], cause="user", reason=None, now=SystemClock().now())
 
     def host(self, session: SessionId, app: str = "web") -> str:
         return f"{app}-{session}.localhost:{self.port}"

@@ -16,6 +16,8 @@ from carrel.permissions.decide import Actor
 
 _EMPTIED = (
     "container_logs",
+    "schedule_runs",
+    "schedules",
     "session_dependencies",
     "session_history",
     "allocations",
@@ -28,6 +30,7 @@ _EMPTIED = (
     "audit",
     "containers",
     "sessions",
+    "session_arrays",
     "nodes",
 )
 

@@ -34,7 +34,7 @@ from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
 from carrel.core.errors import Unavailable
-from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, SessionId
+from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
 from carrel.db.database import Database
 from carrel.db.encryption import SecretBox as Secrets
 from carrel.db.leader import Leader, LeadershipLost, lead
@@ -47,9 +47,12 @@ from carrel.nodes.engines.connections import Engines
 from carrel.nodes.schemas import DrainRequest
 from carrel.permissions.decide import Actor
 from carrel.sessions import service
-from carrel.sessions.spec import ClusterRole, DependencyRequest, SessionSpec
+from carrel.sessions.schedules import service as schedules
+from carrel.sessions.schedules.schemas import ScheduleCreate
+from carrel.sessions.schemas import SessionCreate
+from carrel.sessions.spec import ArrayRequest, ClusterRole, DependencyRequest, SessionSpec
 from carrel.tables.nodes import Draining
-from carrel.tables.session_states import LIFECYCLE, SessionState
+from carrel.tables.session_states import LIFECYCLE, SessionKind, SessionState
 
 T = TypeVar("T")
 
@@ -279,6 +282,50 @@ class Installation:
         self.requests += 1
         return await self.enqueue(spec(roles=roles, **more))
 
+    async def array(self, *command: str, count: int, max_parallel: int) -> list[SessionId]:
+        """A new array of batch sessions with this command."""
+        self.requests += 1
+        array = ArrayRequest(first=1, last=count, max_parallel=max_parallel)
+        first = await self.enqueue(spec(kind="batch", command=command, array=array))
+        rows = self.look.execute(
+            "SELECT id FROM sessions WHERE array_id = %s ORDER BY array_index", [first]
+        ).fetchall()
+        return [SessionId(row[0]) for row in rows]
+
+    async def schedule(self, *command: str, cron: str) -> ScheduleId:
+        """A new schedule of batch sessions with this command."""
+        self.requests += 1
+        request = ScheduleCreate(
+            name=f"schedule-{self.requests}",
+            cron=cron,
+            session=SessionCreate(image="debian:12", slots=SMALL, kind=SessionKind.BATCH, command=command),
+        )
+
+        async def create(plane: ControlPlane) -> ScheduleId:
+            made = self.look.execute("SELECT id FROM schedules WHERE name = %s", [request.name]).fetchone()
+            if made:  # by a control plane that did not live to answer
+                return ScheduleId(made[0])
+            async with plane.database.transaction() as tx:
+                seal = Secrets(b"0" * 32)
+                return (await schedules.create(tx, self.clock, self.actor, seal, request)).id
+
+        return await self.act(create)
+
+    async def pause(self, schedule: ScheduleId) -> None:
+        async def pause(plane: ControlPlane) -> None:
+            async with plane.database.transaction() as tx:
+                seal = Secrets(b"0" * 32)
+                await schedules.set_active(tx, self.clock, self.actor, seal, schedule, active=False)
+
+        await self.act(pause)
+
+    def sessions_of(self, schedule: ScheduleId) -> list[SessionId]:
+        """The sessions of its runs, the first one first."""
+        rows = self.look.execute(
+            "SELECT session_id FROM schedule_runs WHERE schedule_id = %s ORDER BY planned_at", [schedule]
+        ).fetchall()
+        return [SessionId(row[0]) for row in rows]
+
     async def running(self) -> tuple[SessionId, FakeContainer]:
         """A new session that runs, and its container in the engine."""
         session = await self.create()
@@ -292,10 +339,10 @@ class Installation:
             lambda p: service.enqueue(p.database, self.clock, self.actor, spec, idempotency_key=key)
         )
 
-    async def remove(self, session: SessionId, *, force: bool = False) -> None:
+    async def remove(self, session: SessionId, *, force: bool = False, array: bool = False) -> None:
         async def remove(plane: ControlPlane) -> None:
             async with plane.database.transaction() as tx:
-                await service.remove(tx, self.clock, self.actor, session, force=force)
+                await service.remove(tx, self.clock, self.actor, session, force=force, array=array)
 
         self.requests += 1
         await self.act(remove)

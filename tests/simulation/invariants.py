@@ -38,6 +38,8 @@ def always(connection: psycopg.Connection[Any]) -> list[str]:
             *_every_move_was_told(connection, sessions),
             *_folders_are_held(connection),
             *_nobody_starts_too_early(connection),
+            *_arrays_hold_their_limits(connection),
+            *_each_planned_time_has_one_session(connection),
         ]
 
 
@@ -203,6 +205,29 @@ def _nobody_waits_in_vain(connection: psycopg.Connection[Any]) -> Iterable[str]:
     for row in _rows(connection, _DEPENDENCIES):
         if row["state"] == SessionState.PENDING and _met(row) is False:
             yield f"{_name(row)} waits for one that is {row['other_state']}"
+
+
+def _arrays_hold_their_limits(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    query = """
+        SELECT r.id, r.max_parallel, r.last_index - r.first_index + 1 AS count, count(*) AS made,
+            count(*) FILTER (WHERE EXISTS (SELECT FROM containers c WHERE c.session_id = s.id
+                AND c.state NOT IN ('PENDING', 'EXITED', 'GONE'))) AS placed
+        FROM session_arrays r JOIN sessions s ON s.array_id = r.id GROUP BY r.id"""
+    for row in _rows(connection, query):
+        if row["made"] != row["count"]:
+            yield f"array {row['id']} has {row['made']} of {row['count']} sessions"
+        if row["max_parallel"] and row["placed"] > row["max_parallel"]:
+            yield f"array {row['id']} has {row['placed']} sessions at once, and may have {row['max_parallel']}"
+
+
+def _each_planned_time_has_one_session(connection: psycopg.Connection[Any]) -> Iterable[str]:
+    query = """
+        SELECT d.name, (SELECT count(*) FROM sessions s WHERE s.name LIKE d.name || '-%') AS sessions,
+            (SELECT count(DISTINCT session_id) FROM schedule_runs r WHERE r.schedule_id = d.id) AS runs
+        FROM schedules d"""
+    for row in _rows(connection, query):
+        if row["sessions"] != row["runs"]:
+            yield f"schedule {row['name']} has {row['sessions']} sessions for {row['runs']} runs"
 
 
 def _every_move_was_told(connection: psycopg.Connection[Any], sessions: list[Row]) -> Iterable[str]:

@@ -190,6 +190,35 @@ async def _stop_idle_members(installation: Installation) -> SessionId:
     return session
 
 
+async def _array(installation: Installation) -> SessionId:
+    sessions = await installation.array("sleep", "3", count=3, max_parallel=1)
+    for session in sessions:
+        await installation.until(session)
+        assert installation.result(session) == Result.SUCCESS
+    return sessions[-1]
+
+
+async def _end_array(installation: Installation) -> SessionId:
+    sessions = await installation.array("sleep", "100000", count=3, max_parallel=2)
+    await installation.until(sessions[0], S.RUNNING)
+    await installation.remove(sessions[1], array=True)
+    for session in sessions:
+        await installation.until(session)
+        assert installation.result(session) == Result.CANCELLED
+    return sessions[-1]
+
+
+async def _run_on_schedule(installation: Installation) -> SessionId:
+    schedule = await installation.schedule("sleep", "3", cron="* * * * *")
+    while not installation.sessions_of(schedule):
+        await installation.round(10)
+    await installation.pause(schedule)
+    sessions = installation.sessions_of(schedule)
+    for session in sessions:
+        await installation.until(session)
+    return sessions[-1]
+
+
 async def _cancel_batch(installation: Installation) -> SessionId:
     session = await installation.batch("sleep", "100000", retries=3)
     await installation.until(session, S.RUNNING)
@@ -298,6 +327,9 @@ LIVES = {
     "three containers, one stops": Life(_gang_stops_and_ends, CALLED_OFF, _two_nodes),
     "three containers, one fails once": Life(_gang_starts, RUNS, _failing("ensure.start", 1), late=FAILED),
     "batch succeeds": Life(_batch("sleep", "3"), ENDED, result=Result.SUCCESS, runs=1),
+    "array, one at a time": Life(_array, ENDED, result=Result.SUCCESS, runs=1),
+    "array is ended": Life(_end_array, CALLED_OFF, result=Result.CANCELLED, runs=1),
+    "recurring": Life(_run_on_schedule, ENDED, result=Result.SUCCESS, runs=1),
     "batch ends at once": Life(_batch("true"), ENDED, result=Result.SUCCESS, runs=1),
     "batch fails": Life(_batch("sh", "-c", "sleep 3; exit 3"), ENDED, result=Result.FAILURE, runs=1),
     "batch fails twice": Life(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { rememberChange, withLaterChanges } from "@/cache/later-changes";
 import { meetsFilter, patchPages, patchSession, removeSession, upsertSession } from "@/cache/patch";
+import { arrayTotals, rowHasEnded, rowName, rowResult, rowState } from "@/features/sessions/arrays";
 import { aSession, ids, LIVE, pagesOf } from "./sessions";
 
 const at = (hour: number) => `2026-01-01T${String(hour).padStart(2, "0")}:00:00Z`;
@@ -129,5 +130,41 @@ describe("an answer that was overtaken", () => {
     const read = aSession("raced", { state: "STARTING" });
     expect(withLaterChanges(read, 90).state).toBe("RUNNING");
     expect(withLaterChanges(read, 110).state).toBe("STARTING");
+  });
+});
+
+describe("arrays", () => {
+  const counts = [
+    { state: "TERMINATED", result: "success", count: 2 },
+    { state: "RUNNING", result: null, count: 1 },
+  ] as const;
+  const view = { id: "a", name: "train", first: 1, last: 3, max_parallel: 2, counts: [...counts] };
+  const array = aSession("a", { array_id: "a", array_index: 1, state: "TERMINATED", array: view });
+  const member = aSession("b", { array_id: "a", array_index: 2, state: "TERMINATED" });
+
+  test("a list has one row for an array, which is live while one of its sessions is", () => {
+    expect(meetsFilter(array, LIVE, "me")).toBe(true);
+    expect(meetsFilter(array, { ...LIVE, state: "ended" }, "me")).toBe(false);
+    expect(meetsFilter(array, { ...LIVE, state: "RUNNING" }, "me")).toBe(true);
+    expect(meetsFilter(member, { ...LIVE, state: "all" }, "me")).toBe(false);
+    expect([rowName(array), rowState(array), rowResult(array), rowHasEnded(array)]).toEqual([
+      "train[1-3]",
+      "RUNNING",
+      null,
+      false,
+    ]);
+  });
+
+  test("the list of an array has each of its sessions by its own state", () => {
+    const of = { ...LIVE, array: "a" };
+    expect(meetsFilter(member, { ...of, state: "ended" }, "me")).toBe(true);
+    expect(meetsFilter(array, of, "me")).toBe(false);
+    expect(meetsFilter(aSession("c"), { ...of, state: "all" }, "me")).toBe(false);
+  });
+
+  test("an array whose sessions have all ended has the worst of their results", () => {
+    const ended = { ...array, array: { ...view, counts: [counts[0]] } };
+    expect([rowResult(ended), rowHasEnded(ended)]).toEqual(["success", true]);
+    expect(arrayTotals(view)).toMatchObject({ done: 2, running: 1, failed: 0 });
   });
 });

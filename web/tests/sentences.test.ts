@@ -77,6 +77,7 @@ describe("the reason of a state", () => {
       "No node has {format_slot(slot, amount)}; the largest has ",
       "No node has 9 CPU; the largest has 2 CPU.",
     ],
+    ['f"Its array runs at most {most} at a time."', "Its array runs at most 8 at a time."],
     ['"It reached its time limit of {}."', "It reached its time limit of 1:00:00."],
     ['"It looks idle: it ends in {} unless it is used or marked as in use."', ""],
     ['f"Idle: no traffic for {', "Idle: no traffic for 1 h."],

@@ -44,6 +44,7 @@ def container_spec(
         env={
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
+            **_array_variables(session, requested),
             **(clusters.variables(requests, container.index) if together else {}),
             **environment.opened(seal, own.env),
         },
@@ -56,6 +57,16 @@ def container_spec(
         files=clusters.files(seal, session.id, requests, container.index) if together else (),
         epoch=epoch,
     )
+
+
+def _array_variables(session: Session, requested: SessionSpec) -> dict[str, str]:
+    if session.array_id is None or requested.array is None:
+        return {}
+    return {
+        "CARREL_ARRAY_ID": session.array_id,
+        "CARREL_ARRAY_INDEX": str(session.array_index),
+        "CARREL_ARRAY_COUNT": str(requested.array.count),
+    }
 
 
 def runs_once(session: Session, container: Container) -> bool:

@@ -14,6 +14,7 @@ from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
+from carrel.controllers.recurring import Recurring
 from carrel.controllers.schedule import Schedule
 from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.controllers.usage_history import UsageHistory
@@ -26,6 +27,7 @@ def controllers(tools: Tools) -> Sequence[Controller]:
     launch, logs = Launch(tools), LogCollection(tools)
     return (
         Observe(tools),
+        Recurring(tools),
         Schedule(tools),
         Dependencies(tools),
         Drain(tools),

@@ -28,7 +28,11 @@ class Schedule:
     topics = (
         nodes.TOPIC,
         limits.TOPIC,
-        *(transitions.topic(s) for s in (SessionState.PENDING, *sorted(LIFECYCLE.final))),
+        # TERMINATING: the next one of its array may start while it is removed.
+        *(
+            transitions.topic(s)
+            for s in (SessionState.PENDING, SessionState.TERMINATING, *sorted(LIFECYCLE.final))
+        ),
     )
     tick_s = 2.0
 
@@ -67,7 +71,7 @@ class Schedule:
             placed = await containers.place(tx, decided.placements, now)
             moved = await transitions.move(tx, placed, SessionState.SCHEDULED, cause="scheduled", now=now)
         if decided.refusals:
-            shown = {one.session: one.position for one in decided.refusals if one.position <= _PLACES_SHOWN}
+            shown = _shown(snapshot, decided)
             await self._store_refusals(
                 tx, [(one.session, one.reason, shown.get(one.session)) for one in decided.refusals]
             )
@@ -81,3 +85,17 @@ class Schedule:
             return
         stored = await queries.reasons_of_pending(tx)
         await transitions.refuse(tx, [one for one in refusals if stored.get(one[0]) != one[1:]])
+
+
+def _shown(snapshot: Snapshot, decided: Plan) -> dict[SessionId, int]:
+    """The queue positions to publish; in an array only that of the first pending session."""
+    array_of = {one.id: one.array for one in snapshot.waiting if one.array}
+    shown: dict[SessionId, int] = {}
+    arrays: set[SessionId] = set()
+    for refusal in decided.refusals:
+        array = array_of.get(refusal.session)
+        if refusal.position <= _PLACES_SHOWN and (array is None or array not in arrays):
+            shown[refusal.session] = refusal.position
+        if array:
+            arrays.add(array)
+    return shown

@@ -22,6 +22,7 @@ StorageHostId = NewType("StorageHostId", str)
 FolderId = NewType("FolderId", str)
 ShareId = NewType("ShareId", str)
 FolderTaskId = NewType("FolderTaskId", str)
+ScheduleId = NewType("ScheduleId", str)
 UploadId = NewType("UploadId", str)
 
 DEFAULT_GROUP = GroupId("default")

@@ -15,6 +15,7 @@ from carrel.core.ids import GroupId, SessionId
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
+from carrel.scheduling.array_limits import ArrayLimit, set_aside
 from carrel.scheduling.snapshot import (
     SESSIONS,
     ClusterMode,
@@ -35,7 +36,7 @@ from carrel.sessions import admission, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
-from carrel.tables.session_states import ClusterPlacement
+from carrel.tables.session_states import LIFECYCLE, ClusterPlacement, SessionState
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
@@ -98,6 +99,8 @@ _GROUPS = text("""
     FROM resource_groups WHERE active
 """)
 
+_PLACED = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live - {SessionState.PENDING}))
+
 # shut_out: the owner has lost access to the group, which can happen while the session is pending. The plan handles
 # inactive groups. some_wait_for_others: a constant that mostly saves a statement.
 _WAITING = text(f"""
@@ -111,8 +114,16 @@ _WAITING = text(f"""
         END AS mixed,
         g.active AND NOT (s.kind = ANY(g.session_kinds) AND {groups.as_text()}) AS shut_out,
         EXISTS (SELECT FROM session_dependencies a JOIN sessions w ON w.id = a.session_id AND w.state = 'PENDING')
-            AS some_wait_for_others
+            AS some_wait_for_others,
+        s.array_id, r.max_parallel, coalesce(p.placed, 0) AS placed
     FROM sessions s JOIN resource_groups g ON g.id = s.group_id JOIN domains d ON d.id = s.domain_id
+        LEFT JOIN session_arrays r ON r.id = s.array_id
+        LEFT JOIN (
+            SELECT m.array_id, count(*) AS placed FROM sessions m
+            WHERE m.state IN ({_PLACED}) AND m.array_id IS NOT NULL AND EXISTS (
+                SELECT FROM containers c WHERE c.session_id = m.id AND c.state NOT IN ('EXITED', 'GONE'))
+            GROUP BY 1
+        ) AS p ON p.array_id = s.array_id
     WHERE s.state = 'PENDING'
 """)  # noqa: S608 - no input in it
 
@@ -136,17 +147,21 @@ _SHUT_OUT = "Its owner may no longer start sessions in its resource group."
 
 async def waiting(tx: AsyncSession, now: datetime) -> list[PendingSession]:
     """The pending sessions. Set aside are those that back off after a failed start, are to start after others, lack
-    storage they need, or have lost access to the group.
+    storage they need, have lost access to the group, or wait for others of their array.
     """
     rows = (await tx.execute(_WAITING, {"now": now})).all()
     if not rows:
         return []
     kept_back = await mounting.kept_back(tx)
     after = await dependencies.of_pending(tx) if rows[0].some_wait_for_others else {}
-    return [
+    requests = [
         _request(row, _SHUT_OUT if row.shut_out else kept_back.get(row.id, ""), after.get(row.id, ()))
         for row in rows
     ]
+    limits = {
+        row.array_id: ArrayLimit(row.max_parallel, row.placed) for row in rows if row.max_parallel is not None
+    }
+    return set_aside(requests, limits) if limits else requests
 
 
 def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSession:
@@ -170,6 +185,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
         aside=(row.reason or _AGAIN) if row.not_before else kept_back,
         not_before=None if kept_back else row.not_before,
+        array=row.array_id,
     )
 
 

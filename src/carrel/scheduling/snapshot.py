@@ -130,7 +130,8 @@ class PendingSession:
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
     requested node. avoid: nodes used only if no other fits. lasts: its time limit, if any. aside: why it is skipped
-    for now but keeps its queue position; "" if not. not_before: when that ends, if known.
+    for now but keeps its queue position; "" if not. not_before: when that ends, if known. array: that
+    it belongs to.
     """
 
     id: SessionId
@@ -148,6 +149,7 @@ class PendingSession:
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None
+    array: SessionId | None = None
     mixed: tuple[Slots, ...] = ()
 
     @property

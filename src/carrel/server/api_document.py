@@ -59,6 +59,7 @@ TAGS = {
     "projects": "Projects and their members.",
     "providers": "Identity providers: OpenID Connect and LDAP.",
     "resources": "Capacity, use and availability per resource group.",
+    "schedules": "Recurring sessions: schedules and their runs.",
     "scheduler": "The queue, fair shares, explanations and traces.",
     "server": "Health, version and metrics of the server.",
     "sessions": "Compute sessions: create, watch, rename, terminate.",

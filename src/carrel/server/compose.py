@@ -68,6 +68,7 @@ from carrel.server.settings import Settings
 from carrel.sessions import routes as sessions
 from carrel.sessions.logs.store import DIRECTORY as SESSION_LOGS
 from carrel.sessions.logs.store import LogStore
+from carrel.sessions.schedules import routes as schedules
 from carrel.signin.keypairs import routes as keypairs
 from carrel.signin.logins import authenticator
 from carrel.signin.logins import factor_routes as factors
@@ -119,6 +120,7 @@ _ROUTERS = (
     usage.router,
     statistics.router,
     idle.router,
+    schedules.router,
     vfolders.router,
     shares.router,
     files.router,

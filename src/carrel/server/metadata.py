@@ -19,6 +19,7 @@ import carrel.tables.logins
 import carrel.tables.nodes
 import carrel.tables.presets
 import carrel.tables.providers
+import carrel.tables.schedules
 import carrel.tables.sessions
 import carrel.tables.site
 import carrel.tables.slot_kinds

@@ -356,14 +356,17 @@ async def _require_few_waiting(
     )
     pending = [(session, slots) for session, slots in rows]
     sessions = len({session for session, _ in pending})
-    if most is not None and sessions + 1 > most:
+    count = spec.array.count if spec.array else 1
+    if most is not None and sessions + count > most:
+        more = f", and this requests {count}" if count > 1 else ""
         raise Refused(
             "session.too_many_waiting",
-            f"Your resource policy allows {most} pending sessions; you have {sessions}.",
+            f"Your resource policy allows {most} pending sessions; you have {sessions}{more}.",
             hint="Wait until one of them starts, or cancel one.",
             details={"most": most, "waiting": sessions},
         )
-    for slot, amount in total_of(spec).items():
+    for slot, each in total_of(spec).items():
+        amount = each * count
         limit = most_slots.get(slot, most_slots.get("*", 0))
         waiting = sum(slots.get(slot, 0) for _, slots in pending)
         if limit is not None and waiting + amount > limit:

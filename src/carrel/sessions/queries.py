@@ -18,11 +18,11 @@ from carrel.db.search import bound_part, escaped, part_condition
 from carrel.http.paging import Sort, SortOrder
 from carrel.permissions.decide import Actor, Sight, sight
 from carrel.sessions import environment, graph
-from carrel.sessions.schemas import SessionDetail, SessionQuery
+from carrel.sessions.schemas import ArrayRows, SessionDetail, SessionQuery
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.visibility import visibility, visible_as_text
 from carrel.tables.session_states import LIFECYCLE, SessionState
-from carrel.tables.sessions import HistoryEntry, Session
+from carrel.tables.sessions import COLLAPSED, HistoryEntry, Session
 from carrel.tables.tenancy import User
 
 _SEARCHED = "s.name || ' ' || s.image"
@@ -40,7 +40,14 @@ _COLUMNS = """
     (SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
         WHERE m.session_id = s.id AND m.index = 0) AS node,
     s.warnings, s.queue_position, s.idle_ends_at, s.created_at, s.started_at,
-    s.ended_at"""
+    s.ended_at, s.array_id, s.array_index"""
+
+_ARRAY = """(SELECT json_build_object('id', r.id, 'name', r.name, 'first', r.first_index, 'last', r.last_index,
+    'max_parallel', r.max_parallel, 'counts', (
+        SELECT json_agg(json_build_object('state', c.state, 'result', c.result, 'count', c.count)
+            ORDER BY c.state, c.result)
+        FROM (SELECT m.state, m.result, count(*) AS count FROM sessions m WHERE m.array_id = r.id GROUP BY 1, 2) c))
+    FROM session_arrays r WHERE r.id = s.array_id)"""
 
 # The other fields of a template are internal to the gateway.
 _APPS = """(SELECT coalesce(json_agg(json_build_object(
@@ -67,7 +74,7 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, {_ARRAY} AS "array", s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers, {graph.AFTER} AS after, {graph.DEPENDANTS} AS dependants
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it
@@ -86,11 +93,11 @@ _SORT = Sort(
 
 
 @cache
-def _page(conditions: tuple[str, ...], column: str, way: str) -> str:
+def _page(conditions: tuple[str, ...], column: str, way: str, array: str) -> str:
     order = f"ORDER BY s.{column} {way}, s.id {way}"
     return f"""
     SELECT row_to_json(x)::text FROM (
-        SELECT {_COLUMNS}
+        SELECT {_COLUMNS}, {array} AS "array"
         FROM (SELECT * FROM sessions s WHERE {" AND ".join(conditions) or "true"}
             {order} LIMIT %(limit)s) s {_JOINS}
         {order}) x"""  # noqa: S608 - all of it are constants of this module
@@ -106,10 +113,22 @@ _FILTERS = {
     "kind": "s.kind = %(kind)s",
 }
 
+# The row of the first session of an array is listed if any session of the array matches. _MATCHES reads all that match,
+# hence it is only for conditions that few rows fulfil.
+_COLLAPSED = f"({COLLAPSED})"
+_MATCHES = "s.id IN (SELECT coalesce(s.array_id, s.id) FROM sessions s WHERE {})"
+_HAS = "(s.array_id IS NULL AND s.state IN ({0}) OR s.array_id IS NOT NULL AND EXISTS"
+_HAS += " (SELECT FROM sessions m WHERE m.array_id = s.array_id AND m.state IN ({0})))"
+_HAS_NO = "(s.array_id IS NULL AND s.state NOT IN ({0}) OR s.array_id IS NOT NULL AND NOT EXISTS"
+_HAS_NO += " (SELECT FROM sessions m WHERE m.array_id = s.array_id AND m.state IN ({0})))"
+
 
 async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
     """One page of `SessionList` as JSON."""
-    order = _SORT.order(query.sort, query.cursor)
+    collapsed = query.array == ArrayRows.COLLAPSED
+    of_one = not collapsed and query.array != ArrayRows.EXPANDED
+    # The sessions of an array in the order of their indexes.
+    order = _SORT.order(query.sort or ("created_at" if of_one else None), query.cursor)
     limit, search, owner = query.limit, query.q, query.owner
     bound: dict[str, object] = {"limit": limit + 1}
     conditions = list(_reaching(actor, bound, mine=owner == "me"))
@@ -118,10 +137,6 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
             "s.owner_id IN (SELECT id FROM users WHERE id = %(owner)s OR lower(email) = %(owner)s)"
         )
         bound["owner"] = owner.lower()
-    states = states_of(query.state)
-    if states is not None:
-        # Literal states, so that the prepared plan can use the partial index on live sessions.
-        conditions.append("s.state IN (" + ", ".join(f"'{state}'" for state in states) + ")")
     if search:
         conditions.append(f"({part_condition(_SEARCHED, search)} OR s.id LIKE %(prefix)s)")
         bound |= {**bound_part(search), "prefix": f"{escaped(search)}%"}
@@ -129,17 +144,44 @@ async def page(database: Database, actor: Actor, query: SessionQuery) -> bytes:
         if value := getattr(query, name):
             conditions.append(condition)
             bound[name] = value
+    if of_one:
+        conditions.append("s.array_id = %(array)s")
+        bound["array"] = query.array
+    conditions = _in_states(conditions, states_of(query.state), collapsed=collapsed, any_node=not query.node)
     if order.after:
         conditions.append(f"(s.{order.name}, s.id) {'<' if order.descending else '>'} (%(at)s, %(after)s)")
         bound["at"], bound["after"] = order.after
     # No prepared plan: the best plan depends on how selective the search text is.
     ask = database.search if search else database.texts
-    items = await ask(_page(tuple(conditions), order.name, "DESC" if order.descending else "ASC"), bound)
+    way, array = "DESC" if order.descending else "ASC", _ARRAY if collapsed else "CAST(NULL AS json)"
+    items = await ask(_page(tuple(conditions), order.name, way, array), bound)
     next_cursor = "null"
     if len(items) > limit:
         del items[limit:]
         next_cursor = f'"{_cursor_after(items[-1], order)}"'
     return ('{"items":[' + ",".join(items) + '],"next_cursor":' + next_cursor + "}").encode()
+
+
+def _in_states(
+    conditions: list[str], states: list[SessionState] | None, *, collapsed: bool, any_node: bool
+) -> list[str]:
+    """The conditions with that on the state. collapsed: for a list with one row for each array."""
+    # Literal states, so that the prepared plan can use the partial index on live sessions.
+    given = ", ".join(f"'{state}'" for state in states or ())
+    exact = [*conditions, f"s.state IN ({given})"] if states is not None else conditions
+    if not collapsed:
+        return exact
+    if not any_node or (states is not None and LIFECYCLE.live.issuperset(states)):
+        return [_MATCHES.format(" AND ".join(exact) or "true")]
+    if states is None:
+        return [*conditions, _COLLAPSED]
+    if LIFECYCLE.final.issubset(states):
+        return [
+            *conditions,
+            _COLLAPSED,
+            _HAS_NO.format(", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))),
+        ]
+    return [*conditions, _COLLAPSED, _HAS.format(given)]
 
 
 def _cursor_after(item: str, order: SortOrder) -> str:
@@ -229,6 +271,20 @@ async def visible(tx: AsyncSession, actor: Actor, sessions: list[SessionId]) -> 
     """The subset of the sessions that the actor may see."""
     ids = await tx.execute(_VISIBLE_IDS, {"ids": sessions, **visibility(actor)})
     return list(ids.scalars())
+
+
+_NAMED_ARRAY = text(f"""
+    SELECT s.id FROM session_arrays r JOIN sessions s ON s.id = r.id WHERE r.name = :ref AND {_VISIBLE}
+    ORDER BY (s.owner_id = :me) DESC, EXISTS (
+        SELECT FROM sessions m WHERE m.array_id = r.id AND m.ended_at IS NULL) DESC, s.created_at DESC
+    LIMIT 1
+""")  # noqa: S608 - no input in it
+
+
+async def first_of_array(tx: AsyncSession, actor: Actor, name: str) -> SessionId | None:
+    """The first session of the array with this name: the actor's own ones first, then live ones, then the newest."""
+    bound = {"ref": name, "me": actor.user_id, **visibility(actor)}
+    return (await tx.execute(_NAMED_ARRAY, bound)).scalar()
 
 
 _RESOLVE = text(f"""

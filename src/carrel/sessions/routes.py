@@ -60,7 +60,11 @@ async def create(
 async def list_sessions(
     services: ServicesOf[Services], actor: CurrentActor, query: Annotated[SessionQuery, Query()]
 ) -> Response:
-    """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
+    """Your sessions, newest first unless sorted; with owner=all, every session that you may see.
+
+    By default an array is one row: its first session, with the array's counts. It counts as live while one of its
+    sessions is.
+    """
     return _json(await queries.page(services.database, actor, query))
 
 
@@ -84,9 +88,9 @@ router.add_api_route(
     response_model=SessionDetail,
 )
 async def show(services: ServicesOf[Services], actor: CurrentActor, ref: Ref) -> Response:
-    """Get one session with its environment and apps."""
+    """Get one session with its environment and apps. The name of an array gives its first session."""
     async with services.database.transaction() as tx:
-        session = await service.find(tx, actor, ref)
+        session, _ = await service.find_any(tx, actor, ref)
         return _json(await queries.detail(tx, services.seal, actor, session.id))
 
 
@@ -132,11 +136,15 @@ async def prioritise(
     response_model=SessionDetail,
 )
 async def remove(
-    services: ServicesOf[Services], actor: CurrentActor, ref: Ref, force: QueryBool = False
+    services: ServicesOf[Services],
+    actor: CurrentActor,
+    ref: Ref,
+    force: QueryBool = False,
+    array: Annotated[QueryBool, Query(description="end all sessions of its array")] = False,
 ) -> Response:
-    """Terminate a session, or cancel it while it is pending. Idempotent."""
+    """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent."""
     async with services.database.transaction() as tx:
-        session = await service.remove(tx, services.clock, actor, ref, force=force)
+        session = await service.remove(tx, services.clock, actor, ref, force=force, array=array)
     async with services.database.transaction() as tx:
         return _json(await queries.detail(tx, services.seal, actor, session), 202)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from pydantic import BaseModel, Field
 
@@ -31,6 +32,8 @@ class SessionCreate(SessionSpec):
     highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
     run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
     earliest start.
+
+    array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
@@ -80,9 +83,31 @@ class ProgressView(BaseModel):
     text: str
 
 
+class ArrayCount(BaseModel):
+    """How many sessions of an array are in a state and have a result."""
+
+    state: SessionState
+    result: Result | None
+    count: int
+
+
+class ArrayView(BaseModel):
+    """An array of sessions with the indexes first..last. id: of its first session."""
+
+    id: SessionId
+    name: str
+    first: int
+    last: int
+    max_parallel: int | None
+    counts: list[ArrayCount]
+
+
 class SessionView(BaseModel):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
-    next. idle_ends_at: when it will end for being idle, set with the warning; null before.
+    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
+    warning; null before.
+
+    array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
     """
 
     id: SessionId
@@ -109,6 +134,9 @@ class SessionView(BaseModel):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    array_id: SessionId | None
+    array_index: int | None
+    array: ArrayView | None
 
 
 class ContainerView(BaseModel):
@@ -176,6 +204,13 @@ class SessionDetail(SessionView):
     containers: list[ContainerView]
 
 
+class ArrayRows(StrEnum):
+    """How a list shows arrays: one row each, or all of their sessions."""
+
+    COLLAPSED = "collapsed"
+    EXPANDED = "expanded"
+
+
 class SessionQuery(PageQuery):
     """Which sessions to list. sort: name, state, created_at or image; default: newest first."""
 
@@ -189,6 +224,11 @@ class SessionQuery(PageQuery):
         default=None, max_length=64, description="id or name of a node of its containers"
     )
     kind: SessionKind | None = None
+    array: str = Field(
+        default=ArrayRows.COLLAPSED,
+        max_length=64,
+        description="collapsed: an array is one row; expanded: every session; or the id of an array: its sessions",
+    )
 
 
 class SessionList(BaseModel):

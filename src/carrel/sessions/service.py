@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -21,7 +21,7 @@ from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import admission, containers, dependencies, mounting, queries, transitions
+from carrel.sessions import admission, arrays, containers, dependencies, mounting, queries, transitions
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
@@ -55,7 +55,7 @@ async def enqueue(
     """
     try:
         async with database.transaction() as tx:
-            return await _enqueue(tx, clock, actor, spec, replaces, idempotency_key)
+            return await create(tx, clock, actor, spec, replaces=replaces, key=idempotency_key)
     except IntegrityError as error:
         # Two unique indexes can fail: the idempotency key (a concurrent retry), or the name.
         if idempotency_key:
@@ -66,7 +66,7 @@ async def enqueue(
         if "name_live" not in str(error.orig):
             raise
         if spec.name:
-            raise _name_taken(spec.name) from None
+            raise _name_taken(arrays.display_name(spec.name, spec.array)) from None
     # The generated name was taken.
     return await enqueue(database, clock, actor, spec, replaces=replaces, idempotency_key=idempotency_key)
 
@@ -80,9 +80,16 @@ def _name_taken(name: str) -> Conflict:
     )
 
 
-async def _enqueue(
-    tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec, replaces: str | None, key: str | None
+async def create(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    spec: SessionSpec,
+    *,
+    replaces: str | None = None,
+    key: str | None = None,
 ) -> SessionId:
+    """As `enqueue`, in a transaction of the caller. Raises: IntegrityError too, when the name is taken."""
     if key:
         first = await queries.by_idempotency_key(tx, actor.user_id, key)
         if first:
@@ -98,13 +105,15 @@ async def _enqueue(
         read="session.create",
         missing=NotFound("project.not_found", f"You are not a member of a project {spec.project}."),
     )
-    _require_command(spec)
+    require_command(spec)
+    arrays.require_possible(spec)
     image = await image_of(tx, actor, spec.image, spec.slots)
     spec = await with_role_images(tx, actor, image, spec)
     replaced = former.id if former else None
     admitted = await admission.admit(tx, actor, project, image, spec, replaced=replaced)
     mounts = await mounting.plan(tx, actor, spec.mounts)
     session = _row(actor, project, admitted, image, key, clock.now())
+    ids = await arrays.begin(tx, session, spec.array)
     tx.add(session)
     await tx.flush()
     tx.add_all(containers.make(session.id, admitted.spec))
@@ -112,18 +121,21 @@ async def _enqueue(
     await tx.flush()
     if replaced:
         await dependencies.inherit(tx, replaced, session.id)
-    await transitions.announce_created(tx, session.id, actor=actor.user_id)
+    await transitions.announce_created(tx, [session.id], actor=actor.user_id)
     await mounting.hold(tx, session, mounts, clock.now())
     after: dict[str, object] = {"image": session.image, "slots": dict(spec.slots)}
     if admitted.spec.containers > 1:
         after["containers"] = [one.host for one in admitted.spec.container_requests]
+    if spec.array:
+        await arrays.complete(tx, session, ids, containers=admitted.spec.containers, actor=actor.user_id)
+        after["array"] = asdict(spec.array)
     if mounts.mounts:
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
 
 
-def _require_command(spec: SessionSpec) -> None:
+def require_command(spec: SessionSpec) -> None:
     """Only a batch session has a command, and it needs one; sub containers of others may have one as well.
 
     Raises: Invalid.
@@ -290,6 +302,19 @@ async def find(tx: AsyncSession, actor: Actor, ref: str, action: str = "session.
     return session
 
 
+async def find_any(
+    tx: AsyncSession, actor: Actor, ref: str, action: str = "session.read"
+) -> tuple[Session, bool]:
+    """As `find`; or the first session of the array with this name, and True."""
+    try:
+        return await find(tx, actor, ref, action), False
+    except NotFound:
+        first = await queries.first_of_array(tx, actor, ref)
+        if first is None:
+            raise
+        return await find(tx, actor, first, action), True
+
+
 def note(
     tx: AsyncSession, actor: Actor, action: str, session: Session, *, details: Mapping[str, object]
 ) -> None:
@@ -301,20 +326,28 @@ def _target(session: Session) -> Target:
     return Target(session.owner_id, session.project_id, session.domain_id)
 
 
-async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool) -> SessionId:
+async def remove(
+    tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool, array: bool = False
+) -> SessionId:
     """End a session: cancel it if it has not run, otherwise terminate it. Ended or terminating: no-op.
 
-    force: kill its processes without a grace period.
+    force: kill its processes without a grace period. array, or ref is the name of an array: all sessions of the
+    array.
     """
-    session = await find(tx, actor, ref, "session.remove")
-    # Without the lock it could change state between the two transitions below such that neither matches, and the
+    session, whole = await find_any(tx, actor, ref, "session.remove")
+    if array and not session.array_id:
+        raise Invalid("session.no_array", f"{session.name} is not a session of an array.")
+    # Without the lock one could change state between the two transitions below such that neither matches, and the
     # request would be lost.
-    await queries.lock(tx, session.id)
+    if whole or array:
+        members = await arrays.lock_live(tx, session)
+    else:
+        members = [session.id] if await queries.lock(tx, session.id) else []
     now = clock.now()
     cause, reason = "user", f"Ended by {actor.email}."
     cancelled = await transitions.move(
         tx,
-        [session.id],
+        members,
         SessionState.CANCELLED,
         sources=[SessionState.PENDING],
         cause=cause,
@@ -322,11 +355,13 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
         actor=actor.user_id,
         now=now,
     )
-    if not cancelled:
+    placed = [one for one in members if one not in set(cancelled)]
+    if placed:
         await transitions.terminate(
-            tx, session.id, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
+            tx, placed, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
         )
-    note(tx, actor, "session.remove", session, details={"force": force})
+    details = {"force": force, "array": len(members)} if whole or array else {"force": force}
+    note(tx, actor, "session.remove", session, details=details)
     return session.id
 
 
@@ -433,7 +468,7 @@ async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:
                 tx, [session.id], SessionState.CANCELLED, cause=cause, reason=reason, now=now
             )
         else:
-            await transitions.terminate(tx, session.id, cause=cause, reason=reason, now=now)
+            await transitions.terminate(tx, [session.id], cause=cause, reason=reason, now=now)
             await finish(tx, session.id, cause=cause, reason=reason, now=now)
 
 

@@ -68,6 +68,7 @@ RoleName = Annotated[
     says("A role has a name of 1 to 20 letters a-z, and - between them; numbers are added."),
 ]
 _MAX_BIGINT = 2**62
+MAX_ARRAY_INDEX = 999_999
 
 
 def _any_slot(schema: dict[str, Any]) -> None:
@@ -194,13 +195,29 @@ class ContainerRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ArrayRequest:
+    """One session for each index from first to last. max_parallel: how many of them run at once; null: no limit."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    first: Annotated[int, Field(ge=0, le=MAX_ARRAY_INDEX)]
+    last: Annotated[int, Field(ge=0, le=MAX_ARRAY_INDEX)]
+    max_parallel: Annotated[int, Field(ge=1, le=MAX_ARRAY_INDEX)] | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of its sessions."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class SchedulingSpec:
     """The part of a spec that admission and the scheduler use; enough for a check.
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many that are alike: main
     and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers that differ. placement:
     of several containers. start_at: earliest start. after: the sessions that must end first. on_dependency_failure:
-    once one of them has not ended as needed.
+    once one of them has not ended as needed. array: of batch sessions; each has the other fields.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -219,6 +236,7 @@ class SchedulingSpec:
     containers: ContainerCount = 1
     roles: Annotated[tuple[ClusterRole, ...], Field(max_length=50)] = ()
     placement: ClusterPlacement = ClusterPlacement.SPREAD
+    array: ArrayRequest | None = None
 
     @property
     def roles_in_order(self) -> tuple[ClusterRole, ...]:
@@ -299,6 +317,8 @@ class SessionSpec(SchedulingSpec):
             ClusterRole(**{**each, "command": tuple(each.get("command", ()))})
             for each in stored.get("roles", ())
         )
+        if "array" in stored:
+            given["array"] = ArrayRequest(**stored["array"])
         if "start_at" in stored:
             given["start_at"] = datetime.fromisoformat(stored["start_at"])
         return cls(**given)

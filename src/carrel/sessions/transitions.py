@@ -23,7 +23,8 @@ _EVENT_DATA = """jsonb_build_object(
     'id', {s}.id, 'name', {s}.name, 'state', {s}.state, 'result', {s}.result, 'reason', {s}.reason,
     'progress', {s}.progress,
     'warnings', {s}.warnings, 'queue_position', {s}.queue_position, 'priority', {s}.priority, 'node', {node},
-    'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at)"""
+    'idle_ends_at', {s}.idle_ends_at, 'started_at', {s}.started_at, 'ended_at', {s}.ended_at,
+    'array_id', {s}.array_id)"""
 
 _NODE_NAME = """(SELECT n.name FROM containers m JOIN nodes n ON n.id = m.node_id
         WHERE m.session_id = {s}.id AND m.index = 0 AND {s}.state <> 'PENDING')"""
@@ -145,7 +146,7 @@ SELECT id, pg_notify('carrel', 'events') FROM changed
 """)  # noqa: S608 - no input in it
 
 _CREATED = text(f"""
-WITH changed AS (SELECT * FROM sessions WHERE id = :id), kept AS (
+WITH changed AS (SELECT * FROM sessions WHERE id = ANY(:ids) ORDER BY id), kept AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, actor)
     SELECT id, created_at, NULL, state, 'created', :actor FROM changed
 ), published AS ({_INSERT_EVENT})
@@ -154,7 +155,7 @@ SELECT id, {_NOTIFY} FROM changed
 
 
 _FORCE = text("""
-WITH changed AS (UPDATE sessions SET force = true WHERE id = :id AND state = 'TERMINATING' RETURNING id)
+WITH changed AS (UPDATE sessions SET force = true WHERE id = ANY(:ids) AND state = 'TERMINATING' RETURNING id)
 SELECT id, pg_notify('carrel', :topic) FROM changed
 """)
 
@@ -246,7 +247,7 @@ async def move(
 
 async def terminate(
     tx: AsyncSession,
-    session: SessionId,
+    sessions: Iterable[SessionId],
     *,
     cause: str,
     reason: str | None,
@@ -254,14 +255,15 @@ async def terminate(
     actor: str | None = None,
     force: bool = False,
 ) -> None:
-    """Start to terminate a placed session on request: CANCELLED if it never ran, otherwise TERMINATED.
+    """Start to terminate placed sessions on request: CANCELLED those that never ran, otherwise TERMINATED.
 
-    If it is TERMINATING already: only sets force, and keeps it from being requeued.
+    For one that is TERMINATING already: only sets force, and keeps it from being requeued.
     """
-    await keep_ended(tx, [session], reason=reason)
+    ids = list(sessions)
+    await keep_ended(tx, ids, reason=reason)
     await move(
         tx,
-        [session],
+        ids,
         SessionState.TERMINATING,
         outcome=SessionState.CANCELLED,
         cause=cause,
@@ -271,7 +273,7 @@ async def terminate(
         now=now,
     )
     if force:
-        await tx.execute(_FORCE, {"id": session, "topic": topic(SessionState.TERMINATING)})
+        await tx.execute(_FORCE, {"ids": ids, "topic": topic(SessionState.TERMINATING)})
 
 
 async def keep_ended(tx: AsyncSession, sessions: Iterable[SessionId], *, reason: str | None) -> None:
@@ -316,11 +318,16 @@ async def prioritise(tx: AsyncSession, session: SessionId, priority: int) -> Non
     await tx.execute(_PRIORITISE, bound)
 
 
-async def announce_created(tx: AsyncSession, session: SessionId, *, actor: str) -> None:
-    """Write the first history entry and event of a new session."""
+async def announce_created(tx: AsyncSession, sessions: Iterable[SessionId], *, actor: str) -> None:
+    """Write the first history entry and event of new sessions."""
     await tx.execute(
         _CREATED,
-        {"id": session, "actor": actor, "event": "session.created", "topic": topic(SessionState.PENDING)},
+        {
+            "ids": list(sessions),
+            "actor": actor,
+            "event": "session.created",
+            "topic": topic(SessionState.PENDING),
+        },
     )
 
 

@@ -45,6 +45,22 @@ _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
 
+COLLAPSED = "array_id IS NULL OR array_id = id"
+"""A condition for sessions outside arrays and the first session of each array."""
+
+
+class SessionArray(Table):
+    """Sessions that one request created. id: of its first session. max_parallel: most at once; None: no limit."""
+
+    __tablename__ = "session_arrays"
+
+    id: Mapped[SessionId] = mapped_column(String, primary_key=True)
+    name: Mapped[str] = mapped_column(String(64), index=True)
+    first_index: Mapped[int]
+    last_index: Mapped[int]
+    max_parallel: Mapped[int | None]
+
+
 class Session(Table):
     """slots: of each of its containers; if these differ (mixed), of the main one. placement, on_failure: of several.
     outcome: target state of TERMINATING, or the final state.
@@ -53,7 +69,8 @@ class Session(Table):
     requested on the page or with a token. priority: 0..100, the highest goes first. wanted_node: required node, set by
     an administrator. avoided_nodes: where it failed to start. time_limit_s: maximum run time. idle_ends_at: when it
     ends for being idle, once announced. not_before: earliest next start. result: of a batch session, set when its end
-    is known; retries_left: how often its command may still be repeated after a failure.
+    is known; retries_left: how often its command may still be repeated after a failure. array_id, array_index: of a
+    session of an array. The first session of an array has its id, and stands for it in lists.
 
     spec: the request as admitted: a `sessions.spec.SessionSpec` as JSON. It is immutable; fields that are listed,
     joined, sorted by, changed later, or read in each scheduler pass have a column of their own as well. It is loaded on
@@ -82,6 +99,18 @@ class Session(Table):
         Index("ix_sessions_owner_id_created_at_id", "owner_id", "created_at", "id"),
         Index("ix_sessions_id_prefix", "id", postgresql_ops={"id": "text_pattern_ops"}),
         Index("ix_sessions_name", "name"),
+        CheckConstraint("(array_id IS NULL) = (array_index IS NULL)", name="array"),
+        Index(
+            "ix_sessions_array_id",
+            "array_id",
+            "state",
+            "result",
+            postgresql_where=text("array_id IS NOT NULL"),
+        ),
+        Index("ix_sessions_collapsed", "created_at", "id", postgresql_where=text(COLLAPSED)),
+        Index(
+            "ix_sessions_owner_id_collapsed", "owner_id", "created_at", "id", postgresql_where=text(COLLAPSED)
+        ),
         Index("ix_sessions_searched", text("trigrams((name || ' ') || image)"), postgresql_using="gin"),
     )
 
@@ -95,6 +124,8 @@ class Session(Table):
         String, ForeignKey("resource_groups.id"), server_default="default", index=True
     )
     access_key: Mapped[str | None] = mapped_column(String(24))
+    array_id: Mapped[SessionId | None] = mapped_column(String, ForeignKey("session_arrays.id"))
+    array_index: Mapped[int | None]
     priority: Mapped[int] = mapped_column(SmallInteger, server_default=text("50"))
     wanted_node: Mapped[NodeId | None] = mapped_column(String, ForeignKey("nodes.id"))
     avoided_nodes: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))

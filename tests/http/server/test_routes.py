@@ -37,6 +37,7 @@ READS = {
     "user": "user.read",
     "factor": "user.read",
     "vfolder": "vfolder.read",
+    "schedule": "schedule.read",
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
@@ -99,6 +100,12 @@ BODIES: Mapping[str, object] = {
     "projects.update": {"description": "another"},
     "providers.create": {"name": "other", "domain": "default", "kind": "oidc", "settings": OIDC},
     "providers.update": {"active": False},
+    "schedules.create": {
+        "name": "other-schedule",
+        "cron": "0 6 * * *",
+        "session": {"image": "debian:12", "slots": SMALL},
+    },
+    "schedules.update": {"cron": "0 7 * * *"},
     "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
     "sessions.exempt": {"exempt": True},
@@ -131,6 +138,7 @@ BODIES: Mapping[str, object] = {
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "audit.export": {"format": "csv"},
     "held.list": {"by": "user"},
+    "schedules.times": {"cron": "0 6 * * *"},
     "usage.history": {"scope": "user"},
     "usage.recent": {"sessions": "k3fabcdefghi"},
     "files.search": {"q": "a"},
@@ -206,6 +214,9 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     signed_in = await browser.post(f"{API}/auth/login", json={"email": email, "password": PASSWORD})
     assert signed_in.status_code == 200, signed_in.text
     session = await own.start(project=project)
+    recurring = {"image": "debian:12", "slots": SMALL, "project": project}
+    schedule = await own.post("/schedules", {"name": "nightly", "cron": "0 6 * * *", "session": recurring})
+    assert schedule.status_code == 201, schedule.text
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
     login = (await own.get("/logins")).json()["items"][0]
@@ -219,6 +230,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
         {
             "access_key": spare.access_key,
             "session": session["id"],
+            "schedule": schedule.json()["id"],
             "token": token["id"],
             "key": key["id"],
             "login": login["id"],
@@ -239,6 +251,7 @@ def place_of(path: str, things: Things) -> str:
     """The path with this person's things in it."""
     kind = {
         "sessions": "session",
+        "schedules": "schedule",
         "projects": "project",
         "domains": "domain",
         "users": "user",
@@ -415,6 +428,7 @@ async def test_lists_hold_what_the_table_lets_one_see_and_nothing_else(api: Api,
     everything = [await possess(api, owner, project) for owner, project in owners]
     lists = {
         "sessions": ("/sessions?owner=all", "session", "session.read"),
+        "schedules": ("/schedules?owner=all", "schedule", "schedule.read"),
         "keypairs": ("/keypairs?owner=all", "access_key", "keypair.read"),
         "users": ("/users", "user", "user.read"),
         "projects": ("/projects", "project", "project.read"),

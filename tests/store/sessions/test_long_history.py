@@ -1,7 +1,10 @@
 """Lists of sessions read what they show, not every session that there ever was."""
 
+import orjson
+from databases import sql
 from session_kit import fill_history
 
+from carrel.db.database import Database
 from carrel.sessions import queries
 from carrel.sessions.schemas import SessionQuery
 
@@ -11,15 +14,39 @@ _READ = """
 """
 
 
+async def _rows_read(database: Database) -> int:
+    # The same connection that reads the page: it keeps its counts to itself for a second.
+    await database.texts("SELECT pg_stat_force_next_flush()::text", {})
+    return int((await database.texts(_READ, {}))[0])
+
+
 async def test_a_page_reads_few_rows_of_a_long_history(database, people):
     await fill_history(database, people, 20_000)
-
-    async def rows_read() -> int:
-        # The same connection that reads the page: it keeps its counts to itself for a second.
-        await database.texts("SELECT pg_stat_force_next_flush()::text", {})
-        return int((await database.texts(_READ, {}))[0])
-
     for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
-        before = await rows_read()
+        before = await _rows_read(database)
         await queries.page(database, actor, SessionQuery(state="all", owner=owner, limit=20))
-        assert await rows_read() - before < 100, owner
+        assert await _rows_read(database) - before < 100, owner
+
+
+_TO_ARRAYS = """
+    WITH numbered AS (
+        SELECT id, row_number() OVER (ORDER BY created_at DESC) - 1 AS n FROM sessions
+    ), arrays AS (
+        INSERT INTO session_arrays (id, name, first_index, last_index)
+        SELECT id, 'a-' || n, 0, 999 FROM numbered WHERE n % 1000 = 0 RETURNING id
+    )
+    UPDATE sessions s SET array_index = m.n % 1000, array_id = f.id
+    FROM numbered m JOIN numbered f ON f.n = m.n - m.n % 1000 WHERE m.id = s.id
+"""
+
+
+async def test_a_page_of_arrays_reads_the_sessions_of_those_that_it_shows(database, people):
+    await fill_history(database, people, 20_000)
+    await sql(database, _TO_ARRAYS)
+    for state, most in (("all", 3000), ("ended", 3000), ("live", 100)):
+        for actor, owner in ((people.user, "me"), (people.superadmin, "all")):
+            before = await _rows_read(database)
+            page = await queries.page(database, actor, SessionQuery(state=state, owner=owner, limit=1))
+            assert len(orjson.loads(page)["items"]) == (state != "live")
+            # A row more than shown tells whether there is another page.
+            assert await _rows_read(database) - before < most, (state, owner)

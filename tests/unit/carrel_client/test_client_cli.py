@@ -41,6 +41,7 @@ def _session(**changes: object) -> dict[str, object]:
         "cluster_size": 1,
         "node": "here",
         "warnings": [],
+        "array": None,
         "created_at": "2026-01-01T00:00:00Z",
         "started_at": "2026-01-01T00:00:01Z",
         "ended_at": None,

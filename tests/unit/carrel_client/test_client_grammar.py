@@ -25,7 +25,7 @@ SAMPLES = (
         "domain=alpha",
         "project=alpha:3",
     ),
-    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET"),
+    *("data:alpha", "1:" + "0" * 64, "cpu=5,window=1h", "alpha.svg", "A=b", "json", "GET", "1-9%3"),
 )
 
 
@@ -214,7 +214,9 @@ KEEPING = {
     "rename",
     "resources",
     "run",
+    "pause",
     "restore",
+    "resume",
     "set",
     "share",
     "shares",

@@ -23,6 +23,8 @@ export interface SessionFilter {
   /** Name; any if absent. */
   node?: string;
   kind?: SessionKind;
+  /** The id of an array, for its sessions; absent: one row for each array. */
+  array?: string;
 }
 
 /** The session with the change applied; the same object when nothing changed. */
@@ -92,9 +94,15 @@ export function includesSession(pages: SessionPages, id: string): boolean {
 export function meetsFilter(session: Session, filter: SessionFilter, me: string): boolean {
   if (filter.owner === "me" && session.owner.id !== me) return false;
   if (filter.owner !== "me" && filter.owner !== "all" && session.owner.email !== filter.owner) return false;
-  if (filter.state === "live" && hasEnded(session.state)) return false;
-  if (filter.state === "ended" && !hasEnded(session.state)) return false;
-  if (!["live", "ended", "all"].includes(filter.state) && session.state !== filter.state) return false;
+  if (filter.array === undefined ? !standsInLists(session) : session.array_id !== filter.array) return false;
+  const states =
+    filter.array === undefined && session.array
+      ? session.array.counts.map(({ state }) => state)
+      : [session.state];
+  if (filter.state === "live" && states.every(hasEnded)) return false;
+  if (filter.state === "ended" && !states.every(hasEnded)) return false;
+  if (!["live", "ended", "all"].includes(filter.state) && !states.some((state) => state === filter.state))
+    return false;
   if (filter.domain !== undefined && !is(session.domain, filter.domain)) return false;
   if (filter.project !== undefined && !is(session.project, filter.project)) return false;
   if (filter.group !== undefined && !is(session.group, filter.group)) return false;
@@ -104,6 +112,10 @@ export function meetsFilter(session: Session, filter: SessionFilter, me: string)
   const texts = [session.name, session.image, session.image_name ?? ""];
   return q === "" || texts.some((text) => text.toLowerCase().includes(q));
 }
+
+/** Whether a list with one row for each array has a row for this session. */
+export const standsInLists = ({ id, array_id }: Pick<Session, "id" | "array_id">): boolean =>
+  array_id === null || array_id === id;
 
 const is = ({ id, name }: { id: string; name: string }, ref: string) => id === ref || name === ref;
 

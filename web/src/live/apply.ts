@@ -7,7 +7,7 @@ import type { SessionChange } from "@/cache/patch";
 import { usageFeed } from "@/cache/usage";
 import { pendingCreates, sessionsShowQuery } from "@/queries/sessions";
 import { applyFolderEvent, type TaskChange } from "./folders";
-import { concerns, refreshSoon, touchedBy } from "./refresh";
+import { concerns, refreshArraysSoon, refreshSoon, touchedBy } from "./refresh";
 import type { LiveEvent } from "./stream";
 
 /** A state change of a session, for notifications. */
@@ -69,6 +69,7 @@ export async function applyEvent(
   }
 
   const change = event.data as SessionChange;
+  if (change.array_id) refreshArraysSoon(client);
   const before = cachedSession(client, change.id);
   rememberChange(change);
   changeSession(client, change);
@@ -82,6 +83,9 @@ export async function applyEvent(
     setTimeout(() => leaveLists(client, change.id, me), LEAVES_AFTER_MS);
   }
   refreshSoon(client, PLANNED);
+
+  // The lists with its array are fetched again; thousands of sessions may change at once.
+  if (change.array_id) return { before, after: change, owner: undefined };
 
   // The response to this page's own request contains the session; a second request would add it twice.
   if (!before && pendingCreates.size > 0) await Promise.allSettled(pendingCreates);

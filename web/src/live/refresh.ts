@@ -23,6 +23,17 @@ export function refreshSoon(client: QueryClient, keys: readonly string[]): void 
     });
 }
 
+/** The sessions of an array change one after the other, and each change is in the row of the array. */
+const ARRAYS_PAUSE_MS = 2000;
+
+/** Refetches the active lists and details of sessions, for the counts of arrays. */
+export function refreshArraysSoon(client: QueryClient): void {
+  onceSoon("arrays", () => {
+    for (const kind of ["list", "show"]) void client.invalidateQueries({ queryKey: ["sessions", kind] });
+    return ARRAYS_PAUSE_MS;
+  });
+}
+
 /** Refetches the active file lists of a folder, once per burst. */
 export function refreshFilesSoon(client: QueryClient, folder: string): void {
   const predicate = ({ queryKey: [kind, , of] }: Query) => kind === "files" && of === folder;

@@ -157,6 +157,9 @@ function requestedRow(request: SessionCreate, me: Me, id: string): Session {
     ended_at: null,
     queue_position: null,
     idle_ends_at: null,
+    array_id: null,
+    array_index: null,
+    array: null,
   };
 }
 
@@ -226,17 +229,17 @@ export function useReplaceSession() {
   });
 }
 
-/** Terminates or cancels a session. Updates its row optimistically. */
+/** Terminates or cancels a session, or all of its array. Updates its row optimistically. */
 export function useRemoveSession() {
   const client = useQueryClient();
-  return useMutation<SessionDetail, Problem, { id: string; force: boolean }>({
-    mutationFn: async ({ id, force }) => {
+  return useMutation<SessionDetail, Problem, { id: string; force: boolean; array?: boolean }>({
+    mutationFn: async ({ id, force, array }) => {
       const before = cachedSession(client, id);
       const requestedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
         const { data } = await retryWhileUnreachable(() =>
-          sessionsRemove({ path: { ref: id }, query: { force } }),
+          sessionsRemove({ path: { ref: id }, query: { force, array } }),
         );
         const session = withLaterChanges(data, requestedAt);
         changeSession(client, session);

@@ -32,6 +32,8 @@ export interface SessionsSearch extends ListSearch {
   group?: string;
   node?: string;
   kind?: SessionFilter["kind"];
+  /** The id of an array, for its sessions. */
+  array?: string;
   /** Rows under the name of their project. */
   by?: "project";
   /** The session in the open drawer. */
@@ -71,6 +73,7 @@ export function sessionsSearch(raw: Record<string, unknown>): SessionsSearch {
     group: text(raw.group),
     node: text(raw.node),
     kind: oneOf(SESSION_KINDS, raw.kind),
+    array: text(raw.array),
     by: oneOf(["project"], raw.by),
     session: text(raw.session),
     tab: oneOf(DETAIL_TABS, raw.tab),

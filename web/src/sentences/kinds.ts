@@ -29,6 +29,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   queue: msg`Queue`,
   quota: msg`Quotas`,
   resource: msg`Available resources`,
+  schedule: msg`Schedules`,
   scheduler: msg`Scheduler`,
   server: msg`System status`,
   session: msg`Sessions`,

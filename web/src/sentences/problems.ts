@@ -161,6 +161,19 @@ export const PROBLEMS: Record<string, Sentences> = {
   "rate.limited": { detail: msg`Too many requests.`, hint: msg`Wait a few minutes and try again.` },
   "server.disk_full": { detail: msg`The server's disk is full.`, hint: ASK },
   "session.ambiguous": { detail: msg`Several sessions match.`, hint: msg`Use more characters of the id.` },
+  "schedule.bad_cron": {
+    detail: msg`This is not a cron expression with a time.`,
+    hint: msg`Give minute, hour, day of month, month and day of week, such as 0 6 * * 1-5.`,
+  },
+  "schedule.bad_timezone": {
+    detail: msg`This is not a time zone.`,
+    hint: msg`Use a name such as Europe/Berlin, Asia/Seoul or UTC.`,
+  },
+  "schedule.name_taken": {
+    detail: msg`You already have a schedule with that name.`,
+    hint: msg`Choose another name.`,
+  },
+  "schedule.not_found": { detail: msg`Schedule not found.` },
   "session.ended": { detail: msg`The session has ended and cannot be changed.` },
   "session.dependency_cycle": {
     detail: msg`These sessions would wait for each other.`,
@@ -175,11 +188,17 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`The images of the containers are for different architectures.`,
     hint: msg`Choose images for the same architecture.`,
   },
+  "session.array_range": { detail: msg`An array has 1 to 10,000 sessions.` },
+  "session.array_name": {
+    detail: msg`With its index, the name of a session would have more than 64 characters.`,
+    hint: msg`Choose a shorter name.`,
+  },
+  "session.no_array": { detail: msg`This session is not part of an array.` },
   "session.no_command": {
     detail: msg`A batch session needs a command.`,
     hint: msg`Enter the command to run.`,
   },
-  "session.not_batch": { detail: msg`Only a batch session has a command and retries.` },
+  "session.not_batch": { detail: msg`Only a batch session has a command, retries or an array.` },
   "session.name_taken": {
     detail: msg`You already have a session with that name.`,
     hint: msg`Choose another name.`,

@@ -102,6 +102,11 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     /^It starts no earlier than (.+), as requested\.$/,
     ([time = ""]) => msg`It starts no earlier than ${time}, as requested.`,
   ],
+  [
+    /^Its array runs at most (\d+) at a time\.$/,
+    ([most = ""]) => msg`Its array runs at most ${most} at a time.`,
+  ],
+  [/^Replaced by the next run of its schedule\.$/, () => msg`Replaced by the next run of its schedule.`],
   [/^Its command succeeded\.$/, () => msg`Its command succeeded.`],
   [
     /^Its command failed with exit code (\d+)\.$/,

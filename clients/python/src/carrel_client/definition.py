@@ -1,11 +1,12 @@
 """Session definitions: files in JSON or YAML with the fields of a session request.
 
 The fields are those of `POST /sessions`. Amounts may also be written as on the command line: `cpu` and `mem` beside
-or instead of `slots`, and texts such as "4g" and "2h".
+or instead of `slots`, texts such as "4g" and "2h", and an array as "1-100%8".
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from carrel_client import models
 
+_ARRAY = re.compile(r"(\d+)-(\d+)(?:%(\d+))?")
 _COPIED = ("description", "kind", "command", "retries", "start_at", "time_limit_s", "priority")
 _DEFAULTS = {"description": "", "kind": "interactive", "command": [], "retries": 0, "priority": 50}
 
@@ -48,6 +50,8 @@ def request_of(given: Mapping[str, Any]) -> dict[str, Any]:
         request["roles"] = [_with_slots(role) for role in request["roles"] or ()]
     if isinstance(request.get("time_limit_s"), str):
         request["time_limit_s"] = round(parse_duration(request["time_limit_s"]))
+    if isinstance(request.get("array"), str):
+        request["array"] = parse_array(request["array"])
     if "start_at" in request:
         # YAML reads a time as such.
         start = request["start_at"]
@@ -70,12 +74,22 @@ def _with_slots(given: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def parse_array(text: str) -> models.ArrayRequest:
+    """An array as "1-100", or "1-100%8" for at most eight at a time. Raises: ValueError naming the text."""
+    match = _ARRAY.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not FIRST-LAST or FIRST-LAST%MOST, as 1-100%8")
+    first, last, most = match.groups()
+    array: models.ArrayRequest = {"first": int(first), "last": int(last)}
+    return {**array, "max_parallel": int(most)} if most else array
+
+
 def definition_of(session: models.SessionDetail) -> dict[str, Any]:
     """The definition with which the session was requested, without what is the default.
 
     Values of its environment are left out if they are not visible.
     """
-    slots = session["slots"]
+    array, slots = session["array"], session["slots"]
     mounts = [
         {
             "folder": one["folder_name"],
@@ -87,7 +101,7 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
         if not one["automatic"]
     ]
     defined: dict[str, Any] = {
-        "name": session["name"],
+        "name": array["name"] if array else session["name"],
         "image": session["image_name"] or session["image"],
         **_amounts(slots),
         "project": session["project"]["name"],
@@ -101,6 +115,9 @@ def definition_of(session: models.SessionDetail) -> dict[str, Any]:
         defined |= {"placement": session["placement"], "on_failure": session["on_failure"]}
         if not session["roles"]:
             defined["containers"] = session["cluster_size"]
+    if array:
+        most = f"%{array['max_parallel']}" if array["max_parallel"] else ""
+        defined["array"] = f"{array['first']}-{array['last']}{most}"
     return {field: value for field, value in defined.items() if value not in ({}, [])}
 
 

@@ -83,6 +83,33 @@ class AppView(TypedDict):
     title: str
 
 
+class ArrayCount(TypedDict):
+    """How many sessions of an array are in a state and have a result."""
+
+    count: int
+    result: Result | None
+    state: SessionState
+
+
+class ArrayRequest(TypedDict):
+    """One session for each index from first to last. max_parallel: how many of them run at once; null: no limit."""
+
+    first: int
+    last: int
+    max_parallel: NotRequired[int | None]
+
+
+class ArrayView(TypedDict):
+    """An array of sessions with the indexes first..last. id: of its first session."""
+
+    counts: list[ArrayCount]
+    first: int
+    id: str
+    last: int
+    max_parallel: int | None
+    name: str
+
+
 class AuditActor(TypedDict):
     """id: null for an unknown user (a sign-in with an unknown e-mail), and for Carrel itself."""
 
@@ -199,6 +226,7 @@ class CheckRequest(TypedDict):
     """The part of a session request that the scheduler uses. image: for its minimum slots."""
 
     after: NotRequired[list[DependencyRequest]]
+    array: NotRequired[ArrayRequest | None]
     containers: NotRequired[int]
     group: NotRequired[str | None]
     image: NotRequired[str | None]
@@ -1207,6 +1235,9 @@ class MembersAdded(TypedDict):
     items: list[MemberAdded]
 
 
+Missed = Literal["skip", "run_once"]
+
+
 class MountList(TypedDict):
     items: list[MountedIn]
 
@@ -1416,6 +1447,9 @@ class OverView(TypedDict):
     slot: str
     used: int
     waiting: bool
+
+
+Overlap = Literal["allow", "forbid", "replace"]
 
 
 class OwnPolicy(TypedDict):
@@ -1948,6 +1982,76 @@ Result = Literal["success", "failure", "timed_out", "cancelled"]
 Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
 
 
+RunOutcome = Literal["started", "skipped", "refused"]
+
+
+class ScheduleCreate(TypedDict):
+    """cron: minute, hour, day of month, month and day of week, in the time zone. missed: for times while Carrel was
+    down. overlap: if the session of an earlier run has not ended. session: what to create each time; its name is NAME
+    with the planned time."""
+
+    active: NotRequired[bool]
+    cron: str
+    missed: NotRequired[Missed]
+    name: str
+    overlap: NotRequired[Overlap]
+    session: SessionCreate
+    timezone: NotRequired[str]
+
+
+class ScheduleList(TypedDict):
+    items: list[ScheduleView]
+    next_cursor: str | None
+
+
+class ScheduleRunList(TypedDict):
+    items: list[ScheduleRunView]
+    next_cursor: str | None
+
+
+class ScheduleRunView(TypedDict):
+    """A run. on_request: by `run`, not by its time. session, state, result: of its session, if it was started."""
+
+    at: str
+    on_request: bool
+    outcome: RunOutcome
+    planned_at: str
+    reason: str | None
+    result: Result | None
+    session: str | None
+    session_name: str | None
+    state: SessionState | None
+
+
+class ScheduleUpdate(TypedDict):
+    """Omitted fields keep their values; session is replaced completely."""
+
+    cron: NotRequired[str | None]
+    missed: NotRequired[Missed | None]
+    name: NotRequired[str | None]
+    overlap: NotRequired[Overlap | None]
+    session: NotRequired[SessionCreate | None]
+    timezone: NotRequired[str | None]
+
+
+class ScheduleView(TypedDict):
+    """next_times: the next five, if it is active. last: its latest run. session: the request, without defaults."""
+
+    active: bool
+    created_at: str
+    cron: str
+    id: str
+    last: ScheduleRunView | None
+    missed: Missed
+    name: str
+    next_times: list[str]
+    overlap: Overlap
+    owner: OwnerRef
+    project: ProjectRef
+    session: dict[str, Any]
+    timezone: str
+
+
 class SchedulerPolicy(TypedDict):
     """names: of domains, projects and groups by id, for output only."""
 
@@ -1997,6 +2101,8 @@ class SessionCreate(TypedDict):
     run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
     earliest start.
 
+    array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
 
@@ -2008,6 +2114,7 @@ class SessionCreate(TypedDict):
     container other than main fails, or continues."""
 
     after: NotRequired[list[DependencyRequest]]
+    array: NotRequired[ArrayRequest | None]
     command: NotRequired[list[str]]
     containers: NotRequired[int]
     description: NotRequired[str]
@@ -2038,6 +2145,9 @@ class SessionDetail(TypedDict):
 
     after: list[DependencyView]
     apps: list[AppRef]
+    array: ArrayView | None
+    array_id: str | None
+    array_index: int | None
     cluster_size: int
     command: list[str]
     containers: list[ContainerView]
@@ -2126,8 +2236,14 @@ class SessionUsageView(TypedDict):
 
 class SessionView(TypedDict):
     """reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
-    next. idle_ends_at: when it will end for being idle, set with the warning; null before."""
+    next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
+    warning; null before.
 
+    array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array."""
+
+    array: ArrayView | None
+    array_id: str | None
+    array_index: int | None
     cluster_size: int
     created_at: str
     domain: DomainRef
@@ -2577,6 +2693,12 @@ class TestMailResult(TypedDict):
 
     error: str | None
     sent: bool
+
+
+class TimesView(TypedDict):
+    """The next five times of a cron expression."""
+
+    items: list[str]
 
 
 class TokenCreate(TypedDict):

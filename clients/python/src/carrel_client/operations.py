@@ -1234,6 +1234,112 @@ class Scheduler(Group):
         return answer
 
 
+class Schedules(Group):
+    def create(
+        self,
+        *,
+        cron: str,
+        name: str,
+        session: models.SessionCreate,
+        active: bool = UNSET,
+        missed: models.Missed = UNSET,
+        overlap: models.Overlap = UNSET,
+        timezone: str = UNSET,
+    ) -> models.ScheduleView:
+        """Create a schedule: a session is created at each of its times, with your rights at that time."""
+        answer: models.ScheduleView = self._transport.call(
+            "POST",
+            "/api/v1/schedules",
+            body=_given(
+                active=active,
+                cron=cron,
+                missed=missed,
+                name=name,
+                overlap=overlap,
+                session=session,
+                timezone=timezone,
+            ),
+        )
+        return answer
+
+    def list(
+        self,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        owner: str | None = None,
+    ) -> models.ScheduleList:
+        """Your schedules of recurring sessions; with owner=all, every one that you may see."""
+        answer: models.ScheduleList = self._transport.call(
+            "GET", "/api/v1/schedules", query={"sort": sort, "limit": limit, "cursor": cursor, "owner": owner}
+        )
+        return answer
+
+    def pause(self, ref: str) -> models.ScheduleView:
+        """Pause a schedule: its times pass without a run. Idempotent."""
+        answer: models.ScheduleView = self._transport.call("POST", f"/api/v1/schedules/{segment(ref)}/pause")
+        return answer
+
+    def remove(self, ref: str) -> None:
+        """Delete a schedule and the history of its runs; sessions are unaffected."""
+        self._transport.call("DELETE", f"/api/v1/schedules/{segment(ref)}")
+
+    def resume(self, ref: str) -> models.ScheduleView:
+        """Resume a paused schedule with its next time. Idempotent."""
+        answer: models.ScheduleView = self._transport.call("POST", f"/api/v1/schedules/{segment(ref)}/resume")
+        return answer
+
+    def run(self, ref: str) -> models.ScheduleRunView:
+        """Run a schedule now, by its rules, besides its times. Only its owner may."""
+        answer: models.ScheduleRunView = self._transport.call("POST", f"/api/v1/schedules/{segment(ref)}/run")
+        return answer
+
+    def runs(
+        self, ref: str, *, sort: str | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.ScheduleRunList:
+        """The runs of a schedule with the results of their sessions, newest first: started, skipped or refused."""
+        answer: models.ScheduleRunList = self._transport.call(
+            "GET",
+            f"/api/v1/schedules/{segment(ref)}/runs",
+            query={"sort": sort, "limit": limit, "cursor": cursor},
+        )
+        return answer
+
+    def show(self, ref: str) -> models.ScheduleView:
+        """One schedule with its next times."""
+        answer: models.ScheduleView = self._transport.call("GET", f"/api/v1/schedules/{segment(ref)}")
+        return answer
+
+    def times(self, *, cron: str, timezone: str | None = None) -> models.TimesView:
+        """The next five times of a cron expression in a time zone. Nothing is created."""
+        answer: models.TimesView = self._transport.call(
+            "GET", "/api/v1/schedule-times", query={"cron": cron, "timezone": timezone}
+        )
+        return answer
+
+    def update(
+        self,
+        ref: str,
+        *,
+        cron: str | None = UNSET,
+        missed: models.Missed | None = UNSET,
+        name: str | None = UNSET,
+        overlap: models.Overlap | None = UNSET,
+        session: models.SessionCreate | None = UNSET,
+        timezone: str | None = UNSET,
+    ) -> models.ScheduleView:
+        """Change a schedule. Only its owner may; sessions of earlier runs are unaffected."""
+        answer: models.ScheduleView = self._transport.call(
+            "PATCH",
+            f"/api/v1/schedules/{segment(ref)}",
+            body=_given(
+                cron=cron, missed=missed, name=name, overlap=overlap, session=session, timezone=timezone
+            ),
+        )
+        return answer
+
+
 class Server(Group):
     def health(self) -> models.Health:
         """200 if the server can reach its database, otherwise 503."""
@@ -1252,6 +1358,7 @@ class Sessions(Group):
         *,
         slots: models.SlotRequest,
         after: Sequence[models.DependencyRequest] = UNSET,
+        array: models.ArrayRequest | None = UNSET,
         containers: int = UNSET,
         group: str | None = UNSET,
         image: str | None = UNSET,
@@ -1272,6 +1379,7 @@ class Sessions(Group):
             "/api/v1/sessions/check",
             body=_given(
                 after=after,
+                array=array,
                 containers=containers,
                 group=group,
                 image=image,
@@ -1296,6 +1404,7 @@ class Sessions(Group):
         image: str,
         slots: models.SlotRequest,
         after: Sequence[models.DependencyRequest] = UNSET,
+        array: models.ArrayRequest | None = UNSET,
         command: Sequence[str] = UNSET,
         containers: int = UNSET,
         description: str = UNSET,
@@ -1324,6 +1433,7 @@ class Sessions(Group):
             query={"replaces": replaces},
             body=_given(
                 after=after,
+                array=array,
                 command=command,
                 containers=containers,
                 description=description,
@@ -1390,8 +1500,12 @@ class Sessions(Group):
         group: str | None = None,
         node: str | None = None,
         kind: models.SessionKind | None = None,
+        array: str | None = None,
     ) -> models.SessionList:
-        """Your sessions, newest first unless sorted; with owner=all, every session that you may see."""
+        """Your sessions, newest first unless sorted; with owner=all, every session that you may see.
+
+        By default an array is one row: its first session, with the array's counts. It counts as live while one of its
+        sessions is."""
         answer: models.SessionList = self._transport.call(
             "GET",
             "/api/v1/sessions",
@@ -1407,6 +1521,7 @@ class Sessions(Group):
                 "group": group,
                 "node": node,
                 "kind": kind,
+                "array": array,
             },
         )
         return answer
@@ -1418,10 +1533,12 @@ class Sessions(Group):
         )
         return answer
 
-    def remove(self, ref: str, *, force: bool | None = None) -> models.SessionDetail:
-        """Terminate a session, or cancel it while it is pending. Idempotent."""
+    def remove(
+        self, ref: str, *, force: bool | None = None, array: bool | None = None
+    ) -> models.SessionDetail:
+        """Terminate a session, or cancel it while it is pending; for the name of an array, all its sessions. Idempotent."""
         answer: models.SessionDetail = self._transport.call(
-            "DELETE", f"/api/v1/sessions/{segment(ref)}", query={"force": force}
+            "DELETE", f"/api/v1/sessions/{segment(ref)}", query={"force": force, "array": array}
         )
         return answer
 
@@ -1433,7 +1550,7 @@ class Sessions(Group):
         return answer
 
     def show(self, ref: str) -> models.SessionDetail:
-        """Get one session with its environment and apps."""
+        """Get one session with its environment and apps. The name of an array gives its first session."""
         answer: models.SessionDetail = self._transport.call("GET", f"/api/v1/sessions/{segment(ref)}")
         return answer
 
@@ -2162,6 +2279,7 @@ class Operations:
         self.recovery_codes = RecoveryCodes(transport)
         self.resources = Resources(transport)
         self.scheduler = Scheduler(transport)
+        self.schedules = Schedules(transport)
         self.server = Server(transport)
         self.sessions = Sessions(transport)
         self.shares = Shares(transport)

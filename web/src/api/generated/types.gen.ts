@@ -198,6 +198,72 @@ export type AppView = {
 };
 
 /**
+ * ArrayCount
+ *
+ * How many sessions of an array are in a state and have a result.
+ */
+export type ArrayCount = {
+    /**
+     * Count
+     */
+    count: number;
+    result: Result | null;
+    state: SessionState;
+};
+
+/**
+ * ArrayRequest
+ *
+ * One session for each index from first to last. max_parallel: how many of them run at once; null: no limit.
+ */
+export type ArrayRequest = {
+    /**
+     * First
+     */
+    first: number;
+    /**
+     * Last
+     */
+    last: number;
+    /**
+     * Max Parallel
+     */
+    max_parallel?: number | null;
+};
+
+/**
+ * ArrayView
+ *
+ * An array of sessions with the indexes first..last. id: of its first session.
+ */
+export type ArrayView = {
+    /**
+     * Counts
+     */
+    counts: Array<ArrayCount>;
+    /**
+     * First
+     */
+    first: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last
+     */
+    last: number;
+    /**
+     * Max Parallel
+     */
+    max_parallel: number | null;
+    /**
+     * Name
+     */
+    name: string;
+};
+
+/**
  * AuditActor
  *
  * id: null for an unknown user (a sign-in with an unknown e-mail), and for Carrel itself.
@@ -496,6 +562,7 @@ export type CheckRequest = {
      * After
      */
     after?: Array<DependencyRequest>;
+    array?: ArrayRequest | null;
     /**
      * Containers
      */
@@ -3123,6 +3190,13 @@ export type MembersAdded = {
 };
 
 /**
+ * Missed
+ *
+ * What happens with times that passed while Carrel was down: none of them runs, or the last one, once.
+ */
+export type Missed = 'skip' | 'run_once';
+
+/**
  * MountList
  */
 export type MountList = {
@@ -3706,6 +3780,14 @@ export type OverView = {
      */
     waiting: boolean;
 };
+
+/**
+ * Overlap
+ *
+ * What happens if the session of an earlier run has not ended: both run, the new one does not, or it replaces
+ * the earlier one.
+ */
+export type Overlap = 'allow' | 'forbid' | 'replace';
 
 /**
  * OwnPolicy
@@ -5073,6 +5155,175 @@ export type Result = 'success' | 'failure' | 'timed_out' | 'cancelled';
 export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
 
 /**
+ * RunOutcome
+ *
+ * STARTED: a session was created. SKIPPED: by the rules of the schedule. REFUSED: the request was refused.
+ */
+export type RunOutcome = 'started' | 'skipped' | 'refused';
+
+/**
+ * ScheduleCreate
+ *
+ * cron: minute, hour, day of month, month and day of week, in the time zone. missed: for times while Carrel was
+ * down. overlap: if the session of an earlier run has not ended. session: what to create each time; its name is NAME
+ * with the planned time.
+ */
+export type ScheduleCreate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Cron
+     */
+    cron: string;
+    missed?: Missed;
+    /**
+     * Name
+     */
+    name: string;
+    overlap?: Overlap;
+    session: SessionCreate;
+    /**
+     * Timezone
+     */
+    timezone?: string;
+};
+
+/**
+ * ScheduleList
+ */
+export type ScheduleList = {
+    /**
+     * Items
+     */
+    items: Array<ScheduleView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * ScheduleRunList
+ */
+export type ScheduleRunList = {
+    /**
+     * Items
+     */
+    items: Array<ScheduleRunView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * ScheduleRunView
+ *
+ * A run. on_request: by `run`, not by its time. session, state, result: of its session, if it was started.
+ */
+export type ScheduleRunView = {
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * On Request
+     */
+    on_request: boolean;
+    outcome: RunOutcome;
+    /**
+     * Planned At
+     */
+    planned_at: string;
+    /**
+     * Reason
+     */
+    reason: string | null;
+    result: Result | null;
+    /**
+     * Session
+     */
+    session: string | null;
+    /**
+     * Session Name
+     */
+    session_name: string | null;
+    state: SessionState | null;
+};
+
+/**
+ * ScheduleUpdate
+ *
+ * Omitted fields keep their values; session is replaced completely.
+ */
+export type ScheduleUpdate = {
+    /**
+     * Cron
+     */
+    cron?: string | null;
+    missed?: Missed | null;
+    /**
+     * Name
+     */
+    name?: string | null;
+    overlap?: Overlap | null;
+    session?: SessionCreate | null;
+    /**
+     * Timezone
+     */
+    timezone?: string | null;
+};
+
+/**
+ * ScheduleView
+ *
+ * next_times: the next five, if it is active. last: its latest run. session: the request, without defaults.
+ */
+export type ScheduleView = {
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Cron
+     */
+    cron: string;
+    /**
+     * Id
+     */
+    id: string;
+    last: ScheduleRunView | null;
+    missed: Missed;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Next Times
+     */
+    next_times: Array<string>;
+    overlap: Overlap;
+    owner: OwnerRef;
+    project: ProjectRef;
+    /**
+     * Session
+     */
+    session: {
+        [key: string]: unknown;
+    };
+    /**
+     * Timezone
+     */
+    timezone: string;
+};
+
+/**
  * SchedulerPolicy
  *
  * names: of domains, projects and groups by id, for output only.
@@ -5192,6 +5443,8 @@ export type ServerView = {
  * run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
  * earliest start.
  *
+ * array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+ *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
  *
@@ -5207,6 +5460,7 @@ export type SessionCreate = {
      * After
      */
     after?: Array<DependencyRequest>;
+    array?: ArrayRequest | null;
     /**
      * Command
      */
@@ -5296,6 +5550,15 @@ export type SessionDetail = {
      * Apps
      */
     apps: Array<AppRef>;
+    array: ArrayView | null;
+    /**
+     * Array Id
+     */
+    array_id: string | null;
+    /**
+     * Array Index
+     */
+    array_index: number | null;
     /**
      * Cluster Size
      */
@@ -5506,9 +5769,21 @@ export type SessionUsageView = {
  * SessionView
  *
  * reason: why it is pending, failed or ended. result: of a batch session that has ended. queue_position: 1 is
- * next. idle_ends_at: when it will end for being idle, set with the warning; null before.
+ * next; in an array only of the first pending one. idle_ends_at: when it will end for being idle, set with the
+ * warning; null before.
+ *
+ * array_id, array_index: of a session of an array. array: in a list only if the row stands for the whole array.
  */
 export type SessionView = {
+    array: ArrayView | null;
+    /**
+     * Array Id
+     */
+    array_id: string | null;
+    /**
+     * Array Index
+     */
+    array_index: number | null;
     /**
      * Cluster Size
      */
@@ -6892,6 +7167,18 @@ export type TestMailResult = {
      * Sent
      */
     sent: boolean;
+};
+
+/**
+ * TimesView
+ *
+ * The next five times of a cron expression.
+ */
+export type TimesView = {
+    /**
+     * Items
+     */
+    items: Array<string>;
 };
 
 /**
@@ -12173,6 +12460,44 @@ export type ResourcesShowResponses = {
 
 export type ResourcesShowResponse = ResourcesShowResponses[keyof ResourcesShowResponses];
 
+export type SchedulesTimesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Cron
+         */
+        cron: string;
+        /**
+         * Timezone
+         */
+        timezone?: string;
+    };
+    url: '/api/v1/schedule-times';
+};
+
+export type SchedulesTimesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesTimesError = SchedulesTimesErrors[keyof SchedulesTimesErrors];
+
+export type SchedulesTimesResponses = {
+    /**
+     * Successful Response
+     */
+    200: TimesView;
+};
+
+export type SchedulesTimesResponse = SchedulesTimesResponses[keyof SchedulesTimesResponses];
+
 export type SchedulerPolicyData = {
     body?: never;
     path?: never;
@@ -12320,6 +12645,352 @@ export type SchedulerTraceResponses = {
 
 export type SchedulerTraceResponse = SchedulerTraceResponses[keyof SchedulerTraceResponses];
 
+export type SchedulesListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * Owner
+         *
+         * me, or all that you may see
+         */
+        owner?: string;
+    };
+    url: '/api/v1/schedules';
+};
+
+export type SchedulesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesListError = SchedulesListErrors[keyof SchedulesListErrors];
+
+export type SchedulesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleList;
+};
+
+export type SchedulesListResponse = SchedulesListResponses[keyof SchedulesListResponses];
+
+export type SchedulesCreateData = {
+    body: ScheduleCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type SchedulesCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesCreateError = SchedulesCreateErrors[keyof SchedulesCreateErrors];
+
+export type SchedulesCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: ScheduleView;
+};
+
+export type SchedulesCreateResponse = SchedulesCreateResponses[keyof SchedulesCreateResponses];
+
+export type SchedulesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}';
+};
+
+export type SchedulesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesRemoveError = SchedulesRemoveErrors[keyof SchedulesRemoveErrors];
+
+export type SchedulesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type SchedulesRemoveResponse = SchedulesRemoveResponses[keyof SchedulesRemoveResponses];
+
+export type SchedulesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}';
+};
+
+export type SchedulesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesShowError = SchedulesShowErrors[keyof SchedulesShowErrors];
+
+export type SchedulesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleView;
+};
+
+export type SchedulesShowResponse = SchedulesShowResponses[keyof SchedulesShowResponses];
+
+export type SchedulesUpdateData = {
+    body: ScheduleUpdate;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}';
+};
+
+export type SchedulesUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesUpdateError = SchedulesUpdateErrors[keyof SchedulesUpdateErrors];
+
+export type SchedulesUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleView;
+};
+
+export type SchedulesUpdateResponse = SchedulesUpdateResponses[keyof SchedulesUpdateResponses];
+
+export type SchedulesPauseData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}/pause';
+};
+
+export type SchedulesPauseErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesPauseError = SchedulesPauseErrors[keyof SchedulesPauseErrors];
+
+export type SchedulesPauseResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleView;
+};
+
+export type SchedulesPauseResponse = SchedulesPauseResponses[keyof SchedulesPauseResponses];
+
+export type SchedulesResumeData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}/resume';
+};
+
+export type SchedulesResumeErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesResumeError = SchedulesResumeErrors[keyof SchedulesResumeErrors];
+
+export type SchedulesResumeResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleView;
+};
+
+export type SchedulesResumeResponse = SchedulesResumeResponses[keyof SchedulesResumeResponses];
+
+export type SchedulesRunData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/schedules/{ref}/run';
+};
+
+export type SchedulesRunErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesRunError = SchedulesRunErrors[keyof SchedulesRunErrors];
+
+export type SchedulesRunResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleRunView;
+};
+
+export type SchedulesRunResponse = SchedulesRunResponses[keyof SchedulesRunResponses];
+
+export type SchedulesRunsData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, or the name of one of your schedules.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+    };
+    url: '/api/v1/schedules/{ref}/runs';
+};
+
+export type SchedulesRunsErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SchedulesRunsError = SchedulesRunsErrors[keyof SchedulesRunsErrors];
+
+export type SchedulesRunsResponses = {
+    /**
+     * Successful Response
+     */
+    200: ScheduleRunList;
+};
+
+export type SchedulesRunsResponse = SchedulesRunsResponses[keyof SchedulesRunsResponses];
+
 export type ServerShowData = {
     body?: never;
     path?: never;
@@ -12413,6 +13084,12 @@ export type SessionsListData = {
          * Kind
          */
         kind?: SessionKind | null;
+        /**
+         * Array
+         *
+         * collapsed: an array is one row; expanded: every session; or the id of an array: its sessions
+         */
+        array?: string;
     };
     url: '/api/v1/sessions';
 };
@@ -12525,6 +13202,12 @@ export type SessionsRemoveData = {
          * Force
          */
         force?: boolean;
+        /**
+         * Array
+         *
+         * end all sessions of its array
+         */
+        array?: boolean;
     };
     url: '/api/v1/sessions/{ref}';
 };

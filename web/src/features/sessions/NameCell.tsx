@@ -4,6 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Session } from "@/api/types";
 import { isRequested } from "@/queries/sessions";
 import { RowLink } from "@/ui/table/RowLink";
+import { rowName } from "./arrays";
 import styles from "./cells.module.css";
 import { useWarningText } from "./warnings";
 
@@ -17,12 +18,12 @@ export function NameCell({ session, onOpen }: { session: Session; onOpen?: () =>
         <span className={styles.name}>{session.name}</span>
       ) : (
         <RowLink
-          href={`/sessions?state=all&session=${session.id}`}
+          href={`/sessions?state=all&${session.array ? "array" : "session"}=${session.id}`}
           className={styles.name}
-          title={session.name}
+          title={rowName(session)}
           onOpen={onOpen}
         >
-          {session.name}
+          {rowName(session)}
         </RowLink>
       )}
       {session.cluster_size > 1 && (

@@ -1,22 +1,23 @@
 import { useLingui } from "@lingui/react/macro";
 import { Group } from "@mantine/core";
 import { IconNotebook, IconPlayerPlay, IconTerminal2, IconTrash } from "@tabler/icons-react";
-import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import { isRequested } from "@/queries/sessions";
 import { RowTool } from "@/ui/table/RowTool";
+import { rowHasEnded, rowName } from "./arrays";
 import type { SessionActions } from "./use-actions";
 
 /** The most frequent actions on a session as buttons. */
 export function RowTools({ session, actions }: { session: Session; actions: SessionActions }) {
   const { t } = useLingui();
-  const { id, name } = session;
-  const jupyter = actions.jupyterIn(session);
+  const { id } = session;
+  const name = rowName(session);
+  const jupyter = session.array ? undefined : actions.jupyterIn(session);
   if (isRequested(id)) return null;
   const notMine = actions.ownerOnly(session);
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      {session.state === "RUNNING" && (
+      {session.state === "RUNNING" && !session.array && (
         <RowTool
           label={t`Terminal`}
           row={name}
@@ -34,7 +35,7 @@ export function RowTools({ session, actions }: { session: Session; actions: Sess
           onClick={() => void actions.openApp(session, jupyter)}
         />
       )}
-      {hasEnded(session.state) ? (
+      {rowHasEnded(session) ? (
         <RowTool
           label={t`Start again`}
           row={name}

@@ -2,6 +2,7 @@ import { Group, Text } from "@mantine/core";
 import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import { Age, Duration } from "./Age";
+import { rowResult, rowState } from "./arrays";
 import { NameCell } from "./NameCell";
 import { RowTools } from "./RowTools";
 import { SessionBadge } from "./SessionBadge";
@@ -18,21 +19,22 @@ interface Props {
 
 /** A session in a narrow window. */
 export function SessionCard({ session, actions, onOpen }: Props) {
+  const shown = session.state === "RUNNING" && !session.array;
   return (
     <>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap="xs">
         <div style={{ minWidth: 0, flex: 1 }}>
           <NameCell session={session} onOpen={() => onOpen(session)} />
         </div>
-        <SessionBadge state={session.state} result={session.result} />
-        {session.state !== "RUNNING" && <RowTools session={session} actions={actions} />}
+        <SessionBadge state={rowState(session)} result={rowResult(session)} />
+        {!shown && <RowTools session={session} actions={actions} />}
       </Group>
       <Text size="xs" c="dimmed" mt={4} truncate>
         {session.project.name} · {session.image_name ?? session.image} · <SlotsText slots={session.slots} /> ·{" "}
         {hasEnded(session.state) ? <Duration session={session} /> : <Age since={session.created_at} />}
       </Text>
-      {session.state !== "RUNNING" && <WhyCell session={session} />}
-      {session.state === "RUNNING" && (
+      {!shown && <WhyCell session={session} />}
+      {shown && (
         <Group justify="space-between" mt={4} wrap="nowrap" gap="xs">
           <Group gap="sm" wrap="nowrap">
             <UsageSparkline session={session} slot="cpu" />

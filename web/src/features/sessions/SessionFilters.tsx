@@ -5,6 +5,7 @@ import type { Project } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
 import type { SessionsSearch } from "@/routing/search";
 import { SearchBox } from "@/ui/table/SearchBox";
+import { ArrayPill } from "./ArrayPill";
 import { MoreSessionFilters } from "./MoreSessionFilters";
 
 interface Props {
@@ -54,6 +55,9 @@ export function SessionFilters({ ref, search, filter, mayseeAll, projects, onCha
         />
       )}
       <MoreSessionFilters search={search} onChange={onChange} />
+      {filter.array !== undefined && (
+        <ArrayPill id={filter.array} onRemove={() => onChange({ array: undefined, state: undefined })} />
+      )}
       {filter.owner && filter.owner !== "me" && filter.owner !== "all" && (
         <Pill
           withRemoveButton

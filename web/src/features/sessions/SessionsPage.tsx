@@ -4,7 +4,6 @@ import { IconPlus } from "@tabler/icons-react";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Suspense, useCallback, useDeferredValue, useRef } from "react";
-import { hasEnded } from "@/api/session-states";
 import type { Session } from "@/api/types";
 import type { SessionFilter } from "@/cache/patch";
 import { useMe } from "@/me/use-me";
@@ -27,6 +26,7 @@ import { useSelection } from "@/ui/table/use-selection";
 import { useLast } from "@/ui/use-last";
 import { usePageTitle } from "@/ui/use-page-title";
 import { useReturnFocus } from "@/ui/use-return-focus";
+import { rowHasEnded, rowName } from "./arrays";
 import { SESSION_FIELDS, sessionsView } from "./columns";
 import { RowTools } from "./RowTools";
 import { SessionCard } from "./SessionCard";
@@ -51,13 +51,14 @@ const NO_FILTERS = {
   group: undefined,
   node: undefined,
   kind: undefined,
+  array: undefined,
 } satisfies SessionsSearch;
 
 const idOf = (session: Session) => session.id;
-const canEnd = (session: Session) => !hasEnded(session.state) && !isRequested(session.id);
+const canEnd = (session: Session) => !rowHasEnded(session) && !isRequested(session.id);
 const look = (session: Session) => ({
-  name: session.name,
-  ended: hasEnded(session.state),
+  name: rowName(session),
+  ended: rowHasEnded(session),
   requested: isRequested(session.id),
 });
 const projectOf = (session: Session) => session.project.name;
@@ -81,6 +82,7 @@ export function SessionsPage() {
     state: search.state ?? "live",
     q: useDeferredValue(search.q ?? ""),
     owner: search.owner ?? "me",
+    array: search.array,
     domain: search.domain,
     project: search.project,
     group: search.group,
@@ -95,7 +97,13 @@ export function SessionsPage() {
   useQuery(usageRecentQuery(running.slice(0, 100)));
   const chosen = sessions.filter(selection.has);
 
-  const open = useCallback((session: Session) => change({ session: session.id }), [change]);
+  const open = useCallback(
+    (session: Session) =>
+      session.array
+        ? change({ array: session.id, state: "all", q: undefined })
+        : change({ session: session.id }),
+    [change],
+  );
   const keepForm = useCallback((form: typeof search.with) => change({ with: form }, true), [change]);
   const launch = useCallback(() => change({ launch: "new" }), [change]);
   const tools = useCallback(
@@ -173,7 +181,7 @@ export function SessionsPage() {
             filtered={
               filter.q !== "" ||
               filter.state !== "live" ||
-              [filter.domain, filter.project, filter.group, filter.node, filter.kind].some(
+              [filter.domain, filter.project, filter.group, filter.node, filter.kind, filter.array].some(
                 (one) => one !== undefined,
               )
             }

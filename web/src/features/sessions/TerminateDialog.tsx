@@ -6,6 +6,7 @@ import { useRemoveSession } from "@/queries/sessions";
 import { CommandLine } from "@/ui/CommandLine";
 import { commandLine } from "@/ui/command";
 import { ProblemAlert } from "@/ui/ProblemAlert";
+import { rowName } from "./arrays";
 
 /** Confirms terminating sessions, and says what is lost. */
 export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onDone: () => void }) {
@@ -20,7 +21,9 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
   const go = async () => {
     setBusy(true);
     setProblem(null);
-    const results = await Promise.allSettled(left.map(({ id }) => remove.mutateAsync({ id, force })));
+    const results = await Promise.allSettled(
+      left.map(({ id, array }) => remove.mutateAsync({ id, force, array: array !== null })),
+    );
     const failed = left.filter((_, index) => results[index]?.status === "rejected");
     const firstFailure = results.find((result) => result.status === "rejected");
     setBusy(false);
@@ -42,7 +45,7 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
       <List size="sm" mah={180} style={{ overflow: "auto" }}>
         {left.map((session) => (
           <List.Item key={session.id}>
-            <b>{session.name}</b>{" "}
+            <b>{rowName(session)}</b>{" "}
             <Text span c="dimmed" size="xs">{`${session.id} · ${session.image_name ?? session.image}`}</Text>
           </List.Item>
         ))}
@@ -73,7 +76,7 @@ export function TerminateDialog({ sessions, onDone }: { sessions: Session[]; onD
           "carrel",
           "session",
           "rm",
-          ...left.map(({ id }) => id),
+          ...left.map(({ id, array }) => array?.name ?? id),
           ...(force ? ["--force"] : []),
         )}
       />

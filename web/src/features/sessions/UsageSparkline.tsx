@@ -9,7 +9,7 @@ import styles from "./cells.module.css";
 export function UsageSparkline({ session, slot }: { session: Session; slot: "cpu" | "mem" }) {
   const { t } = useLingui();
   const readings = useReadings(session.id);
-  if (session.state !== "RUNNING") return null;
+  if (session.state !== "RUNNING" || session.array) return null;
   const values = slot === "cpu" ? readings.cpu_millis : readings.mem_bytes;
   const latest = values.at(-1);
   const given = session.slots[slot] ?? 0;

@@ -8,6 +8,7 @@ import { Instant } from "@/ui/Instant";
 import type { Column } from "@/ui/table/column";
 import type { CsvFields } from "@/ui/table/csv";
 import { Age, Duration } from "./Age";
+import { rowResult, rowState } from "./arrays";
 import { NameCell } from "./NameCell";
 import { SessionBadge } from "./SessionBadge";
 import { SessionKindName } from "./SessionKindName";
@@ -29,7 +30,7 @@ const COLUMNS: readonly Column<Session>[] = [
     width: "8rem",
     sortable: true,
     value: (session) => session.state,
-    cell: (session) => <SessionBadge state={session.state} result={session.result} />,
+    cell: (session) => <SessionBadge state={rowState(session)} result={rowResult(session)} />,
   },
   {
     key: "name",

@@ -20,6 +20,7 @@ class Command:
 
 GROUPS = {
     "session": "Start, watch, use and end sessions",
+    "schedule": "Sessions at recurring times",
     "vfolder": "Folders for your files, to mount in sessions",
     "app": "Apps inside a session, opened in a browser",
     "image": "Images that sessions start from",
@@ -68,6 +69,15 @@ COMMANDS = {
         Command("session check", "scheduling:check", "Check a session request without creating it"),
         Command("session priority", "scheduling:priority", "Change the priority of a pending session"),
         Command("cp", "copying:cp", "Copy files to, from and between folders"),
+        Command("schedule ls", "schedules:ls", "List schedules of recurring sessions"),
+        Command("schedule show", "schedules:show", "Show one schedule"),
+        Command("schedule create", "schedules:create", "Create a session at recurring times"),
+        Command("schedule edit", "schedules:edit", "Change a schedule"),
+        Command("schedule pause", "schedules:pause", "Pause schedules"),
+        Command("schedule resume", "schedules:resume", "Resume schedules"),
+        Command("schedule run", "schedules:run", "Run a schedule now"),
+        Command("schedule history", "schedules:history", "List the runs of a schedule"),
+        Command("schedule rm", "schedules:rm", "Delete schedules"),
         Command("vfolder ls", "vfolders:ls", "List folders, or the files in one"),
         Command("vfolder show", "vfolders:show", "Show one folder"),
         Command("vfolder create", "vfolders:create", "Create a folder"),

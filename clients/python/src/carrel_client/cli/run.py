@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from carrel_client.cli.arrays import array_counts, display_name, wait_for_array
 from carrel_client.cli.asking import answered
 from carrel_client.cli.context import Context
 from carrel_client.cli.output import print_line, report, say, write_bytes
@@ -51,13 +52,15 @@ def run_arguments(parser: Arguments) -> None:
         "Run a command as a batch session: it starts when there is capacity, runs once, and ends with the\n"
         "command. Its log is printed, and its exit code is returned; 124 at the time limit, 130 if it was\n"
         "cancelled. Ctrl-C asks whether to terminate the session; a second Ctrl-C detaches from it, as does\n"
-        "the first one without a terminal. With -o json, the session is printed at its end instead of the log."
+        "the first one without a terminal. With -o json, the session is printed at its end instead of the log.\n"
+        "Of an array the counts are shown instead of logs; the exit code is 0 if all its sessions succeeded."
     )
     parser.example(
         "carrel run --image starter -v data -- python train.py",
         "carrel run --cpu 4 --mem 8g --time-limit 2h --retries 2 -- sh -c 'make -j4 && make test'",
         "carrel run --script job.sh -- --epochs 3",
         "carrel run --cluster-size 4 --cpu 8 -- mpirun python train.py",
+        "carrel run --name sweep --array 1-100%8 -- sh -c 'python train.py --seed $CARREL_ARRAY_INDEX'",
         "carrel run -f job.yaml --cpu 4",
         "id=$(carrel run --detach --name nightly --start-at 2026-12-24T22:00 -- python report.py)",
     )
@@ -74,16 +77,20 @@ def run(args: argparse.Namespace, context: Context) -> int:
         context.answer(session, lambda: print_line(session["id"]))
         return 0
     try:
-        with _CtrlC(session["name"]):
-            session = _follow(context, session)
+        with _CtrlC(display_name(session)):
+            session = wait_for_array(context, session) if session["array"] else _follow(context, session)
     except _Detached:
         return _say_detached(session)
     except _Terminated:
-        context.client.sessions.remove(session["id"])
-        session = wait_for(context, session, ENDED, None)
+        context.client.sessions.remove(session["id"], array=session["array"] is not None or None)
+        session = (wait_for_array if session["array"] else _wait_for_end)(context, session)
     if context.structured:
         context.writer.write(session)
-    return _exit_code(session)
+    return _exit_code_of_array(session, session["array"]) if session["array"] else _exit_code(session)
+
+
+def _wait_for_end(context: Context, session: models.SessionDetail) -> models.SessionDetail:
+    return wait_for(context, session, ENDED, None)
 
 
 def _command(args: argparse.Namespace) -> list[str]:
@@ -105,15 +112,36 @@ def _follow(context: Context, session: models.SessionDetail) -> models.SessionDe
     if not context.structured:
         for block in sessions.stream_logs(session["id"], follow=True):
             write_bytes(block)
-    return wait_for(context, session, ENDED, None)
+    return _wait_for_end(context, session)
 
 
 def _say_detached(session: models.SessionDetail) -> int:
+    if session["array"]:
+        say(
+            f"\n{display_name(session)} continues: carrel session ls --array {session['id']}; "
+            f"to end it: carrel session rm {session['array']['name']}"
+        )
+        return _INTERRUPTED
     say(
         f"\n{session['name']} continues. Its log: carrel session logs -f {session['id']}; "
         f"to end it: carrel session rm {session['id']}"
     )
     return _INTERRUPTED
+
+
+def _exit_code_of_array(session: models.SessionDetail, array: models.ArrayView) -> int:
+    """0 if all succeeded."""
+    if all(one["result"] == "success" for one in array["counts"]):
+        return 0
+    report(
+        CarrelError(
+            "client.run_ended",
+            f"{display_name(session)}: {array_counts(array)}.",
+            status=409,
+            hint=f"carrel session ls --ended --array {session['id']}",
+        )
+    )
+    return _FAILED
 
 
 def _exit_code(session: models.SessionDetail) -> int:

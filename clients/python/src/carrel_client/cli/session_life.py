@@ -6,6 +6,7 @@ import argparse
 import sys
 from functools import partial
 
+from carrel_client.cli.arrays import array_counts, display_name, is_array_name, wait_for_array
 from carrel_client.cli.asking import confirmed, require_terminal, yes_argument
 from carrel_client.cli.context import Context
 from carrel_client.cli.main import exit_code
@@ -55,6 +56,7 @@ def create_arguments(parser: Arguments) -> None:
         "carrel session create --cluster-size 4 --placement together --wait",
         "carrel session create -f cluster.yaml --name train-5",
         "id=$(carrel session create -q --wait) && carrel session exec $id -- python3 --version",
+        "carrel session create -f job.yaml --name train-5",
     )
 
 
@@ -131,6 +133,9 @@ def keep(args: argparse.Namespace, context: Context) -> int:
 def rm_arguments(parser: Arguments) -> None:
     parser.add_argument("ids", metavar="ID", nargs="+", help="ids, unique id prefixes, or names")
     parser.add_argument("--force", action="store_true", help="kill immediately, without a grace period")
+    parser.add_argument(
+        "--array", action="store_true", help="end all sessions of the arrays that these belong to"
+    )
     parser.add_argument("--wait", action="store_true", help="wait until it has ended")
     parser.add_argument(
         "--timeout",
@@ -139,7 +144,10 @@ def rm_arguments(parser: Arguments) -> None:
         help="timeout of --wait: 90s, 10m, 2h",
     )
     yes_argument(parser)
-    parser.explain("End sessions; pending ones are cancelled. Their content outside mounted folders is lost.")
+    parser.explain(
+        "End sessions; pending ones are cancelled. Their content outside mounted folders is lost.\n"
+        "The name of an array, train for train[1-100], ends all its sessions."
+    )
     parser.example("carrel session rm train-3", "carrel session rm train-3 train-4 --force --wait --yes")
 
 
@@ -150,15 +158,18 @@ def rm(args: argparse.Namespace, context: Context) -> int:
     worst = 0
     for ref in args.ids:
         try:
-            if not args.yes and not _confirmed(context.client.sessions.show(ref)):
+            if not args.yes and not _confirmed(context.client.sessions.show(ref), ref, array=args.array):
                 worst = max(worst, 1)
                 continue
-            session = context.client.sessions.remove(ref, force=args.force)
+            session = context.client.sessions.remove(ref, force=args.force, array=args.array or None)
+            whole = args.array or is_array_name(session, ref)
             if args.wait:
-                session = wait_for(context, session, ENDED, args.timeout)
-            context.answer(
-                session, partial(print_line, f"{session['name']} ({session['id']}) is {session['state']}")
-            )
+                session = (
+                    wait_for_array(context, session, args.timeout)
+                    if whole
+                    else wait_for(context, session, ENDED, args.timeout)
+                )
+            context.answer(session, partial(print_line, _ended(session, whole=whole)))
         except CarrelError as error:
             report(error)
             worst = max(worst, exit_code(error))
@@ -186,6 +197,15 @@ def wait_for(
     raise AssertionError("watching ends only by an error")
 
 
-def _confirmed(session: models.SessionDetail) -> bool:
+def _ended(session: models.SessionDetail, *, whole: bool) -> str:
+    array = session["array"]
+    if whole and array:
+        return f"{display_name(session)}: {array_counts(array)}"
+    return f"{session['name']} ({session['id']}) is {session['state']}"
+
+
+def _confirmed(session: models.SessionDetail, ref: str, *, array: bool) -> bool:
     about = f"{session['name']} ({session['id']}, {session['state']})"
+    if session["array"] and (array or is_array_name(session, ref)):
+        about = f"all sessions of {display_name(session)} ({array_counts(session['array'])})"
     return confirmed(f"End {about}? Its content outside mounted folders is lost.", yes=False)

@@ -7,7 +7,7 @@ import os
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
-from carrel_client.definition import load
+from carrel_client.definition import load, parse_array
 from carrel_client.dependencies import parse_dependency
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
@@ -101,6 +101,12 @@ def session_arguments(parser: Arguments) -> None:
     )
     parser.add_argument("--description", metavar="TEXT", help="description")
     parser.add_argument(
+        "--array",
+        metavar="FIRST-LAST[%MOST]",
+        type=reading(parse_array),
+        help="one batch session for each index, at most MOST at a time: 1-100%%8; CARREL_ARRAY_INDEX is the index",
+    )
+    parser.add_argument(
         "--env",
         type=reading(_variable),
         action="append",
@@ -169,6 +175,7 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         "name": args.name,
         "description": args.description,
         "on_failure": args.on_failure,
+        "array": args.array,
         "retries": getattr(args, "retries", None),
     }
     request: Any = {

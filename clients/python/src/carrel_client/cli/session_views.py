@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from carrel_client.cli.arrays import array_counts, display_name
 from carrel_client.cli.context import Context
 from carrel_client.cli.formats import Writer
 from carrel_client.cli.output import (
@@ -23,6 +24,7 @@ from carrel_client.cli.output import (
 from carrel_client.cli.parser import Arguments, container_argument, reading, whole_number
 from carrel_client.cli.times import age, local_time, moment
 from carrel_client.definition import HIDDEN, definition_of
+from carrel_client.errors import CarrelError
 from carrel_client.slots import slots_text
 from carrel_client.units import format_cpu, format_duration, format_size
 
@@ -59,13 +61,18 @@ def ls_arguments(parser: Arguments) -> None:
         help="include other users' sessions that you may see",
     )
     whose.add_argument("--owner", metavar="USER", help="only this user's, by id or e-mail")
+    parser.add_argument("--array", metavar="ID", help="the sessions of this array, by its id or name")
     parser.add_argument("-q", "--quiet", action="store_true", help="print only ids, one per line")
     parser.add_argument("--limit", type=reading(whole_number), default=50, help="maximum number; 0 for all")
     parser.watches("session")
-    parser.explain("List sessions, newest first; by default only live ones.")
+    parser.explain(
+        "List sessions, newest first; by default only live ones. An array is one row; --array lists its sessions,\n"
+        "by default all of them."
+    )
     parser.example(
         "carrel session ls",
         "carrel session ls --ended --limit 10",
+        "carrel session ls --array sweep --state ERROR",
         "carrel session ls -q | xargs carrel session rm --yes",
         "carrel session ls -o json | jq -r '.items[].name'",
     )
@@ -220,6 +227,10 @@ def print_session(session: models.SessionDetail) -> None:
         [
             ("id", session["id"]),
             ("name", session["name"]),
+            (
+                "array",
+                f"{display_name(session)}, {array_counts(session['array'])}" if session["array"] else "",
+            ),
             ("description", session["description"]),
             ("kind", session["kind"]),
             ("command", shlex.join(session["command"])),
@@ -306,14 +317,18 @@ def progress_text(session: models.SessionView | models.SessionDetail) -> str:
 
 def _listed(args: argparse.Namespace, context: Context) -> models.SessionList:
     """The pages up to the limit as one list."""
+    array = context.client.sessions.show(args.array)["array_id"] if args.array else None
+    if args.array and not array:
+        raise CarrelError("client.no_array", f"{args.array} is not an array.", status=422)
     limit = args.limit or sys.maxsize
     response: models.SessionList = {"items": [], "next_cursor": None}
     while True:
         size = min(_PAGE, limit - len(response["items"]))
         page = context.client.sessions.list(
-            state=args.state or "live",
+            state=args.state or ("all" if array else "live"),
             q=args.search,
-            owner=args.owner,
+            owner="all" if array else args.owner,
+            array=array,
             domain=args.domain,
             project=args.project,
             group=args.group,
@@ -333,17 +348,23 @@ def _print_sessions(sessions: list[models.SessionView]) -> None:
     rows = [
         [
             session["id"],
-            session["name"] + (f" ×{session['cluster_size']}" if session["cluster_size"] > 1 else ""),
+            display_name(session) + (f" ×{session['cluster_size']}" if session["cluster_size"] > 1 else ""),
             session["state"],
             session["image_name"] or session["image"],
             format_cpu(session["slots"]["cpu"]),
             format_size(session["slots"]["mem"]),
             age(now, session["created_at"]),
-            sentences(session["reason"], progress_text(session), *session["warnings"]),
+            _note(session),
         ]
         for session in sessions
     ]
     print_table(columns, rows)
+
+
+def _note(session: models.SessionView) -> str:
+    if session["array"]:
+        return array_counts(session["array"])
+    return sentences(session["reason"], progress_text(session), *session["warnings"])
 
 
 def sparkline(values: list[int], width: int = 40) -> str:

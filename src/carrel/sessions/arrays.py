@@ -1,0 +1,160 @@
+"""Arrays: many batch sessions of one request.
+
+Each is an ordinary session with its own row, containers, allocations and history. They share a name, an id (that of
+the first one), and a limit on how many run at once (`scheduling.array_limits`).
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Table as SqlTable
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from carrel.core.errors import Invalid
+from carrel.core.ids import SessionId, new_id
+from carrel.sessions import transitions
+from carrel.sessions.spec import ArrayRequest, SessionSpec
+from carrel.tables.dependencies import SessionDependency
+from carrel.tables.folders import FolderMount
+from carrel.tables.session_states import SessionKind
+from carrel.tables.sessions import IS_LIVE, Container, Session, SessionArray
+
+MAX_SESSIONS = 10_000
+_MAX_NAME = 64
+
+
+def require_possible(spec: SessionSpec) -> None:
+    """Raises: Invalid."""
+    array = spec.array
+    if array is None:
+        return
+    if spec.kind != SessionKind.BATCH:
+        raise Invalid(
+            "session.not_batch",
+            "Only batch sessions form an array.",
+            hint="Set kind to batch, or leave the array out.",
+            field="array",
+        )
+    if not 1 <= array.count <= MAX_SESSIONS:
+        raise Invalid(
+            "session.array_range",
+            f"An array has 1 to {MAX_SESSIONS} sessions; this one has {max(array.count, 0)}.",
+            hint="Give first and last, such as 1 and 100.",
+            field="array.last",
+        )
+    if spec.name and len(_name(spec.name, array.last)) > _MAX_NAME:
+        raise Invalid(
+            "session.array_name",
+            f"With its index, the name of a session would have more than {_MAX_NAME} characters.",
+            hint="Choose a shorter name.",
+            field="name",
+        )
+
+
+def display_name(name: str, array: ArrayRequest | None) -> str:
+    """The name of a session, or of an array with its indexes: train[1-100]."""
+    return f"{name}[{array.first}-{array.last}]" if array else name
+
+
+def _name(name: str, index: int) -> str:
+    return f"{name}-{index}"
+
+
+async def begin(tx: AsyncSession, first: Session, array: ArrayRequest | None) -> list[SessionId]:
+    """Make a new session the first one of its array. Returns the ids of all in order of their indexes."""
+    if array is None:
+        return [first.id]
+    # In the order of the indexes, because the queue orders sessions of one instant by id.
+    ids = sorted({SessionId(new_id()) for _ in range(array.count)})
+    tx.add(
+        SessionArray(
+            id=ids[0],
+            name=first.name,
+            first_index=array.first,
+            last_index=array.last,
+            max_parallel=array.max_parallel,
+        )
+    )
+    await tx.flush()
+    first.id = first.array_id = ids[0]
+    first.name, first.array_index = _name(first.name, array.first), array.first
+    return ids
+
+
+def _copy(table: SqlTable, source: str, **changed: str) -> str:
+    """Insert copies of rows `l`. changed: SQL of the columns that differ."""
+    columns = [column.name for column in table.columns]
+    values = ", ".join(changed.get(column, f'l."{column}"') for column in columns)
+    names = ", ".join(f'"{column}"' for column in columns)
+    return f"INSERT INTO {table.name} ({names}) SELECT {values} FROM {table.name} l, {source}"  # noqa: S608 - constants
+
+
+_OTHERS = "unnest(CAST(:ids AS text[])) WITH ORDINALITY AS o(id, number)"
+_INDEX = "l.array_index + o.number"
+
+_SESSIONS = text(
+    _copy(
+        Session.metadata.tables["sessions"],
+        f"{_OTHERS} WHERE l.id = :first",
+        id="o.id",
+        name=f"CAST(:name AS text) || '-' || ({_INDEX})",
+        array_index=_INDEX,
+        idempotency_key="NULL",
+    )
+)
+_CONTAINERS = text(
+    _copy(
+        Container.metadata.tables["containers"],
+        "unnest(CAST(:ids AS text[]), CAST(:sessions AS text[]), CAST(:indexes AS int[])) AS o(id, session_id, index)"
+        " WHERE l.session_id = :first AND l.index = o.index",
+        id="o.id",
+        session_id="o.session_id",
+    )
+)
+_MOUNTS = text(
+    _copy(
+        FolderMount.metadata.tables["vfolder_mounts"],
+        f"{_OTHERS} WHERE l.session_id = :first",
+        session_id="o.id",
+    )
+)
+_DEPENDENCIES = text(
+    _copy(
+        SessionDependency.metadata.tables["session_dependencies"],
+        f"{_OTHERS} WHERE l.session_id = :first",
+        session_id="o.id",
+    )
+)
+
+
+async def complete(
+    tx: AsyncSession, first: Session, ids: Sequence[SessionId], *, containers: int, actor: str
+) -> None:
+    """Create the other sessions of the array as copies of the first one. A fixed number of statements."""
+    others = list(ids[1:])
+    name = first.name.removesuffix(f"-{first.array_index}")
+    await tx.execute(_SESSIONS, {"ids": others, "first": first.id, "name": name})
+    each = range(containers)
+    await tx.execute(
+        _CONTAINERS,
+        {
+            "ids": [new_id() for _ in others for _ in each],
+            "sessions": [session for session in others for _ in each],
+            "indexes": [index for _ in others for index in each],
+            "first": first.id,
+        },
+    )
+    for copy in (_MOUNTS, _DEPENDENCIES):
+        await tx.execute(copy, {"ids": others, "first": first.id})
+    await transitions.announce_created(tx, others, actor=actor)
+
+
+async def lock_live(tx: AsyncSession, session: Session) -> list[SessionId]:
+    """Lock the live sessions of its array until the transaction ends."""
+    rows = await tx.execute(
+        select(Session.id)
+        .where(Session.array_id == session.array_id, IS_LIVE)
+        .order_by(Session.id)
+        .with_for_update()
+    )
+    return list(rows.scalars())

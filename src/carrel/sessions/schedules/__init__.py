@@ -1,0 +1,1 @@
+"""Recurring sessions: schedules by cron expressions, their rules, and the history of their runs."""
