@@ -137,7 +137,7 @@ async def _url(
 @router.get(
     "/sessions/{ref}/logs",
     operation_id="sessions.logs",
-    summary="Read, search or follow the log of a session",
+    summary="Read the log of a session",
     openapi_extra=names("session.read"),
     response_class=StreamingResponse,
     responses={

@@ -112,6 +112,8 @@ SESSION: Any = {
         {"folder_name": ".local", "path": "/x", "subpath": "", "read_only": False, "automatic": True},
     ],
     "array": {"id": "x", "name": "train", "first": 1, "last": 9, "max_parallel": 2, "counts": []},
+    "roles": [],
+    "cluster_size": 1,
 }
 
 

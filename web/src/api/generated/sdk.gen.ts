@@ -1362,7 +1362,7 @@ export const sessionsIdle = <ThrowOnError extends boolean = true>(options: Optio
 export const sessionsKeep = <ThrowOnError extends boolean = true>(options: Options<SessionsKeepData, ThrowOnError>) => (options.client ?? client).post<SessionsKeepResponses, SessionsKeepErrors, ThrowOnError>({ url: '/api/v1/sessions/{ref}/keep', ...options });
 
 /**
- * Read, search or follow the log of a session
+ * Read the log of a session
  *
  * The output of the session's main process and apps; kept after the end, compressed, up to the size in the policy:
  * the beginning and the end.
