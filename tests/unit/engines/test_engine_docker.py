@@ -99,7 +99,7 @@ def test_every_rule_that_is_inserted_is_deleted() -> None:
         return set(re.findall(rf"{option} (.+? -j DROP)", script))
 
     inserted = rules(insert_script(NAMES.bridge), "-I")
-    assert len(inserted) == 5
+    assert len(inserted) == 6
     assert inserted == rules(delete_script(NAMES.bridge), "-D")
 
 
