@@ -70,6 +70,12 @@ async def test_log_is_live_then_kept(logged: World) -> None:
         assert answer.headers["Content-Disposition"] == f'attachment; filename="desk-{session}.log"'
 
 
+async def test_log_of_a_session_that_prints_nothing_is_empty(logged: World) -> None:
+    session = await logged.session()
+    async with logged.http() as http, http.get(f"/api/v1/sessions/{session}/logs") as answer:
+        assert (answer.status, await answer.text()) == (200, "")
+
+
 async def test_following_ends_with_the_session_and_repeats_nothing(logged: World) -> None:
     session = await logged.session()
     await say(logged, session, b"one\n")
