@@ -17,7 +17,7 @@ from carrel.db.database import notify
 from carrel.db.encryption import SecretBox
 from carrel.notifications import sending, signature
 from carrel.notifications.messages import Message
-from carrel.notifications.sending import Response
+from carrel.notifications.sending import Attempt
 from carrel.site import service as site
 from carrel.tables.notifications import Delivery, DeliveryState, Webhook
 from carrel.tables.tenancy import Domain, Project, User
@@ -169,13 +169,13 @@ async def _until_next(tx: AsyncSession, now: datetime) -> timedelta | None:
     return at - now if at else None
 
 
-async def _attempt(seal: SecretBox, one: _Due, at_s: int, *, private: bool) -> Response:
+async def _attempt(seal: SecretBox, one: _Due, at_s: int, *, private: bool) -> Attempt:
     body = one.body.encode()
     secret = seal.open(one.secret, purpose(one.webhook)).decode()
     return await sending.post(one.url, body, signature.headers(secret, one.id, at_s, body), private=private)
 
 
-async def _settle(tx: AsyncSession, one: _Due, response: Response, now: datetime) -> None:
+async def _settle(tx: AsyncSession, one: _Due, response: Attempt, now: datetime) -> None:
     values: dict[str, Any] = {
         "attempts": one.attempts + 1,
         "status_code": response.status_code,

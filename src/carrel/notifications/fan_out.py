@@ -14,7 +14,7 @@ from carrel.mail import letters
 from carrel.notifications import choices, deliveries
 from carrel.notifications.messages import Message, MessageContent, Named, Owner, SessionFacts
 from carrel.site import outbox
-from carrel.tables.notifications import Channel, NotificationKind, SessionNotice, Webhook
+from carrel.tables.notifications import NotificationChannel, NotificationKind, SessionNotice, Webhook
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Domain, Project, User
 
@@ -50,7 +50,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
     kind = NotificationKind(notice.kind)
     chosen = choices.of(user.notifications)[kind]
     link = f"{public_url}/sessions?state=all&session={session.id}"
-    if Channel.MAIL in chosen and user.active:
+    if NotificationChannel.MAIL in chosen and user.active:
         letter = letters.session(
             letters.language_of(user.preferences.get("language")),
             kind,
@@ -63,7 +63,7 @@ async def _pass_on(tx: AsyncSession, seal: SecretBox, row: Any, public_url: str,
         if lifetime:
             await outbox.put(tx, seal, user.email, letter, now, lifetime)
     message = _message(row, kind, link)
-    for webhook in await _webhooks(tx, session, kind, own=Channel.WEBHOOK in chosen):
+    for webhook in await _webhooks(tx, session, kind, own=NotificationChannel.WEBHOOK in chosen):
         await deliveries.put(tx, webhook, message, now, session=session.id)
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from carrel.http.paging import PageQuery
 from carrel.http.rules import says
 from carrel.notifications.signature import is_secret
-from carrel.tables.notifications import Channel, DeliveryState, NotificationKind
+from carrel.tables.notifications import DeliveryState, NotificationChannel, NotificationKind
 from carrel.tenancy.schemas import DomainRef, PersonName, ProjectRef, Ref, UserRef
 
 
@@ -42,7 +42,7 @@ Secret = Annotated[
     says("A secret is whsec_ and 24 to 64 bytes in Base64; omit it to generate one."),
 ]
 Kinds = Annotated[list[NotificationKind], Field(min_length=1, max_length=len(NotificationKind))]
-Channels = Annotated[list[Channel], Field(max_length=len(Channel))]
+Channels = Annotated[list[NotificationChannel], Field(max_length=len(NotificationChannel))]
 
 
 class NotificationChoices(BaseModel):
@@ -50,10 +50,10 @@ class NotificationChoices(BaseModel):
     open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks.
     """
 
-    started: list[Channel]
-    ended: list[Channel]
-    failed: list[Channel]
-    about_to_end: list[Channel]
+    started: list[NotificationChannel]
+    ended: list[NotificationChannel]
+    failed: list[NotificationChannel]
+    about_to_end: list[NotificationChannel]
 
 
 class NotificationUpdate(BaseModel):

@@ -16,14 +16,14 @@ _LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True)
-class Response:
+class Attempt:
     """status_code None: there was no response. error None: delivered."""
 
     status_code: int | None
     error: str | None
 
 
-async def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> Response:
+async def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> Attempt:
     """Post the body. Redirects are not followed, and only the beginning of the response is read.
 
     private: see `addresses.check`.
@@ -43,12 +43,12 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], *, private: bo
             await response.content.read(_MOST_READ)
             code = response.status
     except TimeoutError:
-        return Response(None, f"No response within {TIMEOUT_S:.0f} s.")
+        return Attempt(None, f"No response within {TIMEOUT_S:.0f} s.")
     except (aiohttp.ClientError, ForbiddenAddress, OSError, ValueError, asyncio.IncompleteReadError) as error:
-        return Response(None, str(_cause(error))[:_LONGEST_ERROR] or type(error).__name__)
+        return Attempt(None, str(_cause(error))[:_LONGEST_ERROR] or type(error).__name__)
     finally:
         await connector.close()
-    return Response(code, None if code in range(200, 300) else f"The receiver responded with {code}.")
+    return Attempt(code, None if code in range(200, 300) else f"The receiver responded with {code}.")
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -31,7 +31,7 @@ class NotificationKind(StrEnum):
     ABOUT_TO_END = "about_to_end"
 
 
-class Channel(StrEnum):
+class NotificationChannel(StrEnum):
     PAGE = "page"
     BROWSER = "browser"
     MAIL = "mail"

@@ -48,7 +48,7 @@ class Receiver:
     async def handle(self, request: web.Request) -> web.Response:
         self.received.append(Received(request.path, request.headers.copy(), await request.read()))
         if self.hangs:
-            await asyncio.sleep(3600)
+            await asyncio.Event().wait()
         status = self.statuses.pop(0) if self.statuses else 204
         return web.Response(status=status, headers={"location": f"{self.url}/elsewhere"})
 

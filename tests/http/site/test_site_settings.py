@@ -11,6 +11,8 @@ from databases import sql
 from files_kit import folder
 from installation import API, Api, Caller
 from mail_kit import mail_server
+from notifications.receiver import receiver
+from notifications.test_webhooks import Walk, add
 from people import PASSWORD
 
 from carrel.controllers.housekeeping import Housekeeping
@@ -277,3 +279,15 @@ async def _trash_days(api: Api) -> None:
 async def _announcement(api: Api) -> None:
     await set_site(api, announcement="*Tonight*")
     assert (await (await api.client()).get(f"{API}/auth/greeting")).json()["announcement"] == "*Tonight*"
+
+
+@shows("webhook_private_addresses")
+async def _webhook_private_addresses(api: Api) -> None:
+    user, walk = await api.as_("user"), Walk(api)
+    async with receiver() as target:
+        webhook = (await add(user, target))["id"]
+        for private in (False, True):
+            await set_site(api, webhook_private_addresses=private)
+            await user.post(f"/webhooks/{webhook}/test")
+            await walk.deliver()
+            assert len(target.received) == private
