@@ -251,6 +251,7 @@ _SETTINGS = (
     "ssh-keys?form=new",
     "sign-ins",
     "preferences",
+    "notifications",
     "activity",
 )
 

@@ -236,11 +236,15 @@ async def test_a_delivery_survives_a_crash_and_keeps_its_id(api: Api, target: Re
     webhook = (await add(user, target))["id"]
     session = await user.start()
     await warned(api, session["id"], walk)
+
     # 1. Killed before the commit: the notice stays.
-    with pytest.raises(RuntimeError):
-        async with api.database.transaction() as tx:
-            await fan_out.step(tx, SecretBox(api.services.settings.key()), "", walk.now)
+    async def killed() -> None:
+        async with walk.transaction() as tx:
+            assert await fan_out.step(tx, walk.seal, "", walk.now)
             raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError):
+        await killed()
     assert await listed(user, webhook) == []
     assert await walk.fan_out()
     assert not await walk.fan_out()

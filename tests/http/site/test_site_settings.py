@@ -289,5 +289,6 @@ async def _webhook_private_addresses(api: Api) -> None:
         for private in (False, True):
             await set_site(api, webhook_private_addresses=private)
             await user.post(f"/webhooks/{webhook}/test")
+            walk.now += timedelta(seconds=2)
             await walk.deliver()
             assert len(target.received) == private

@@ -829,10 +829,10 @@ class Notifications(Group):
     def update(
         self,
         *,
-        about_to_end: Sequence[models.Channel] = UNSET,
-        ended: Sequence[models.Channel] = UNSET,
-        failed: Sequence[models.Channel] = UNSET,
-        started: Sequence[models.Channel] = UNSET,
+        about_to_end: Sequence[models.NotificationChannel] = UNSET,
+        ended: Sequence[models.NotificationChannel] = UNSET,
+        failed: Sequence[models.NotificationChannel] = UNSET,
+        started: Sequence[models.NotificationChannel] = UNSET,
     ) -> models.NotificationChoices:
         """Replace the channels of the given kinds."""
         answer: models.NotificationChoices = self._transport.call(

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0042"
-down_revision = "0035"
+down_revision = "0039"
 branch_labels = None
 depends_on = None
 
