@@ -145,8 +145,7 @@ ACTIONS = {
         _personal("notification.read", "See which notifications reach you, and where."),
         _personal("notification.update", "Choose which notifications reach you, and where."),
         _own(
-            "webhook.read",
-            "See webhooks and their deliveries: your own, and those of projects and domains that you administer.",
+            "webhook.read", "See webhooks and their deliveries: your own, and those of what you administer."
         ),
         _own(
             "webhook.create", "Add webhooks for yourself, and for projects and domains that you administer."

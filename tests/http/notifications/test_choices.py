@@ -6,8 +6,8 @@ import pytest
 from databases import sql
 from installation import Api
 from mail_kit import mail_server
-from notifications.receiver import receiver
 from notifications.test_webhooks import Walk, add, warned
+from webhook_receiver import receiver
 
 from carrel.site import outbox
 

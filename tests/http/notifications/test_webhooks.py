@@ -9,10 +9,10 @@ import pytest
 from auth_kit import set_site
 from databases import sql
 from installation import Api, Caller
-from notifications.receiver import Receiver, is_genuine, receiver
 from people import eventually
 from session_kit import request
 from sqlalchemy.ext.asyncio import AsyncSession
+from webhook_receiver import Receiver, is_genuine, receiver
 
 from carrel.core.ids import SessionId
 from carrel.db.encryption import SecretBox

@@ -11,9 +11,9 @@ from databases import sql
 from files_kit import folder
 from installation import API, Api, Caller
 from mail_kit import mail_server
-from notifications.receiver import receiver
 from notifications.test_webhooks import Walk, add
 from people import PASSWORD
+from webhook_receiver import receiver
 
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.signin.logins import sign_up

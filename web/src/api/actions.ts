@@ -208,8 +208,7 @@ export const ACTIONS = {
     superadmin: "own",
   },
   "webhook.read": {
-    sentence:
-      "See webhooks and their deliveries: your own, and those of projects and domains that you administer.",
+    sentence: "See webhooks and their deliveries: your own, and those of what you administer.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",

@@ -32,7 +32,7 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "ssh_key.update": msg`Add, generate or remove an SSH key.`,
   "notification.read": msg`See which notifications reach you, and where.`,
   "notification.update": msg`Choose which notifications reach you, and where.`,
-  "webhook.read": msg`See webhooks and their deliveries: your own, and those of projects and domains that you administer.`,
+  "webhook.read": msg`See webhooks and their deliveries: your own, and those of what you administer.`,
   "webhook.create": msg`Add webhooks for yourself, and for projects and domains that you administer.`,
   "webhook.update": msg`Change and test a webhook, and send its deliveries again.`,
   "webhook.remove": msg`Remove a webhook.`,

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,12 +34,15 @@ class Received:
 
 @dataclass
 class Receiver:
-    """statuses: of the next responses; then 204. hangs: it does not respond at all."""
+    """statuses: of the next responses; then 204. hangs: it does not respond at all. strike: called once, when the next
+    message is there, before the response.
+    """
 
     url: str = ""
     received: list[Received] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
     hangs: bool = False
+    strike: Callable[[], None] | None = None
 
     @property
     def types(self) -> list[str]:
@@ -47,6 +50,9 @@ class Receiver:
 
     async def handle(self, request: web.Request) -> web.Response:
         self.received.append(Received(request.path, request.headers.copy(), await request.read()))
+        if strike := self.strike:
+            self.strike = None
+            strike()
         if self.hangs:
             await asyncio.Event().wait()
         status = self.statuses.pop(0) if self.statuses else 204
