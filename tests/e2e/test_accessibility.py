@@ -252,6 +252,7 @@ _SETTINGS = (
     "ssh-keys?form=new",
     "sign-ins",
     "preferences",
+    "notifications",
     "activity",
 )
 

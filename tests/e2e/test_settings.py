@@ -347,3 +347,31 @@ def test_configuration_speaks_of_days_and_hours(desk: Desk) -> None:
     expect(page.get_by_text("Default: 3 days")).to_be_visible()
     amount.fill("5")
     expect(page.get_by_text("login_idle_minutes=7200")).to_be_visible()
+
+
+def test_notifications_are_chosen_and_a_webhook_shows_its_deliveries(
+    carrel: Running, open_desk: Opener
+) -> None:
+    person = make_person(carrel)
+    page = _signed_in(open_desk, person, "/settings/notifications").page
+    mail = page.get_by_role("checkbox", name="A session has failed: E-mail")
+    expect(mail).not_to_be_checked()
+    mail.check()
+    expect(page.get_by_role("checkbox", name="A session has failed: Page")).to_be_checked()
+    page.get_by_role("button", name="Add webhook").click()
+    page.get_by_label("Name", exact=True).fill("chat")
+    page.get_by_label("URL", exact=True).fill("http://127.0.0.1:9/hook")
+    page.get_by_role("button", name="Add webhook").click()
+    expect(page.get_by_text("whsec_")).to_be_visible()
+    page.get_by_role("button", name="I have saved it").click()
+    expect(page.get_by_text("whsec_")).to_have_count(0)
+    card = page.get_by_role("region", name="chat")
+    card.get_by_role("button", name="Send test").click()
+    row = card.get_by_role("row").nth(1)
+    expect(row).to_contain_text("127.0.0.1 is a private address", timeout=15_000)
+    expect(row).to_contain_text("Pending")
+    page.reload()
+    expect(mail).to_be_checked()
+    card.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(card).to_have_count(0)

@@ -33,6 +33,8 @@ from carrel.controllers.housekeeping import Housekeeping
 from carrel.controllers.idle import Idle
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
+from carrel.controllers.notify import Notify
+from carrel.controllers.webhook_delivery import WebhookDelivery
 from carrel.core.errors import Unavailable
 from carrel.core.ids import LOCAL_ENGINE, ContainerId, EngineId, ScheduleId, SessionId
 from carrel.db.database import Database
@@ -180,7 +182,15 @@ class ControlPlane:
     left_out: controllers that a life has no need of.
     """
 
-    left_out: tuple[type[Controller], ...] = (FolderTasks, Housekeeping, Idle, MailDelivery, AuditSealing)
+    left_out: tuple[type[Controller], ...] = (
+        FolderTasks,
+        Housekeeping,
+        Idle,
+        Notify,
+        MailDelivery,
+        WebhookDelivery,
+        AuditSealing,
+    )
 
     def __init__(self, database: Database, leader: Leader, engines: Engines, fate: Fate) -> None:
         self.database = database

@@ -158,7 +158,7 @@ def test_what_uses_little_for_a_whole_window_ends_and_what_works_or_is_not_measu
             ]
             assert history(installation, idles)[-1] == (
                 "idle_use",
-                "Idle: low utilization for 30 min (CPU below 5 %).",
+                "Idle: low utilization for 30 min (CPU 1.0 %, below 5 %).",
             )
             # Nothing is known of it for a while: it counts as busy in that time, and is quiet anew afterwards.
             world.containers[installation.main_of(works)].load = 0.01

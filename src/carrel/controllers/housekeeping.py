@@ -10,6 +10,7 @@ from carrel.events import service as events
 from carrel.folders import outcomes
 from carrel.folders import tasks as folder_tasks
 from carrel.folders.files import interrupted, leftovers
+from carrel.notifications import deliveries
 from carrel.signin.logins import service as logins
 from carrel.signin.logins import sign_up
 from carrel.site import service as site
@@ -33,8 +34,9 @@ class Housekeeping:
         """No-op: there are no background tasks."""
 
     async def step(self) -> None:
-        """Delete old events and samples, ended sign-ins and tasks, unverified accounts, used tickets, expired
-        folders in the trash and audit entries, and abandoned uploads. Write missing audit entries of file changes.
+        """Delete old events, samples and deliveries, ended sign-ins and tasks, unverified accounts, used tickets,
+        expired folders in the trash and audit entries, and abandoned uploads. Write missing audit entries of file
+        changes.
         """
         now = self._tools.clock.now()
         async with self._tools.transaction() as tx:
@@ -45,6 +47,7 @@ class Housekeeping:
             await logins.prune(tx, now)
             await sign_up.prune(tx, now)
             await apps.prune(tx, now)
+            await deliveries.prune(tx, now)
             await folder_tasks.prune(tx, now)
         await self._empty_trash()
         await self._cut_audit(now)

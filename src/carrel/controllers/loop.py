@@ -40,7 +40,9 @@ _LOOK_AGAIN_S = 10.0
 
 @dataclass(frozen=True)
 class Tools:
-    """Shared tools of controllers. placing: lock around placements and around blocking them."""
+    """Shared tools of controllers. placing: lock around placements and around blocking them. public_url: where links in
+    mails and webhooks lead.
+    """
 
     database: Database
     engines: Engines
@@ -50,6 +52,7 @@ class Tools:
     storages: Storages
     logs: LogStore
     placing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    public_url: str = ""
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

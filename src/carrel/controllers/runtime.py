@@ -12,6 +12,7 @@ from carrel.controllers.launch import Launch
 from carrel.controllers.log_collection import LogCollection
 from carrel.controllers.loop import Controller, Tools
 from carrel.controllers.mail_delivery import MailDelivery
+from carrel.controllers.notify import Notify
 from carrel.controllers.observe import Observe
 from carrel.controllers.reap import Reap
 from carrel.controllers.recurring import Recurring
@@ -20,6 +21,7 @@ from carrel.controllers.storage_monitor import StorageMonitor
 from carrel.controllers.usage_history import UsageHistory
 from carrel.controllers.usage_packing import UsagePacking
 from carrel.controllers.usage_sampling import UsageSampling
+from carrel.controllers.webhook_delivery import WebhookDelivery
 
 
 def controllers(tools: Tools) -> Sequence[Controller]:
@@ -41,6 +43,8 @@ def controllers(tools: Tools) -> Sequence[Controller]:
         StorageMonitor(tools),
         FolderTasks(tools),
         AuditSealing(tools),
+        Notify(tools),
         MailDelivery(tools),
+        WebhookDelivery(tools),
         Housekeeping(tools),
     )

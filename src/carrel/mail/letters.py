@@ -1,6 +1,7 @@
 """The texts of mails, in the languages of the page."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 
 from carrel.mail.smtp import Letter
@@ -132,6 +133,51 @@ _TEST = {
     "ja": _Words("Carrel からのテスト", ("このインストールはメールを送信できます。", "{link}")),
 }
 
+_SESSION = {
+    "started": {
+        "en": _Words("{name} is running", ("Your session {name} has started.", "{link}")),
+        "ko": _Words("{name} 실행 중", ("{name} 세션이 시작되었습니다.", "{link}")),
+        "ja": _Words("{name} が実行中です", ("セッション {name} が開始しました。", "{link}")),
+    },
+    "ended": {
+        "en": _Words("{name} has ended", ("Your session {name} ended at {at}.", "{reason}", "{link}")),
+        "ko": _Words("{name} 종료됨", ("{name} 세션이 {at}에 종료되었습니다.", "{reason}", "{link}")),
+        "ja": _Words(
+            "{name} が終了しました", ("セッション {name} は {at} に終了しました。", "{reason}", "{link}")
+        ),
+    },
+    "failed": {
+        "en": _Words("{name} failed", ("Your session {name} failed at {at}.", "{reason}", "{link}")),
+        "ko": _Words("{name} 실패", ("{name} 세션이 {at}에 실패했습니다.", "{reason}", "{link}")),
+        "ja": _Words(
+            "{name} が失敗しました", ("セッション {name} は {at} に失敗しました。", "{reason}", "{link}")
+        ),
+    },
+    "about_to_end": {
+        "en": _Words(
+            "{name} will be terminated soon",
+            (
+                "Your session {name} looks idle. It is terminated at {at} unless you use it or choose to keep it.",
+                "{link}",
+            ),
+        ),
+        "ko": _Words(
+            "{name} 곧 종료 예정",
+            (
+                "{name} 세션이 유휴 상태로 보입니다. 사용하거나 유지하기를 선택하지 않으면 {at}에 종료됩니다.",
+                "{link}",
+            ),
+        ),
+        "ja": _Words(
+            "{name} はまもなく終了します",
+            (
+                "セッション {name} は使われていないようです。使用するか「維持」を選ばない限り、{at} に終了します。",
+                "{link}",
+            ),
+        ),
+    },
+}
+
 
 def new_password(language: str, *, email: str, link: str, minutes: int) -> Letter:
     """The mail with a link to set a new password."""
@@ -151,6 +197,17 @@ def known(language: str, *, email: str, link: str) -> Letter:
 def invitation(language: str, *, email: str, folder: str, link: str) -> Letter:
     """The invitation to a shared folder. email: of the sender. link: to the response form."""
     return _written(_INVITATION[language], link, email=email, folder=folder)
+
+
+def session(language: str, kind: str, *, name: str, reason: str, at: datetime, link: str) -> Letter:
+    """A notification of a session. kind: by `NotificationKind`. reason: an English sentence, may be empty. at: of the
+    event, or of the announced end.
+    """
+    words = _SESSION[kind][language]
+    if not reason:
+        words = _Words(words.subject, tuple(part for part in words.paragraphs if part != "{reason}"))
+    moment = at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return _written(words, link, name=name, reason=reason, at=moment)
 
 
 def test(language: str, *, link: str) -> Letter:

@@ -142,6 +142,16 @@ ACTIONS = {
         _personal("token.remove", "Revoke a personal token."),
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
+        _personal("notification.read", "See which notifications reach you, and where."),
+        _personal("notification.update", "Choose which notifications reach you, and where."),
+        _own(
+            "webhook.read", "See webhooks and their deliveries: your own, and those of what you administer."
+        ),
+        _own(
+            "webhook.create", "Add webhooks for yourself, and for projects and domains that you administer."
+        ),
+        _own("webhook.update", "Change and test a webhook, and send its deliveries again."),
+        _own("webhook.remove", "Remove a webhook."),
         # tenants and people
         _of_domain("domain.read", "See a domain, its limits and permitted resources."),
         _of_all("domain.create", "Create a domain."),

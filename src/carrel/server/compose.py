@@ -57,6 +57,7 @@ from carrel.nodes.engines import routes as engine_routes
 from carrel.nodes.engines.connections import Engines
 from carrel.nodes.groups import routes as groups
 from carrel.nodes.presets import routes as presets
+from carrel.notifications import routes as notifications
 from carrel.queue import history_routes as history
 from carrel.queue import ledger_routes as ledger
 from carrel.queue import routes as scheduler
@@ -127,6 +128,7 @@ _ROUTERS = (
     storage_hosts.router,
     engine_routes.router,
     events.router,
+    notifications.router,
     audit.router,
     access.router,
     streams.router,
@@ -255,7 +257,16 @@ async def controllers(
     logs = LogStore(settings.data_dir / SESSION_LOGS)
 
     def make(leader: Leader) -> "list[loop.Controller]":
-        tools = loop.Tools(database, engines, clock or SystemClock(), leader, seal, storages, logs)
+        tools = loop.Tools(
+            database,
+            engines,
+            clock or SystemClock(),
+            leader,
+            seal,
+            storages,
+            logs,
+            public_url=settings.effective_public_url,
+        )
         return list(runtime.controllers(tools))
 
     async with AsyncExitStack() as stack:

@@ -17,6 +17,7 @@ import carrel.tables.keypairs
 import carrel.tables.limits
 import carrel.tables.logins
 import carrel.tables.nodes
+import carrel.tables.notifications
 import carrel.tables.presets
 import carrel.tables.providers
 import carrel.tables.schedules

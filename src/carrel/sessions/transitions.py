@@ -2,7 +2,7 @@
 
 Update, history and event are one guarded statement: it moves exactly the sessions whose current state allows the
 transition and returns their ids. A concurrent second call moves nothing. The same statement releases the folders of a
-session that ends, and updates the containers of one that ends or is requeued.
+session that ends, updates the containers of one that ends or is requeued, and writes the notice for mail and webhooks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,6 +37,35 @@ def _event_data(alias: str) -> str:
 _INSERT_EVENT = f"""
     INSERT INTO events (kind, object_kind, object_id, owner_id, project_id, domain_id, data)
     SELECT :event, 'session', c.id, c.owner_id, c.project_id, c.domain_id, {_event_data("c")} FROM changed c"""  # noqa: S608 - no input in it
+
+# Written only if somebody may have to be told by mail or webhook.
+_NOTICE = """
+    INSERT INTO session_notices (session_id, kind, at, state, reason, ends_at)
+    SELECT c.id, k.kind, {at}, c.state, {reason}, c.idle_ends_at
+    FROM changed c {given} CROSS JOIN LATERAL (SELECT {kind} AS kind) k
+    WHERE k.kind IS NOT NULL AND (
+        EXISTS (SELECT FROM users u WHERE u.id = c.owner_id AND u.notifications <> '{{}}')
+        OR EXISTS (SELECT FROM webhooks w WHERE w.active AND (
+            w.user_id = c.owner_id OR w.project_id = c.project_id OR w.domain_id = c.domain_id)))
+    RETURNING id"""
+
+_NOTICE_OF_MOVE = _NOTICE.format(
+    at="g.now",
+    reason="c.reason",
+    given="CROSS JOIN given g",
+    kind="""CASE
+        WHEN g.target = 'RUNNING' AND c.old_state = 'STARTING' AND c.started_at = g.now THEN 'started'
+        WHEN NOT g.final THEN NULL
+        WHEN c.state = 'ERROR' OR c.result IN ('failure', 'timed_out') THEN 'failed'
+        ELSE 'ended' END""",
+)
+_NOTICE_OF_IDLENESS = _NOTICE.format(
+    at="CAST(:now AS timestamptz)",
+    reason="CAST(:reason AS text)",
+    given="",
+    kind="CASE WHEN CAST(:cause AS text) = 'idle_warning' THEN 'about_to_end' END",
+)
+_NOTIFY_OF_NOTICE = "(SELECT count(pg_notify('carrel', 'notices')) FROM noticed)"
 
 _NOTIFY = "pg_notify('carrel', 'events'), pg_notify('carrel', :topic)"
 
@@ -96,8 +125,8 @@ WITH given AS (
 ), released AS (
     UPDATE vfolder_mounts m SET released_at = g.now FROM changed c, given g
     WHERE g.final AND m.session_id = c.id AND m.released_at IS NULL
-), published AS ({_INSERT_EVENT})
-SELECT id, {_NOTIFY} FROM changed
+), noticed AS ({_NOTICE_OF_MOVE}), published AS ({_INSERT_EVENT})
+SELECT id, {_NOTIFY}, {_NOTIFY_OF_NOTICE} FROM changed
 """)  # noqa: S608 - no input in it
 
 _TOUCH = text(f"""
@@ -129,8 +158,8 @@ WITH changed AS (
     INSERT INTO session_history (session_id, at, from_state, to_state, cause, reason, actor)
     SELECT id, :now, state, state, n.cause, :reason, :actor
     FROM changed, (SELECT CAST(:cause AS text) AS cause) n WHERE n.cause IS NOT NULL
-), published AS ({_INSERT_EVENT})
-SELECT id, pg_notify('carrel', 'events') FROM changed
+), noticed AS ({_NOTICE_OF_IDLENESS}), published AS ({_INSERT_EVENT})
+SELECT id, pg_notify('carrel', 'events'), {_NOTIFY_OF_NOTICE} FROM changed
 """)  # noqa: S608 - no input in it
 
 _REFUSE = text(f"""

@@ -120,6 +120,10 @@ class SiteSettings(BaseModel):
         default="", max_length=254, description="User name at the mail server; empty: none."
     )
     mail_sender: EmailAddress | None = Field(default=None, description="Sender address of mail.")
+    webhook_private_addresses: bool = Field(
+        default=False,
+        description="Whether webhooks may reach private and loopback addresses, and the installation itself.",
+    )
     api_rate_limit: int = Field(
         default=30_000,
         ge=100,

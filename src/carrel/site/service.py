@@ -14,6 +14,7 @@ from carrel.core.ids import new_id
 from carrel.db.encryption import SecretBox
 from carrel.permissions.decide import Actor, Target, require
 from carrel.site.schemas import SiteSettings, SiteUpdate, SiteView
+from carrel.tables.notifications import Delivery, DeliveryState, SessionNotice
 from carrel.tables.site import QueuedLetter, SiteRow
 
 _PASSWORD_PURPOSE = "site:mail_password"
@@ -106,13 +107,16 @@ async def label(tx: AsyncSession) -> str:
 
 
 async def become_a_copy(tx: AsyncSession) -> str:
-    """Give a copy of an installation a new label and delete queued letters, which the original sends.
+    """Give a copy of an installation a new label and delete what the original sends: queued letters, notices and
+    pending deliveries of webhooks.
 
     Returns the label.
     """
     fresh = new_id()[-8:]
     (await _row(tx, lock=True)).label = fresh
     await tx.execute(delete(QueuedLetter))
+    await tx.execute(delete(SessionNotice))
+    await tx.execute(delete(Delivery).where(Delivery.state == DeliveryState.PENDING))
     return fresh
 
 

@@ -92,7 +92,8 @@ class User(Table):
     role.
 
     signed_up: created the account themselves. addresses: networks (CIDR) to sign in from; empty: any. preferences:
-    language, theme and the like, used by the page only. keypair_policy_id: for use without a keypair, and for new
+    language, theme and the like, used by the page only. notifications: kind -> channels, of the kinds for which they
+    chose. keypair_policy_id: for use without a keypair, and for new
     keypairs.
     """
 
@@ -125,6 +126,7 @@ class User(Table):
     signed_up: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     addresses: Mapped[list[str]] = mapped_column(ARRAY(String), server_default=text("'{}'"))
     preferences: Mapped[dict[str, Any]] = mapped_column(JSONB, server_default=text("'{}'"))
+    notifications: Mapped[dict[str, list[str]]] = mapped_column(JSONB, server_default=text("'{}'"))
     policy_id: Mapped[PolicyId] = mapped_column(
         String, ForeignKey("resource_policies.id"), server_default="default-user", index=True
     )

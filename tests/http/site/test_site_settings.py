@@ -11,7 +11,9 @@ from databases import sql
 from files_kit import folder
 from installation import API, Api, Caller
 from mail_kit import mail_server
+from notifications.test_webhooks import Walk, add
 from people import PASSWORD
+from webhook_receiver import receiver
 
 from carrel.controllers.housekeeping import Housekeeping
 from carrel.signin.logins import sign_up
@@ -300,3 +302,16 @@ async def _session_metrics(api: Api) -> None:
     assert "carrel_session_cpu_millicores" not in (await admin.get("/metrics")).text
     await set_site(api, session_metrics=True)
     assert "carrel_session_cpu_millicores" in (await admin.get("/metrics")).text
+
+
+@shows("webhook_private_addresses")
+async def _webhook_private_addresses(api: Api) -> None:
+    user, walk = await api.as_("user"), Walk(api)
+    async with receiver() as target:
+        webhook = (await add(user, target))["id"]
+        for private in (False, True):
+            await set_site(api, webhook_private_addresses=private)
+            await user.post(f"/webhooks/{webhook}/test")
+            walk.now += timedelta(seconds=2)
+            await walk.deliver()
+            assert len(target.received) == private

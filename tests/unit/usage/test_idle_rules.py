@@ -100,6 +100,15 @@ def test_only_what_a_session_holds_is_looked_at():
     assert finding.why == "Idle: low utilization for 1 h (CPU below 5 %)."
 
 
+def test_the_reason_has_the_measured_means_of_the_window():
+    held = life(accelerated=True)
+    busy_before, window = quiet(0, 29, cpu=90), quiet(29, 60, cpu=0.3) + quiet(60, 90, cpu=0.5, accelerator=7)
+    [finding] = findings(Rules(use=USE), held, busy_before + window, at(90))
+    assert finding.why == (
+        "Idle: low utilization for 1 h (CPU 0.4 %, below 5 %, accelerators 7.0 %, below 10 %)."
+    )
+
+
 def test_the_rule_that_ends_it_first_counts():
     all_findings = findings(Rules(traffic_s=7200, use=USE, lifetime_s=60), life(), quiet(0, 60), at(60))
     first = first_to_end(all_findings)

@@ -224,6 +224,12 @@ const preferencesRoute = createRoute({
   component: page(() => import("@/features/account/PreferencesPage"), "PreferencesPage"),
 });
 
+const notificationsRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "notifications",
+  component: page(() => import("@/features/notifications/NotificationsPage"), "NotificationsPage"),
+});
+
 const activityRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "activity",
@@ -416,6 +422,7 @@ export const router = createRouter({
         sshKeysRoute,
         signInsRoute,
         preferencesRoute,
+        notificationsRoute,
         activityRoute,
       ]),
       usersRoute,

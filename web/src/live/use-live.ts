@@ -1,9 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { hasEnded } from "@/api/session-states";
-import type { Me } from "@/api/types";
+import type { Me, NotificationChoices } from "@/api/types";
+import { notificationsShowQuery } from "@/queries/notifications";
 import { applyEvent, concernsUser, type LiveChange, PLANNED, type Transition } from "./apply";
 import { noticeBoard } from "./notices";
+import { keepsStream, kindOf, releaseStream } from "./notification-kinds";
 import { EventStream, type StreamState } from "./stream";
 import { watchLine } from "./watch-line";
 
@@ -47,21 +49,27 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
       onEvent: async (event) => {
         const change = await applyEvent(client, event, me.user.id);
         if (!change || !concernsUser(change, user.current)) return;
-        if ("after" in change) record(change);
+        if ("after" in change) record(change, client.getQueryData(notificationsShowQuery.queryKey));
         handler.current(change);
       },
     });
     const stopWatching = watchLine({
       onReachable: () => stream.reconnect(),
       onUnreachable: () => show("reconnecting"),
-      onShown: () => stream.retry(),
-      onHidden: () => {
+      onShown: () => {
+        releaseStream();
+        stream.retry();
+      },
+      onHidden: async () => {
+        if (await keepsStream(client.getQueryData(notificationsShowQuery.queryKey))) return;
+        if (document.visibilityState === "visible") return;
         missed = true;
         stream.pause();
       },
     });
     return () => {
       clearTimeout(worry);
+      releaseStream();
       stopWatching();
       stream.close();
     };
@@ -71,8 +79,10 @@ export function useLive(me: Me, onChange: (change: LiveChange) => void): StreamS
 }
 
 /** Adds a notification for a session that runs, failed or ended. */
-function record({ before, after }: Transition): void {
+function record({ before, after }: Transition, chosen: NotificationChoices | undefined): void {
   if (!after.state || before?.state === after.state) return;
+  const kind = kindOf({ before, after });
+  if (kind && chosen && !chosen[kind].includes("page")) return;
   if (after.state !== "RUNNING" && !hasEnded(after.state)) return;
   noticeBoard.add({
     at: new Date(),

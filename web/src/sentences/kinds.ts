@@ -20,6 +20,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   login: msg`Sign-ins`,
   metrics: msg`Metrics`,
   node: msg`Nodes`,
+  notification: msg`Notifications`,
   password: msg`Password`,
   policy: msg`Resource policies`,
   preset: msg`Presets`,
@@ -41,6 +42,7 @@ const KINDS: Record<string, MessageDescriptor> = {
   usage: msg`Usage`,
   user: msg`Users`,
   vfolder: msg`Folders`,
+  webhook: msg`Webhooks`,
 };
 
 /** The translated name of an object type; the raw name if unknown. */

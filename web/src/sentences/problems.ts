@@ -233,6 +233,14 @@ export const PROBLEMS: Record<string, Sentences> = {
   },
   "token.unknown_scope": { detail: msg`Unknown scope.` },
   "token.wider_scope": { detail: msg`A token cannot have more scopes than the credential that creates it.` },
+  "webhook.inactive": { detail: msg`The webhook is switched off.` },
+  "webhook.no_delivery": { detail: msg`Delivery not found. Deliveries are kept for 30 days.` },
+  "webhook.not_found": { detail: msg`Webhook not found.` },
+  "webhook.owner": { detail: msg`A webhook belongs to a project or to a domain, not to both.` },
+  "webhook.too_many": {
+    detail: msg`The limit of webhooks has been reached.`,
+    hint: msg`Delete one that you no longer use.`,
+  },
   "user.not_found": { detail: msg`User not found.` },
   "domain.holds_last_superadmin": {
     detail: msg`No superadmin would remain: all superadmins are in this domain.`,

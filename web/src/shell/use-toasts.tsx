@@ -1,9 +1,13 @@
 import { useLingui } from "@lingui/react/macro";
 import { notifications } from "@mantine/notifications";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { TASK_KINDS } from "@/features/folders/words";
+import { KINDS } from "@/features/notifications/words";
 import type { LiveChange, QuotaChange, Transition } from "@/live/apply";
 import type { TaskChange } from "@/live/folders";
+import { kindOf, showInSystem } from "@/live/notification-kinds";
+import { notificationsShowQuery } from "@/queries/notifications";
 import { useSessionText } from "@/sentences/use-session-text";
 import { formatSize } from "@/ui/format";
 
@@ -15,6 +19,7 @@ export function useToasts(): (change: LiveChange) => void {
   const { t, i18n } = useLingui();
   const sessionText = useSessionText();
   const navigate = useNavigate();
+  const { data: chosen } = useQuery(notificationsShowQuery);
   const ofTask = ({ id, kind, folder_name: folder, state, problem }: TaskChange) => {
     // No toast when space is freed.
     if (!kind || kind === "clean") return;
@@ -32,8 +37,16 @@ export function useToasts(): (change: LiveChange) => void {
   };
   const ofSession = ({ before, after }: Transition) => {
     if (!before) return;
-    const idle = before.idle_ends_at === null && after.idle_ends_at != null;
-    if (before.state === after.state && !idle) return;
+    const kind = kindOf({ before, after });
+    if (!kind) return;
+    const idle = kind === "about_to_end";
+    if (chosen?.[kind].includes("browser")) {
+      const title = `${after.name ?? before.name}: ${i18n._(KINDS[kind])}`;
+      showInSystem(after.id, title, after.reason ? sessionText.reason(after.reason) : "", () =>
+        navigate({ to: "/sessions", search: { state: "all", session: after.id } }),
+      );
+    }
+    if (chosen && !chosen[kind].includes("page")) return;
     if (location.search.includes(after.id) || location.pathname.includes(after.id)) return;
     const open = () => {
       notifications.hide(after.id);

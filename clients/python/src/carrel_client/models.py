@@ -339,6 +339,46 @@ class DayStatistics(TypedDict):
     used: dict[str, float]
 
 
+class DeliveryDetail(TypedDict):
+    """body: as sent."""
+
+    attempts: int
+    body: str
+    created_at: str
+    error: str | None
+    id: str
+    last_at: str | None
+    next_at: str | None
+    session: str | None
+    state: DeliveryState
+    status_code: int | None
+    type: str
+
+
+class DeliveryList(TypedDict):
+    items: list[DeliveryView]
+    next_cursor: str | None
+
+
+DeliveryState = Literal["pending", "delivered", "failed"]
+
+
+class DeliveryView(TypedDict):
+    """id: the header webhook-id. type: of the message. session: that it is about. attempts: so far. status_code,
+    error: of the last attempt; null: no response, or no error. next_at: of the next attempt."""
+
+    attempts: int
+    created_at: str
+    error: str | None
+    id: str
+    last_at: str | None
+    next_at: str | None
+    session: str | None
+    state: DeliveryState
+    status_code: int | None
+    type: str
+
+
 DependencyCondition = Literal["succeeded", "failed", "ended"]
 
 
@@ -1408,6 +1448,31 @@ class NotShared(TypedDict):
     who: str
 
 
+NotificationChannel = Literal["page", "browser", "mail", "webhook"]
+
+
+class NotificationChoices(TypedDict):
+    """The channels on which each kind reaches the user. page: while the page is open. browser: by the system, from the
+    open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks."""
+
+    about_to_end: list[NotificationChannel]
+    ended: list[NotificationChannel]
+    failed: list[NotificationChannel]
+    started: list[NotificationChannel]
+
+
+NotificationKind = Literal["started", "ended", "failed", "about_to_end"]
+
+
+class NotificationUpdate(TypedDict):
+    """Omitted kinds keep their channels."""
+
+    about_to_end: NotRequired[list[NotificationChannel]]
+    ended: NotRequired[list[NotificationChannel]]
+    failed: NotRequired[list[NotificationChannel]]
+    started: NotRequired[list[NotificationChannel]]
+
+
 class OfferedProvider(TypedDict):
     """A provider on the sign-in page. start: target of its button; null: users enter their credentials in the form."""
 
@@ -2391,6 +2456,7 @@ class SiteUpdate(TypedDict):
     slot_prices: NotRequired[dict[str, float]]
     trash_days: NotRequired[int]
     upload_most_bytes: NotRequired[int]
+    webhook_private_addresses: NotRequired[bool]
 
 
 class SiteView(TypedDict):
@@ -2432,6 +2498,7 @@ class SiteView(TypedDict):
     slot_prices: dict[str, float]
     trash_days: int
     upload_most_bytes: int
+    webhook_private_addresses: bool
 
 
 class SlotAmounts(TypedDict):
@@ -3144,6 +3211,65 @@ class WastefulSession(TypedDict):
     name: str
     owner: OwnerRef
     unused: float
+
+
+class WebhookCreate(TypedDict):
+    """project, domain: id or name of the project or domain that owns it, for its administrators; omitted: you own it.
+    secret: generated if omitted."""
+
+    domain: NotRequired[str | None]
+    kinds: NotRequired[list[NotificationKind]]
+    name: str
+    project: NotRequired[str | None]
+    secret: NotRequired[str | None]
+    url: str
+
+
+class WebhookCreated(TypedDict):
+    """secret: to verify signatures with; shown this once."""
+
+    active: bool
+    created_at: str
+    domain: DomainRef | None
+    failed: int
+    id: str
+    kinds: list[NotificationKind]
+    name: str
+    project: ProjectRef | None
+    secret: str
+    url: str
+    user: UserRef | None
+    waiting: int
+
+
+class WebhookList(TypedDict):
+    items: list[WebhookView]
+
+
+class WebhookUpdate(TypedDict):
+    """Omitted fields keep their values."""
+
+    active: NotRequired[bool]
+    kinds: NotRequired[list[NotificationKind]]
+    name: NotRequired[str]
+    url: NotRequired[str]
+
+
+class WebhookView(TypedDict):
+    """Belongs to one of user, project and domain. kinds: those that are delivered; of a user's own webhook also only
+    those that the user has chosen for webhooks. waiting, failed: numbers of deliveries in the last 30 days."""
+
+    active: bool
+    created_at: str
+    domain: DomainRef | None
+    failed: int
+    id: str
+    kinds: list[NotificationKind]
+    name: str
+    project: ProjectRef | None
+    url: str
+    user: UserRef | None
+    waiting: int
 
 
 class WeightsChange(TypedDict):

@@ -820,6 +820,29 @@ class Nodes(Group):
         return answer
 
 
+class Notifications(Group):
+    def show(self) -> models.NotificationChoices:
+        """The channels of each kind of notification of your sessions."""
+        answer: models.NotificationChoices = self._transport.call("GET", "/api/v1/notifications")
+        return answer
+
+    def update(
+        self,
+        *,
+        about_to_end: Sequence[models.NotificationChannel] = UNSET,
+        ended: Sequence[models.NotificationChannel] = UNSET,
+        failed: Sequence[models.NotificationChannel] = UNSET,
+        started: Sequence[models.NotificationChannel] = UNSET,
+    ) -> models.NotificationChoices:
+        """Replace the channels of the given kinds."""
+        answer: models.NotificationChoices = self._transport.call(
+            "PATCH",
+            "/api/v1/notifications",
+            body=_given(about_to_end=about_to_end, ended=ended, failed=failed, started=started),
+        )
+        return answer
+
+
 class Passkeys(Group):
     def create(self, *, credential: models.PasskeyCredential, name: str) -> models.PasskeyAdded:
         """Register a passkey created by the browser."""
@@ -1670,6 +1693,7 @@ class Site(Group):
         slot_prices: dict[str, float] = UNSET,
         trash_days: int = UNSET,
         upload_most_bytes: int = UNSET,
+        webhook_private_addresses: bool = UNSET,
     ) -> models.SiteView:
         """Update settings; omitted ones keep their values."""
         answer: models.SiteView = self._transport.call(
@@ -1707,6 +1731,7 @@ class Site(Group):
                 slot_prices=slot_prices,
                 trash_days=trash_days,
                 upload_most_bytes=upload_most_bytes,
+                webhook_private_addresses=webhook_private_addresses,
             ),
         )
         return answer
@@ -2246,6 +2271,97 @@ class Vfolders(Group):
         return answer
 
 
+class Webhooks(Group):
+    def create(
+        self,
+        *,
+        name: str,
+        url: str,
+        domain: str | None = UNSET,
+        kinds: Sequence[models.NotificationKind] = UNSET,
+        project: str | None = UNSET,
+        secret: str | None = UNSET,
+    ) -> models.WebhookCreated:
+        """Add a webhook for your sessions, or for all of a project or domain. The secret is returned only once."""
+        answer: models.WebhookCreated = self._transport.call(
+            "POST",
+            "/api/v1/webhooks",
+            body=_given(domain=domain, kinds=kinds, name=name, project=project, secret=secret, url=url),
+        )
+        return answer
+
+    def deliveries(
+        self,
+        webhook: str,
+        *,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        state: models.DeliveryState | None = None,
+    ) -> models.DeliveryList:
+        """Deliveries of the last 30 days, newest first."""
+        answer: models.DeliveryList = self._transport.call(
+            "GET",
+            f"/api/v1/webhooks/{segment(webhook)}/deliveries",
+            query={"sort": sort, "limit": limit, "cursor": cursor, "state": state},
+        )
+        return answer
+
+    def delivery(self, webhook: str, delivery: str) -> models.DeliveryDetail:
+        """One delivery with its body."""
+        answer: models.DeliveryDetail = self._transport.call(
+            "GET", f"/api/v1/webhooks/{segment(webhook)}/deliveries/{segment(delivery)}"
+        )
+        return answer
+
+    def list(self, *, project: str | None = None, domain: str | None = None) -> models.WebhookList:
+        """Your own webhooks, or those of a project or domain that you administer."""
+        answer: models.WebhookList = self._transport.call(
+            "GET", "/api/v1/webhooks", query={"project": project, "domain": domain}
+        )
+        return answer
+
+    def redeliver(self, webhook: str, delivery: str) -> models.DeliveryView:
+        """Send a delivery again, with the same id and body."""
+        answer: models.DeliveryView = self._transport.call(
+            "POST", f"/api/v1/webhooks/{segment(webhook)}/deliveries/{segment(delivery)}/redeliver"
+        )
+        return answer
+
+    def remove(self, webhook: str) -> None:
+        """Remove a webhook with its deliveries."""
+        self._transport.call("DELETE", f"/api/v1/webhooks/{segment(webhook)}")
+
+    def show(self, webhook: str) -> models.WebhookView:
+        """One webhook, without its secret."""
+        answer: models.WebhookView = self._transport.call("GET", f"/api/v1/webhooks/{segment(webhook)}")
+        return answer
+
+    def test(self, webhook: str) -> models.DeliveryView:
+        """Queue a message of type webhook.test; its delivery shows the result."""
+        answer: models.DeliveryView = self._transport.call(
+            "POST", f"/api/v1/webhooks/{segment(webhook)}/test"
+        )
+        return answer
+
+    def update(
+        self,
+        webhook: str,
+        *,
+        active: bool = UNSET,
+        kinds: Sequence[models.NotificationKind] = UNSET,
+        name: str = UNSET,
+        url: str = UNSET,
+    ) -> models.WebhookView:
+        """Change the given fields. What a webhook that is switched off would have delivered is not delivered later."""
+        answer: models.WebhookView = self._transport.call(
+            "PATCH",
+            f"/api/v1/webhooks/{segment(webhook)}",
+            body=_given(active=active, kinds=kinds, name=name, url=url),
+        )
+        return answer
+
+
 class Operations:
     """Every group, under its own name."""
 
@@ -2266,6 +2382,7 @@ class Operations:
         self.keypairs = Keypairs(transport)
         self.logins = Logins(transport)
         self.nodes = Nodes(transport)
+        self.notifications = Notifications(transport)
         self.passkeys = Passkeys(transport)
         self.password = Password(transport)
         self.policies = Policies(transport)
@@ -2295,3 +2412,4 @@ class Operations:
         self.users = Users(transport)
         self.vfolder_tasks = VfolderTasks(transport)
         self.vfolders = Vfolders(transport)
+        self.webhooks = Webhooks(transport)

@@ -20,6 +20,7 @@ from carrel.sessions import live_sessions
 from carrel.tables.keypairs import Keypair, SshKey, Token
 from carrel.tables.limits import DEFAULT_POLICIES, PolicyKind
 from carrel.tables.logins import Challenge, FormerPassword, OneTimeLink, Passkey, RecoveryCode, Totp
+from carrel.tables.notifications import Webhook
 from carrel.tables.providers import ExternalIdentity
 from carrel.tables.sessions import Session
 from carrel.tables.tenancy import Membership, User, UserState
@@ -38,6 +39,7 @@ _THEIRS = (
     FormerPassword,
     ExternalIdentity,
     Membership,
+    Webhook,
 )
 
 
@@ -105,7 +107,7 @@ async def purge(
     # Nobody is left whom a policy could limit, and it can be removed once no one else has it.
     user.policy_id = DEFAULT_POLICIES[PolicyKind.USER]
     user.keypair_policy_id = DEFAULT_POLICIES[PolicyKind.KEYPAIR]
-    user.addresses, user.preferences, user.last_seen_at = [], {}, None
+    user.addresses, user.preferences, user.notifications, user.last_seen_at = [], {}, {}, None
     await tx.flush()
     return Purged(user.id, ended, had)
 

@@ -72,7 +72,7 @@ class Minute:
 @dataclass(frozen=True)
 class Finding:
     """The result of one rule. since: idle since; None: not idle. ends_at: when the rule ends the session. why: the
-    reason it would end with.
+    reason it would end with, with the measured means of the window.
     """
 
     rule: IdleRule
@@ -121,10 +121,10 @@ def findings(rules: Rules, life: Life, minutes: Iterable[Minute], now: datetime)
             _counted(Finding(IdleRule.TRAFFIC, rules.traffic_s, why), None if life.exempt else since)
         )
     if rules.use and (measures := _measures(rules.use, life)):
-        quiet = None if life.exempt else _quiet_since(rules.use, measures, life, minutes, now)
-        findings.append(
-            _counted(Finding(IdleRule.USE, rules.use.window_s, _used_little(rules.use, measures)), quiet)
-        )
+        known = list(minutes)
+        quiet = None if life.exempt else _quiet_since(rules.use, measures, life, known, now)
+        why = _used_little(rules.use, measures, _means(rules.use, known, now))
+        findings.append(_counted(Finding(IdleRule.USE, rules.use.window_s, why), quiet))
     if rules.lifetime_s:
         why = f"It reached its time limit of {timedelta(seconds=rules.lifetime_s)}."
         findings.append(_counted(Finding(IdleRule.LIFETIME, rules.lifetime_s, why), life.started_at))
@@ -196,9 +196,27 @@ def _measures(rule: UseLimit, life: Life) -> list[str]:
     ]
 
 
-def _used_little(rule: UseLimit, measures: Iterable[str]) -> str:
-    parts = ", ".join(f"{_WORDS[measure]} below {rule.below[measure]} %" for measure in measures)
+def _used_little(rule: UseLimit, measures: Iterable[str], means: Mapping[str, float]) -> str:
+    parts = ", ".join(
+        f"{_WORDS[measure]}{_percent(means.get(measure))} below {rule.below[measure]} %"
+        for measure in measures
+    )
     return f"Idle: low utilization for {format_duration(rule.window_s)} ({parts})."
+
+
+def _percent(mean: float | None) -> str:
+    return "" if mean is None else f" {mean:.1f} %,"
+
+
+def _means(rule: UseLimit, minutes: Iterable[Minute], now: datetime) -> dict[str, float]:
+    """Mean of each measure in the window that ends now, as far as it is known."""
+    since = now - timedelta(seconds=rule.window_s) - MINUTE
+    figures: dict[str, list[float]] = {}
+    for minute in minutes:
+        if minute.at >= since:
+            for measure, percent in minute.percent.items():
+                figures.setdefault(measure, []).append(percent)
+    return {measure: sum(known) / len(known) for measure, known in figures.items()}
 
 
 def _quiet_since(

@@ -880,6 +880,122 @@ export type DayStatistics = {
 };
 
 /**
+ * DeliveryDetail
+ *
+ * body: as sent.
+ */
+export type DeliveryDetail = {
+    /**
+     * Attempts
+     */
+    attempts: number;
+    /**
+     * Body
+     */
+    body: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Error
+     */
+    error: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last At
+     */
+    last_at: string | null;
+    /**
+     * Next At
+     */
+    next_at: string | null;
+    /**
+     * Session
+     */
+    session: string | null;
+    state: DeliveryState;
+    /**
+     * Status Code
+     */
+    status_code: number | null;
+    /**
+     * Type
+     */
+    type: string;
+};
+
+/**
+ * DeliveryList
+ */
+export type DeliveryList = {
+    /**
+     * Items
+     */
+    items: Array<DeliveryView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * DeliveryState
+ *
+ * FAILED: given up, until somebody redelivers it.
+ */
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
+/**
+ * DeliveryView
+ *
+ * id: the header webhook-id. type: of the message. session: that it is about. attempts: so far. status_code,
+ * error: of the last attempt; null: no response, or no error. next_at: of the next attempt.
+ */
+export type DeliveryView = {
+    /**
+     * Attempts
+     */
+    attempts: number;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Error
+     */
+    error: string | null;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Last At
+     */
+    last_at: string | null;
+    /**
+     * Next At
+     */
+    next_at: string | null;
+    /**
+     * Session
+     */
+    session: string | null;
+    state: DeliveryState;
+    /**
+     * Status Code
+     */
+    status_code: number | null;
+    /**
+     * Type
+     */
+    type: string;
+};
+
+/**
  * DependencyCondition
  *
  * How another session must end before a session may start.
@@ -3683,6 +3799,67 @@ export type NotShared = {
 };
 
 /**
+ * NotificationChannel
+ */
+export type NotificationChannel = 'page' | 'browser' | 'mail' | 'webhook';
+
+/**
+ * NotificationChoices
+ *
+ * The channels on which each kind reaches the user. page: while the page is open. browser: by the system, from the
+ * open page. mail: by e-mail, if the installation sends mail. webhook: to the user's own webhooks.
+ */
+export type NotificationChoices = {
+    /**
+     * About To End
+     */
+    about_to_end: Array<NotificationChannel>;
+    /**
+     * Ended
+     */
+    ended: Array<NotificationChannel>;
+    /**
+     * Failed
+     */
+    failed: Array<NotificationChannel>;
+    /**
+     * Started
+     */
+    started: Array<NotificationChannel>;
+};
+
+/**
+ * NotificationKind
+ *
+ * ENDED: finished or was terminated. FAILED: ended in an error, or as a batch session without success.
+ */
+export type NotificationKind = 'started' | 'ended' | 'failed' | 'about_to_end';
+
+/**
+ * NotificationUpdate
+ *
+ * Omitted kinds keep their channels.
+ */
+export type NotificationUpdate = {
+    /**
+     * About To End
+     */
+    about_to_end?: Array<NotificationChannel>;
+    /**
+     * Ended
+     */
+    ended?: Array<NotificationChannel>;
+    /**
+     * Failed
+     */
+    failed?: Array<NotificationChannel>;
+    /**
+     * Started
+     */
+    started?: Array<NotificationChannel>;
+};
+
+/**
  * OfferedProvider
  *
  * A provider on the sign-in page. start: target of its button; null: users enter their credentials in the form.
@@ -6259,6 +6436,12 @@ export type SiteUpdate = {
      * Maximum size of an uploaded file; 0: unlimited.
      */
     upload_most_bytes?: number;
+    /**
+     * Webhook Private Addresses
+     *
+     * Whether webhooks may reach private and loopback addresses, and the installation itself.
+     */
+    webhook_private_addresses?: boolean;
 };
 
 /**
@@ -6463,6 +6646,12 @@ export type SiteView = {
      * Maximum size of an uploaded file; 0: unlimited.
      */
     upload_most_bytes?: number;
+    /**
+     * Webhook Private Addresses
+     *
+     * Whether webhooks may reach private and loopback addresses, and the installation itself.
+     */
+    webhook_private_addresses?: boolean;
 };
 
 /**
@@ -8341,6 +8530,164 @@ export type WastefulSession = {
      * Unused
      */
     unused: number;
+};
+
+/**
+ * WebhookCreate
+ *
+ * project, domain: id or name of the project or domain that owns it, for its administrators; omitted: you own it.
+ * secret: generated if omitted.
+ */
+export type WebhookCreate = {
+    /**
+     * Domain
+     */
+    domain?: string | null;
+    /**
+     * Kinds
+     */
+    kinds?: Array<NotificationKind>;
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Project
+     */
+    project?: string | null;
+    /**
+     * Secret
+     */
+    secret?: string | null;
+    /**
+     * Url
+     */
+    url: string;
+};
+
+/**
+ * WebhookCreated
+ *
+ * secret: to verify signatures with; shown this once.
+ */
+export type WebhookCreated = {
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    domain: DomainRef | null;
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kinds
+     */
+    kinds: Array<NotificationKind>;
+    /**
+     * Name
+     */
+    name: string;
+    project: ProjectRef | null;
+    /**
+     * Secret
+     */
+    secret: string;
+    /**
+     * Url
+     */
+    url: string;
+    user: UserRef | null;
+    /**
+     * Waiting
+     */
+    waiting: number;
+};
+
+/**
+ * WebhookList
+ */
+export type WebhookList = {
+    /**
+     * Items
+     */
+    items: Array<WebhookView>;
+};
+
+/**
+ * WebhookUpdate
+ *
+ * Omitted fields keep their values.
+ */
+export type WebhookUpdate = {
+    /**
+     * Active
+     */
+    active?: boolean;
+    /**
+     * Kinds
+     */
+    kinds?: Array<NotificationKind>;
+    /**
+     * Name
+     */
+    name?: string;
+    /**
+     * Url
+     */
+    url?: string;
+};
+
+/**
+ * WebhookView
+ *
+ * Belongs to one of user, project and domain. kinds: those that are delivered; of a user's own webhook also only
+ * those that the user has chosen for webhooks. waiting, failed: numbers of deliveries in the last 30 days.
+ */
+export type WebhookView = {
+    /**
+     * Active
+     */
+    active: boolean;
+    /**
+     * Created At
+     */
+    created_at: string;
+    domain: DomainRef | null;
+    /**
+     * Failed
+     */
+    failed: number;
+    /**
+     * Id
+     */
+    id: string;
+    /**
+     * Kinds
+     */
+    kinds: Array<NotificationKind>;
+    /**
+     * Name
+     */
+    name: string;
+    project: ProjectRef | null;
+    /**
+     * Url
+     */
+    url: string;
+    user: UserRef | null;
+    /**
+     * Waiting
+     */
+    waiting: number;
 };
 
 /**
@@ -11185,6 +11532,64 @@ export type NodesForgetResponses = {
 };
 
 export type NodesForgetResponse = NodesForgetResponses[keyof NodesForgetResponses];
+
+export type NotificationsShowData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type NotificationsShowError = NotificationsShowErrors[keyof NotificationsShowErrors];
+
+export type NotificationsShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationChoices;
+};
+
+export type NotificationsShowResponse = NotificationsShowResponses[keyof NotificationsShowResponses];
+
+export type NotificationsUpdateData = {
+    body: NotificationUpdate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type NotificationsUpdateError = NotificationsUpdateErrors[keyof NotificationsUpdateErrors];
+
+export type NotificationsUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationChoices;
+};
+
+export type NotificationsUpdateResponse = NotificationsUpdateResponses[keyof NotificationsUpdateResponses];
 
 export type PoliciesListData = {
     body?: never;
@@ -16577,3 +16982,359 @@ export type UploadsAppendResponses = {
 };
 
 export type UploadsAppendResponse = UploadsAppendResponses[keyof UploadsAppendResponses];
+
+export type WebhooksListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Project
+         *
+         * id or name of a project
+         */
+        project?: string | null;
+        /**
+         * Domain
+         *
+         * id or name of a domain
+         */
+        domain?: string | null;
+    };
+    url: '/api/v1/webhooks';
+};
+
+export type WebhooksListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksListError = WebhooksListErrors[keyof WebhooksListErrors];
+
+export type WebhooksListResponses = {
+    /**
+     * Successful Response
+     */
+    200: WebhookList;
+};
+
+export type WebhooksListResponse = WebhooksListResponses[keyof WebhooksListResponses];
+
+export type WebhooksCreateData = {
+    body: WebhookCreate;
+    path?: never;
+    query?: never;
+    url: '/api/v1/webhooks';
+};
+
+export type WebhooksCreateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksCreateError = WebhooksCreateErrors[keyof WebhooksCreateErrors];
+
+export type WebhooksCreateResponses = {
+    /**
+     * Successful Response
+     */
+    201: WebhookCreated;
+};
+
+export type WebhooksCreateResponse = WebhooksCreateResponses[keyof WebhooksCreateResponses];
+
+export type WebhooksRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}';
+};
+
+export type WebhooksRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksRemoveError = WebhooksRemoveErrors[keyof WebhooksRemoveErrors];
+
+export type WebhooksRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type WebhooksRemoveResponse = WebhooksRemoveResponses[keyof WebhooksRemoveResponses];
+
+export type WebhooksShowData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}';
+};
+
+export type WebhooksShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksShowError = WebhooksShowErrors[keyof WebhooksShowErrors];
+
+export type WebhooksShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: WebhookView;
+};
+
+export type WebhooksShowResponse = WebhooksShowResponses[keyof WebhooksShowResponses];
+
+export type WebhooksUpdateData = {
+    body: WebhookUpdate;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}';
+};
+
+export type WebhooksUpdateErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksUpdateError = WebhooksUpdateErrors[keyof WebhooksUpdateErrors];
+
+export type WebhooksUpdateResponses = {
+    /**
+     * Successful Response
+     */
+    200: WebhookView;
+};
+
+export type WebhooksUpdateResponse = WebhooksUpdateResponses[keyof WebhooksUpdateResponses];
+
+export type WebhooksDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: {
+        /**
+         * Sort
+         *
+         * a sortable field; prefix - for descending order
+         */
+        sort?: string | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Cursor
+         */
+        cursor?: string | null;
+        /**
+         * State
+         *
+         * omitted: all
+         */
+        state?: DeliveryState | null;
+    };
+    url: '/api/v1/webhooks/{webhook}/deliveries';
+};
+
+export type WebhooksDeliveriesErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksDeliveriesError = WebhooksDeliveriesErrors[keyof WebhooksDeliveriesErrors];
+
+export type WebhooksDeliveriesResponses = {
+    /**
+     * Successful Response
+     */
+    200: DeliveryList;
+};
+
+export type WebhooksDeliveriesResponse = WebhooksDeliveriesResponses[keyof WebhooksDeliveriesResponses];
+
+export type WebhooksDeliveryData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+        /**
+         * Delivery
+         *
+         * An id, as in the header webhook-id.
+         */
+        delivery: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}/deliveries/{delivery}';
+};
+
+export type WebhooksDeliveryErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksDeliveryError = WebhooksDeliveryErrors[keyof WebhooksDeliveryErrors];
+
+export type WebhooksDeliveryResponses = {
+    /**
+     * Successful Response
+     */
+    200: DeliveryDetail;
+};
+
+export type WebhooksDeliveryResponse = WebhooksDeliveryResponses[keyof WebhooksDeliveryResponses];
+
+export type WebhooksRedeliverData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+        /**
+         * Delivery
+         *
+         * An id, as in the header webhook-id.
+         */
+        delivery: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver';
+};
+
+export type WebhooksRedeliverErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksRedeliverError = WebhooksRedeliverErrors[keyof WebhooksRedeliverErrors];
+
+export type WebhooksRedeliverResponses = {
+    /**
+     * Successful Response
+     */
+    202: DeliveryView;
+};
+
+export type WebhooksRedeliverResponse = WebhooksRedeliverResponses[keyof WebhooksRedeliverResponses];
+
+export type WebhooksTestData = {
+    body?: never;
+    path: {
+        /**
+         * Webhook
+         *
+         * An id.
+         */
+        webhook: string;
+    };
+    query?: never;
+    url: '/api/v1/webhooks/{webhook}/test';
+};
+
+export type WebhooksTestErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type WebhooksTestError = WebhooksTestErrors[keyof WebhooksTestErrors];
+
+export type WebhooksTestResponses = {
+    /**
+     * Successful Response
+     */
+    202: DeliveryView;
+};
+
+export type WebhooksTestResponse = WebhooksTestResponses[keyof WebhooksTestResponses];

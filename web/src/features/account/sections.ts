@@ -2,6 +2,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import {
   IconAdjustments,
+  IconBell,
   IconClockHour4,
   IconDevices,
   IconFingerprint,
@@ -30,5 +31,6 @@ export const SECTIONS = [
   { to: "/settings/ssh-keys", label: msg`SSH keys`, icon: IconTerminal },
   { to: "/settings/sign-ins", label: msg`Sign-ins`, icon: IconDevices },
   { to: "/settings/preferences", label: msg`Preferences`, icon: IconAdjustments },
+  { to: "/settings/notifications", label: msg`Notifications`, icon: IconBell },
   { to: "/settings/activity", label: msg`My activity`, icon: IconClockHour4 },
 ] as const satisfies readonly Section[];

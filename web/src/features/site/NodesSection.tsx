@@ -18,3 +18,17 @@ export function NodesSection({ form }: { form: UseFormReturnType<SiteValues> }) 
     </Section>
   );
 }
+
+/** What webhooks may reach. */
+export function WebhooksSection({ form }: { form: UseFormReturnType<SiteValues> }) {
+  const { t } = useLingui();
+  return (
+    <Section title={t`Webhooks`}>
+      <Switch
+        label={t`Allow private addresses`}
+        description={<DefaultHint form={form} name="webhook_private_addresses" text={<Trans>off</Trans>} />}
+        {...form.getInputProps("webhook_private_addresses", { type: "checkbox" })}
+      />
+    </Section>
+  );
+}

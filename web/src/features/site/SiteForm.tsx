@@ -11,7 +11,7 @@ import { AnnouncementSection } from "./AnnouncementSection";
 import { siteCommand } from "./command";
 import { changedSettings, type SiteValues, settingsOf } from "./defaults";
 import { MailSection } from "./MailSection";
-import { NodesSection } from "./NodesSection";
+import { NodesSection, WebhooksSection } from "./NodesSection";
 import { LimitsSection, LockSection, PasswordSection, SessionsSection } from "./NumberSections";
 import { SignUpSection } from "./SignUpSection";
 import styles from "./SiteForm.module.css";
@@ -48,6 +48,7 @@ export function SiteForm({ site }: { site: Site }) {
         <LimitsSection {...given} />
         <NodesSection {...given} />
         <UsageSection {...given} />
+        <WebhooksSection {...given} />
         <AnnouncementSection {...given} />
       </Stack>
       {count === 0 && update.isSuccess && (

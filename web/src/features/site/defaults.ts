@@ -29,6 +29,7 @@ export const SITE_DEFAULTS: Required<Pick<Site, Setting>> = {
   mail_tls: "starttls",
   mail_user: "",
   mail_sender: null,
+  webhook_private_addresses: false,
   api_rate_limit: 30_000,
   nodes_visible: false,
   audit_retention_days: 0,

@@ -58,6 +58,7 @@ export const SITE_SETTINGS: Record<Setting | "mail_password", SettingEntry> = {
   mail_sender: { title: msg`From address`, section: MAIL, synonyms: ["sender"] },
   mail_user: { title: msg`User name`, section: MAIL, synonyms: ["smtp user"] },
   mail_password: { title: msg`Mail server password`, section: MAIL, synonyms: ["smtp password"] },
+  webhook_private_addresses: { title: msg`Allow private addresses`, section: msg`Webhooks` },
   api_rate_limit: {
     title: msg`Requests per user in 15 minutes`,
     section: msg`Rate limit`,

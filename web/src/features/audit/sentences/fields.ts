@@ -88,6 +88,7 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   trash_days: msg`Time in the trash`,
   upload_most_bytes: msg`Maximum size of an uploaded file`,
   usage_mode: msg`Usage mode`,
+  webhook_private_addresses: msg`Webhooks to private addresses`,
   weights: msg`Fair-share weights`,
 };
 

@@ -22,6 +22,7 @@ export const NOUNS: Readonly<Record<string, MessageDescriptor>> = {
   token: msg`token`,
   user: msg`user`,
   vfolder: msg`folder`,
+  webhook: msg`webhook`,
 };
 
 const VERBS: Readonly<Record<string, MessageDescriptor>> = {
@@ -51,6 +52,7 @@ const LABELS: Readonly<Record<string, MessageDescriptor>> = {
   "keypair.limit": msg`Set rate limit`,
   "keypair.rotate": msg`Rotate secret`,
   "login.remove": msg`End sign-ins`,
+  "notification.update": msg`Choose notifications`,
   "password.update": msg`Change password`,
   "policy.assign": msg`Assign`,
   "profile.update": msg`Change profile`,

@@ -88,6 +88,7 @@ export const PEOPLE: Readonly<Record<string, Sentence>> = {
   "factor.update": factorsChanged,
   "keypair.rotate": (entry, { say }) => say(msg`Rotated the secret of the keypair ${nameOf(entry)}`),
   "login.remove": signInsEnded,
+  "notification.update": (_, { say }) => say(msg`Changed the notifications`),
   "password.update": (_, { say }) => say(msg`Changed the password`),
   "policy.assign": policyAssigned,
   "profile.update": profileChanged,

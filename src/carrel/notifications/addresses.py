@@ -1,0 +1,81 @@
+"""Addresses that webhooks may reach. The URL of a webhook comes from users; without these rules it would be a way into
+the server's own network.
+
+A host name is resolved once for each attempt, each of its addresses is checked, and the connection goes to the checked
+ones: the name cannot resolve to something else in between.
+"""
+
+import socket
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import ThreadedResolver
+
+Address = IPv4Address | IPv6Address
+
+_NAT64 = ip_network("64:ff9b::/96")
+_ANY_PORT = 9
+
+
+class ForbiddenAddress(OSError):
+    """The address of a webhook is not permitted; the text says why."""
+
+
+def check(address: Address, *, private: bool) -> None:
+    """Raises: ForbiddenAddress. private: addresses of private networks, of this machine and loopback are permitted;
+    link-local ones, where clouds keep credentials, never are.
+    """
+    for one in (address, *_inner(address)):
+        if one.is_link_local or one.is_multicast or one.is_unspecified:
+            raise ForbiddenAddress(f"{address} cannot receive webhooks.")
+        if not private and (not one.is_global or _is_own(one)):
+            raise ForbiddenAddress(f"{address} is a private address or the installation's own.")
+
+
+def literal(host: str) -> Address | None:
+    """The address that a URL's host is; None: it is a name."""
+    try:
+        return ip_address(host.strip("[]"))
+    except ValueError:
+        return None
+
+
+class CheckedResolver(AbstractResolver):
+    """Resolves names to permitted addresses only."""
+
+    def __init__(self, *, private: bool) -> None:
+        self._private = private
+        self._resolver = ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Raises: ForbiddenAddress if any address is not permitted; OSError."""
+        resolved = await self._resolver.resolve(host, port, family)
+        for one in resolved:
+            check(ip_address(one["host"].partition("%")[0]), private=self._private)
+        return resolved
+
+    async def close(self) -> None:
+        await self._resolver.close()
+
+
+def _inner(address: Address) -> list[Address]:
+    """IPv4 addresses that an IPv6 address stands for."""
+    if isinstance(address, IPv4Address):
+        return []
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in _NAT64:
+        inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
+    return [one for one in inner if one is not None]
+
+
+def _is_own(address: Address) -> bool:
+    """True for an address of this machine: the system would use it to reach itself. Nothing is sent."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), _ANY_PORT))
+            return ip_address(probe.getsockname()[0].partition("%")[0]) == address
+    except OSError:
+        return False

@@ -1,0 +1,55 @@
+import { useLingui } from "@lingui/react/macro";
+import { Checkbox, Table } from "@mantine/core";
+import type { NotificationChoices } from "@/api/types";
+import type { NotificationKind } from "@/live/notification-kinds";
+import { useChooseNotifications } from "@/queries/notifications";
+import { ProblemAlert } from "@/ui/ProblemAlert";
+import { CHANNELS, type Channel, KINDS } from "./words";
+
+const kinds = Object.keys(KINDS) as NotificationKind[];
+const channels = Object.keys(CHANNELS) as Channel[];
+
+/** One checkbox for each kind and channel; a change is saved at once. */
+export function ChannelTable({ chosen }: { chosen: NotificationChoices }) {
+  const { t, i18n } = useLingui();
+  const choose = useChooseNotifications();
+  const toggle = (kind: NotificationKind, channel: Channel, on: boolean) =>
+    choose.mutate({
+      [kind]: on ? [...chosen[kind], channel] : chosen[kind].filter((one) => one !== channel),
+    });
+  return (
+    <>
+      <Table.ScrollContainer minWidth={420}>
+        <Table aria-label={t`Channels`}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>{t`Event`}</Table.Th>
+              {channels.map((channel) => (
+                <Table.Th key={channel}>{i18n._(CHANNELS[channel])}</Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {kinds.map((kind) => (
+              <Table.Tr key={kind}>
+                <Table.Th scope="row" fw={400}>
+                  {i18n._(KINDS[kind])}
+                </Table.Th>
+                {channels.map((channel) => (
+                  <Table.Td key={channel}>
+                    <Checkbox
+                      aria-label={`${i18n._(KINDS[kind])}: ${i18n._(CHANNELS[channel])}`}
+                      checked={chosen[kind].includes(channel)}
+                      onChange={({ currentTarget }) => toggle(kind, channel, currentTarget.checked)}
+                    />
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {choose.error && <ProblemAlert problem={choose.error} />}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import type { NotificationChoices, WebhookDelivery } from "@/api/types";
+import type { NotificationKind } from "@/live/notification-kinds";
+
+export type Channel = NotificationChoices["started"][number];
+
+export const KINDS: Readonly<Record<NotificationKind, MessageDescriptor>> = {
+  started: msg`A session has started`,
+  ended: msg`A session has ended`,
+  failed: msg`A session has failed`,
+  about_to_end: msg`An idle session is about to be ended`,
+};
+
+export const CHANNELS: Readonly<Record<Channel, MessageDescriptor>> = {
+  page: msg`Page`,
+  browser: msg`Browser`,
+  mail: msg`E-mail`,
+  webhook: msg`Webhook`,
+};
+
+export const DELIVERY_STATES: Readonly<Record<WebhookDelivery["state"], MessageDescriptor>> = {
+  pending: msg`Pending`,
+  delivered: msg`Delivered`,
+  failed: msg`Given up`,
+};

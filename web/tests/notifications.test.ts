@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { Session } from "@/api/types";
+import { kindOf } from "@/live/notification-kinds";
+
+const before = { state: "STARTING", idle_ends_at: null } as Session;
+
+test.each([
+  [{ state: "RUNNING" }, "started"],
+  [{ state: "TERMINATED" }, "ended"],
+  [{ state: "CANCELLED" }, "ended"],
+  [{ state: "TERMINATED", result: "success" }, "ended"],
+  [{ state: "TERMINATED", result: "failure" }, "failed"],
+  [{ state: "TERMINATED", result: "timed_out" }, "failed"],
+  [{ state: "ERROR" }, "failed"],
+  [{ state: "STARTING", idle_ends_at: "2026-01-01T12:00:00Z" }, "about_to_end"],
+  [{ state: "STARTING", reason: "pulling" }, null],
+  [{ state: "TERMINATING" }, null],
+] as const)("the change to %o is %s", (change, kind) => {
+  expect(kindOf({ before, after: { id: "a", ...change } })).toBe(kind);
+});
+
+test("a warning is reported once", () => {
+  const warned = { ...before, state: "RUNNING", idle_ends_at: "2026-01-01T12:00:00Z" } as Session;
+  expect(kindOf({ before: warned, after: { id: "a", idle_ends_at: "2026-01-01T12:01:00Z" } })).toBeNull();
+});
