@@ -17,6 +17,7 @@ from carrel.tables.session_states import (
     ContainerState,
     OnFailure,
     Result,
+    Rights,
     SessionKind,
     SessionState,
 )
@@ -31,6 +32,8 @@ class SessionCreate(SessionSpec):
     highest first; default 50. time_limit_s: the session ends after this many seconds. node: id or name of the node to
     run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
     earliest start.
+
+    rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
@@ -170,6 +173,7 @@ class SessionDetail(SessionView):
     roles: list[ClusterRoleView]
     placement: ClusterPlacement
     on_failure: OnFailure
+    rights: Rights
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -530,6 +530,7 @@ export type CheckRequest = {
      * Project
      */
     project?: string | null;
+    rights?: Rights;
     /**
      * Roles
      */
@@ -550,7 +551,7 @@ export type CheckRequest = {
  *
  * The result of creating such a session, and remaining capacity.
  *
- * code: of the error that creating it would raise, if any.
+ * code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
  */
 export type CheckView = {
     /**
@@ -578,6 +579,7 @@ export type CheckView = {
      * Limits
      */
     limits: Array<LimitView>;
+    most_rights: Rights;
     /**
      * Nodes
      */
@@ -2604,7 +2606,8 @@ export type KeypairCreated = {
  * containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
  * terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
  * priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
- * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end.
+ * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
+ * that its sessions may have inside, plain or root.
  */
 export type KeypairLimits = {
     /**
@@ -2631,6 +2634,7 @@ export type KeypairLimits = {
      * Max Priority
      */
     max_priority: number;
+    max_rights?: Rights;
     /**
      * Pending Sessions
      */
@@ -2804,6 +2808,7 @@ export type LimitsChange = {
      * Max Priority
      */
     max_priority?: number;
+    max_rights?: Rights;
     /**
      * Pending Sessions
      */
@@ -5068,6 +5073,13 @@ export type ResourcesView = {
 export type Result = 'success' | 'failure' | 'timed_out' | 'cancelled';
 
 /**
+ * Rights
+ *
+ * Rights of a session's user inside it. plain: an unprivileged user. root: also root, by `sudo`.
+ */
+export type Rights = 'plain' | 'root';
+
+/**
  * Role
  */
 export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
@@ -5192,6 +5204,8 @@ export type ServerView = {
  * run on, for administrators. mounts: folders to mount, besides your folders whose names start with a dot. start_at:
  * earliest start.
  *
+ * rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
+ *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
  *
@@ -5264,6 +5278,7 @@ export type SessionCreate = {
      * Retries
      */
     retries?: number;
+    rights?: Rights;
     /**
      * Roles
      */
@@ -5384,6 +5399,7 @@ export type SessionDetail = {
      * Retries
      */
     retries: number;
+    rights: Rights;
     /**
      * Roles
      */
