@@ -247,6 +247,13 @@ def outbound(plain_engine: DockerEngine) -> Iterator[None]:
         subprocess.run(["iptables", "-w", "10", "-t", table, "-D", chain, *rule], check=True)
 
 
+@pytest.mark.usefixtures("outbound")
+async def test_a_session_has_a_bounded_share_of_the_connections_through_the_machine(
+    insider: Callable[..., Awaitable[Insider]],
+) -> None:
+    await neighbours.test_a_session_has_a_bounded_share_of_the_connections_through_the_machine(insider)
+
+
 async def test_packages_can_be_installed_also_where_the_image_lacks_sudo(
     plain_engine: DockerEngine, debian_image: str, outbound: None
 ) -> None:
