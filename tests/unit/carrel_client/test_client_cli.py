@@ -179,7 +179,6 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "priority": 20,
         "time_limit_s": 5400,
         "start_at": None,
-        "rights": "plain",
         "after": [
             {"session": "prepare", "condition": "succeeded"},
             {"session": "k3f", "condition": "ended"},
