@@ -15,6 +15,7 @@ containers are reached from this machine, but not from elsewhere, and are not ke
 """
 
 import contextlib
+import fcntl
 import http.client
 import json
 import os
@@ -24,6 +25,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -35,17 +37,22 @@ _START_S = 60.0
 _STOP_S = 60.0
 _ANSWER_S = 30.0
 _LOOK_S = 0.05
+_REMAPPED = "games"
+"""A user of every Debian, whose name stands for the ranges."""
+_RANGES = f"{_REMAPPED}:1100000:1000\n{_REMAPPED}:1000:1\n{_REMAPPED}:1101001:64535\n"
 _CUSTOM = quote('{"type":["custom"]}')
 
 
 class OwnDockerd:
     """A private dockerd with its own containerd, data, network device and socket.
 
-    data: where it keeps images and containers; None: in its scratch directory.
+    data: where it keeps images and containers; None: in its scratch directory. remapped: it maps users as
+    docs/howto/root-inside.md recommends: user 1000 to itself, all others to nobody's numbers.
     """
 
-    def __init__(self, *, data: Path | None = None) -> None:
+    def __init__(self, *, data: Path | None = None, remapped: bool = False) -> None:
         self._data = data
+        self._remapped = remapped
         self._token = secrets.token_hex(3)
         self._bridge = f"tdk{self._token}"
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,13 +67,16 @@ class OwnDockerd:
         self.folder = Path(tempfile.mkdtemp(prefix=f"own-dockerd-{self._token}-", dir="/tmp"))
         self.url = f"unix://{self.folder}/docker.sock"
         self._links = _pairs_here()
+        self.folder.chmod(0o711)  # remapped users pass through it
         (self.folder / "daemon.json").write_text("{}")  # so that the machine's own settings are not read
         # Without a device of its own it would take, and on the way out delete, docker0.
         _run("ip", "link", "add", "name", self._bridge, "type", "bridge")
         _run("ip", "addr", "add", f"10.214.{secrets.randbelow(250)}.1/24", "dev", self._bridge)
         _run("ip", "link", "set", self._bridge, "up")
         try:
-            self.start()
+            # It reads the ranges while it starts only.
+            with _remapping() if self._remapped else contextlib.nullcontext():
+                self.start()
         except BaseException:
             self.close()
             raise
@@ -167,6 +177,7 @@ class OwnDockerd:
             "--iptables=false",
             "--ip-masq=false",
             f"--config-file={self.folder}/daemon.json",
+            *([f"--userns-remap={_REMAPPED}"] if self._remapped else ()),
         ]
 
     def _end(self, how: signal.Signals) -> None:
@@ -227,6 +238,21 @@ class OwnDockerd:
             wait_until(lambda: not stale & _pairs_here(), within_s=1)
         for name in stale & _pairs_here():
             subprocess.run(["ip", "link", "del", name], capture_output=True)
+
+
+@contextlib.contextmanager
+def _remapping() -> Iterator[None]:
+    """The ranges of user and group ids, in the system's files."""
+    with Path("/tmp/own-dockerd-remapping.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = {path: path.read_text() for path in (Path("/etc/subuid"), Path("/etc/subgid"))}
+        try:
+            for path, text in before.items():
+                path.write_text(text + _RANGES)
+            yield
+        finally:
+            for path, text in before.items():
+                path.write_text(text)
 
 
 def _run(*command: str) -> None:

@@ -133,9 +133,21 @@ describe("the form", () => {
     const group = { id: "g", name: "gpu" };
     const description = "the third try";
     const form = formLike(
-      aDetail("a", { slots, group, priority: 70, time_limit_s: 7200, description, env: { LR: "1" } }),
+      aDetail("a", {
+        slots,
+        group,
+        priority: 70,
+        time_limit_s: 7200,
+        description,
+        env: { LR: "1" },
+        rights: "root",
+      }),
     );
+    expect(toCheck(form).rights).toBe("root");
+    expect(createCommand(toRequest(form))).toContain(" --root");
+    expect(createCommand(toRequest({ ...form, rights: "plain" }))).not.toContain("root");
     expect(toRequest(form)).toEqual({
+      rights: "root",
       image: "starter",
       slots,
       group: "gpu",

@@ -151,10 +151,12 @@ describe("the limits of a policy", () => {
       idle_timeout_s: 3600,
       idle_use: { window_s: 5400, grace_s: 600, below: { cpu: 5, accelerator: 10 } },
     };
-    expect(limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60, ...idle })).toEqual(
+    expect(
+      limitWords({ ...limits, lifetime_s: 43_200, max_priority: 60, max_rights: "root", ...idle }),
+    ).toEqual(
       [
         "--slot cpu=8 --slot cuda.device=unlimited --sessions 3 --folders unlimited --folder-size 1t",
-        "--lifetime 12h --max-priority 60 --idle-timeout 1h",
+        "--lifetime 12h --max-priority 60 --max-rights root --idle-timeout 1h",
         "--idle-use cpu=5,accelerator=10,window=90m,grace=10m",
       ].flatMap((line) => line.split(" ")),
     );

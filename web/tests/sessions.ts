@@ -43,6 +43,7 @@ export function aDetail(id: string, differences: Partial<SessionDetail> = {}): S
     command: [],
     retries: 0,
     start_at: null,
+    rights: "plain",
     after: [],
     dependants: [],
     on_dependency_failure: "cancel",

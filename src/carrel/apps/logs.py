@@ -99,8 +99,8 @@ class LogReader:
         elif live and not follow:
             # An engine that does not respond must be known before the response begins.
             beyond = self._beyond(container, trail, follow=False)
-            # Not (): CPython fails with a tuple as the default (SystemError in 3.11).
-            latest = query.matching(await anext(beyond, None) or ())
+            # Not (): CPython 3.11 fails with a tuple as the default (SystemError).
+            latest = query.matching(await anext(beyond, []))
         if not attempts and not live:
             latest = last_lines(query.matching(await self._kept(container)), query.tail)
         for piece in pieces:

@@ -9,7 +9,7 @@ from carrel.engines.port import IDLE, ContainerSpec, Mount
 from carrel.nodes.service import Address
 from carrel.sessions import clusters, environment
 from carrel.sessions.spec import SessionSpec
-from carrel.tables.session_states import SessionKind
+from carrel.tables.session_states import Rights, SessionKind
 from carrel.tables.sessions import Container, Session
 
 _SHELL = ("/bin/sh", "-c", 'exec "$@"', "sh")
@@ -55,6 +55,7 @@ def container_spec(
         mounts=folders,
         network=clusters.network(session.id, requests, container.index) if together else None,
         files=clusters.files(seal, session.id, requests, container.index) if together else (),
+        root=session.rights == Rights.ROOT,
         epoch=epoch,
     )
 

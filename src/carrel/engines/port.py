@@ -39,6 +39,9 @@ from carrel.accelerators.port import Device
 from carrel.core.slots import SlotKind
 from carrel.engines.references import LOCAL
 
+ROOT_INSIDE = "root-inside"
+"""Capability of nodes whose sessions may have root: it is no user of the machine, and cannot get beyond the session."""
+
 WORK_UID = 1000
 WORK_HOME = "/home/work"
 LOCAL_IMAGES = f"{LOCAL}/"
@@ -210,6 +213,8 @@ class ContainerSpec:
     network: PrivateNetwork | None = None
     files: tuple[InitialFile, ...] = ()
     pids_limit: int = 1024
+    root: bool = False
+    """Set-user-id programs work, and `sudo` needs no password. Refused on a node without ROOT_INSIDE."""
     epoch: int = 0
     """Fencing epoch of the requesting leader, stored as a label."""
 

@@ -23,6 +23,7 @@ from carrel.core.ids import PolicyId
 from carrel.http.paging import PageQuery
 from carrel.http.rules import SLOT, broken, says
 from carrel.tables.limits import PolicyKind
+from carrel.tables.session_states import Rights
 from carrel.tenancy.schemas import Description, PlaceName, PolicyRef, Ref
 
 _SENTENCE = 'A limit is a whole number of at least {least}, or "unlimited".'
@@ -111,7 +112,8 @@ class KeypairLimits(_Limits):
     containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
     priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
-    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end.
+    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
+    that its sessions may have inside, plain or root.
     """
 
     slots: SlotLimits
@@ -125,6 +127,7 @@ class KeypairLimits(_Limits):
     max_priority: Priority
     storage_hosts: StorageHosts
     log_bytes: LogBytes
+    max_rights: Rights = Rights.PLAIN
 
 
 class UserLimits(_Limits):
@@ -165,6 +168,7 @@ class LimitsChange(_Limits):
     max_priority: Priority = 0
     storage_hosts: StorageHosts = []
     log_bytes: LogBytes = "unlimited"
+    max_rights: Rights = Rights.PLAIN
     folders: Most = 0
     folder_bytes: Most = 0
 

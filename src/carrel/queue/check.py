@@ -28,6 +28,7 @@ from carrel.sessions.spec import SessionSpec
 from carrel.tables.groups import ResourceGroup
 from carrel.tables.images import Image
 from carrel.tables.presets import Preset
+from carrel.tables.session_states import Rights
 
 DRY_RUN = SessionId("asked")
 """Placeholder id of a request that is only checked."""
@@ -45,6 +46,7 @@ class Checked:
     slots: Mapping[str, Headroom]
     groups: Sequence[tuple[ResourceGroup, StartEstimate]]
     presets: Sequence[tuple[Preset, StartEstimate]]
+    most_rights: Rights
 
 
 async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec) -> Checked:
@@ -70,6 +72,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
     )
     least = least_of(image)
     presets = await _presets(tx, group.id)
+    most_rights = await admission.most_rights(tx, actor, group)
 
     # What fits, whatever it has to wait for besides.
     at_once = replace(pending, aside="")
@@ -88,6 +91,7 @@ async def check(tx: AsyncSession, clock: Clock, actor: Actor, spec: SessionSpec)
             slots=headroom(planning, at_once),
             groups=[(one, estimate_start(planning, replace(at_once, group=one.id))) for one in usable],
             presets=[(one, with_preset(planning, one)) for one in presets],
+            most_rights=most_rights,
         )
 
     def with_preset(planning: Planning, preset: Preset) -> StartEstimate:
@@ -141,6 +145,7 @@ def _pending(
         mixed=spec.mixed,
         node=NodeId(spec.node) if spec.node else None,
         architecture=architecture(image.architecture if image else None),
+        root=spec.rights == Rights.ROOT,
         lasts=timedelta(seconds=spec.time_limit_s) if spec.time_limit_s else None,
         aside=admission.not_before(later) if later else waits,
         not_before=None if waits else later,

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from carrel.core.hosts import architecture
 from carrel.core.ids import GroupId, SessionId
+from carrel.engines.port import ROOT_INSIDE
 from carrel.limits.scopes import ceilings, scopes_of
 from carrel.nodes import service as nodes
 from carrel.nodes.groups import service as groups
@@ -36,7 +37,7 @@ from carrel.sessions import admission, dependencies, mounting
 from carrel.sessions.dependencies import Dependency
 from carrel.tables.groups import FairShareWeight, ScopeKind
 from carrel.tables.nodes import Allocation, Node, NodeState
-from carrel.tables.session_states import LIFECYCLE, ClusterPlacement, SessionState
+from carrel.tables.session_states import LIFECYCLE, ClusterPlacement, Rights, SessionState
 from carrel.tables.sessions import Container, Session
 
 PAST_HALF_LIVES = 10
@@ -76,7 +77,8 @@ async def snapshot(
 # placement.
 _NODES = text("""
     SELECT n.id, n.name, n.slots, n.reserved, n.cpu_overcommit, n.devices, n.group_id, n.state, n.cordoned,
-        n.architecture, n.engine_id, coalesce(held.slots, '{}') AS held, coalesce(used.devices, '{}') AS on_devices
+        n.architecture, n.capabilities, n.engine_id, coalesce(held.slots, '{}') AS held,
+        coalesce(used.devices, '{}') AS on_devices
     FROM nodes n
     LEFT JOIN (
         SELECT node_id, jsonb_object_agg(slot, amount) AS slots FROM (
@@ -105,7 +107,7 @@ _PLACED = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live - {SessionSt
 # inactive groups. some_wait_for_others: a constant that mostly saves a statement.
 _WAITING = text(f"""
     SELECT s.id, s.slots, s.created_at, s.group_id, s.domain_id, s.project_id, s.owner_id, s.access_key, s.priority,
-        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.reason,
+        s.wanted_node, s.avoided_nodes, s.time_limit_s, s.rights, s.reason,
         CASE WHEN s.not_before > :now THEN s.not_before END AS not_before,
         (SELECT architecture FROM images WHERE reference = s.image LIMIT 1) AS architecture,
         (SELECT count(*) FROM containers WHERE session_id = s.id) AS containers, s.placement,
@@ -182,6 +184,7 @@ def _request(row: Any, kept_back: str, after: Sequence[Dependency]) -> PendingSe
         node=row.wanted_node,
         avoid=frozenset(row.avoided_nodes),
         architecture=architecture(row.architecture),
+        root=row.rights == Rights.ROOT,
         lasts=timedelta(seconds=row.time_limit_s) if row.time_limit_s else None,
         aside=(row.reason or _AGAIN) if row.not_before else kept_back,
         not_before=None if kept_back else row.not_before,
@@ -264,6 +267,7 @@ def _node(node: Any) -> NodeSnapshot:
             ]
         ),
         network=node.engine_id or "",
+        root=ROOT_INSIDE in node.capabilities,
     )
 
 

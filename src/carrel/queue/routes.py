@@ -121,6 +121,7 @@ async def check(services: ServicesOf[QueueServices], actor: CurrentActor, body: 
             )
             for one, estimate in result.presets
         ],
+        most_rights=result.most_rights,
     )
 
 

@@ -14,6 +14,7 @@ from carrel.scheduling.changes import Kind
 from carrel.scheduling.snapshot import Cause, QueueOrder
 from carrel.sessions.schemas import OwnerRef
 from carrel.sessions.spec import SchedulingSpec
+from carrel.tables.session_states import Rights
 from carrel.tenancy.schemas import ProjectRef
 
 
@@ -130,7 +131,7 @@ class PresetRoom(BaseModel):
 class CheckView(BaseModel):
     """The result of creating such a session, and remaining capacity.
 
-    code: of the error that creating it would raise, if any.
+    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
     """
 
     verdict: Verdict
@@ -148,6 +149,7 @@ class CheckView(BaseModel):
     scopes: list[ScopeRoom]
     groups: list[GroupRoom]
     presets: list[PresetRoom]
+    most_rights: Rights
 
 
 class QueuedView(BaseModel):

@@ -24,7 +24,7 @@ from carrel.scheduling.reasons import Blocked, NodeCause
 from carrel.scheduling.requirements import ContainerRequirements, SessionRequirements
 from carrel.scheduling.snapshot import ContainerPlacement, GroupSnapshot, NodeSnapshot, Slots
 
-_About = tuple[NodeId | None, frozenset[NodeId], str]
+_About = tuple[NodeId | None, frozenset[NodeId], str, bool]
 
 
 class Room:
@@ -278,7 +278,9 @@ class Room:
         node = self.nodes[index]
         if container.node is not None and node.id != container.node:
             return "is not the requested node"
-        return node.closed or f"is {node.architecture}, the image needs {container.architecture}"
+        if node.closed or node.runs(container.architecture, root=False):
+            return node.closed or "cannot give root in a session"
+        return f"is {node.architecture}, the image needs {container.architecture}"
 
     # Shapes.
 
@@ -301,14 +303,14 @@ class Room:
         return kind
 
     def _admitting(self, container: ContainerRequirements) -> NDArray[np.bool_]:
-        if not (container.node or container.avoid or container.architecture):
+        if not (container.node or container.avoid or container.architecture or container.root):
             return self._open
         about = _about(container)
         if about not in self._admitted:
             admits = [
                 (container.node is None or node.id == container.node)
                 and node.id not in container.avoid
-                and node.runs(container.architecture)
+                and node.runs(container.architecture, root=container.root)
                 for node in self.nodes
             ]
             self._admitted[about] = self._open & np.array(admits, dtype=bool)
@@ -354,7 +356,7 @@ def _unused(families: Mapping[str, str], kinds: frozenset[str]) -> int:
 
 def _about(container: ContainerRequirements) -> _About:
     """The nodes that it may use."""
-    return container.node, container.avoid, container.architecture
+    return container.node, container.avoid, container.architecture, container.root
 
 
 def _covers(more: SlotAmountPairs, less: SlotAmountPairs) -> bool:

@@ -26,6 +26,7 @@ class ContainerRequirements(NamedTuple):
     node: NodeId | None = None
     avoid: frozenset[NodeId] = frozenset()
     architecture: str = ""
+    root: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -76,6 +77,7 @@ class DistinctRequirements:
             one.node,
             one.avoid,
             one.architecture,
+            one.root,
         ]
         request = known.get(slots)
         if request is None:
@@ -87,7 +89,7 @@ class DistinctRequirements:
 def _request(one: PendingSession, amounts: Amounts, units: Units) -> SessionRequirements:
     together = one.count > 1 and one.mode is ClusterMode.SINGLE_NODE
     slots = tuple(sorted([pair for pair in amounts if pair[1]]))
-    container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture)
+    container = ContainerRequirements(_needed(slots, units), one.node, one.avoid, one.architecture, one.root)
     total = _total(container, one.count, units) if together and not one.mixed else None
     mixed = tuple([_member(container, sizes, units) for sizes in one.mixed])
     elsewhere = _request(replace(one, avoid=frozenset()), amounts, units) if one.avoid else None

@@ -63,7 +63,7 @@ class DeviceSnapshot:
 class NodeSnapshot:
     """capacity: for sessions, with over-commitment and reserve applied; used: allocated to sessions. closed: why
     nothing may be placed here, such as "cordoned" or "not ready"; "" if open. network: containers of one session reach
-    each other on nodes with the same one.
+    each other on nodes with the same one. root: its sessions can have root inside.
     """
 
     id: NodeId
@@ -75,10 +75,14 @@ class NodeSnapshot:
     architecture: str = ""
     devices: tuple[DeviceSnapshot, ...] = ()
     network: str = ""
+    root: bool = False
 
-    def runs(self, architecture: str) -> bool:
-        """True if an image of this architecture runs here, or either architecture is unknown."""
-        return not architecture or not self.architecture or self.architecture == architecture
+    def runs(self, architecture: str, *, root: bool) -> bool:
+        """True if an image of this architecture runs here, or either architecture is unknown; with root inside, if
+        required.
+        """
+        fits = not architecture or not self.architecture or self.architecture == architecture
+        return fits and (self.root or not root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +133,9 @@ class PendingSession:
 
     slots: of each of its `count` containers; mixed: of each container in order, if they differ; slots is then that of
     the first. path: (domain, project, owner). scopes: keys of `Snapshot.scopes` that it counts against. node: the
-    requested node. avoid: nodes used only if no other fits. lasts: its time limit, if any. aside: why it is skipped
-    for now but keeps its queue position; "" if not. not_before: when that ends, if known. array: that
-    it belongs to.
+    requested node. avoid: nodes used only if no other fits. root: it needs root inside. lasts: its time limit, if any.
+    aside: why it is skipped for now but keeps its queue position; "" if not. not_before: when that ends, if known.
+    array: that it belongs to.
     """
 
     id: SessionId
@@ -146,6 +150,7 @@ class PendingSession:
     node: NodeId | None = None
     avoid: frozenset[NodeId] = frozenset()
     architecture: str = ""
+    root: bool = False
     lasts: timedelta | None = None
     aside: str = ""
     not_before: datetime | None = None

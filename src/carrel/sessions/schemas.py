@@ -18,6 +18,7 @@ from carrel.tables.session_states import (
     ContainerState,
     OnFailure,
     Result,
+    Rights,
     SessionKind,
     SessionState,
 )
@@ -34,6 +35,7 @@ class SessionCreate(SessionSpec):
     earliest start.
 
     array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+    rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
@@ -198,6 +200,7 @@ class SessionDetail(SessionView):
     roles: list[ClusterRoleView]
     placement: ClusterPlacement
     on_failure: OnFailure
+    rights: Rights
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -27,7 +27,14 @@ from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
 from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
-from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionKind, SessionState
+from carrel.tables.session_states import (
+    LAUNCHING,
+    LIFECYCLE,
+    ContainerState,
+    Rights,
+    SessionKind,
+    SessionState,
+)
 from carrel.tables.sessions import KeptLog, Session
 from carrel.tenancy import service as tenancy
 
@@ -131,6 +138,8 @@ async def create(
         after["array"] = asdict(spec.array)
     if mounts.mounts:
         after["mounts"] = [{"folder": one.folder.name, "path": one.path} for one in mounts.mounts]
+    if spec.rights == Rights.ROOT:
+        after["rights"] = spec.rights
     note(tx, actor, "session.create", session, details={"after": after})
     return session.id
 
@@ -188,6 +197,7 @@ def _row(
         mixed=bool(spec.mixed),
         placement=spec.placement,
         on_failure=spec.on_failure,
+        rights=spec.rights,
         spec=spec.to_json(),
         idempotency_key=key,
         created_at=now,

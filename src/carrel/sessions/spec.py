@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 from carrel.core.units import LEAST, Slots
 from carrel.http.rules import SLOT, EnvName, EnvValue, broken, says
 from carrel.tables.dependencies import DependencyCondition, DependencyFailure
-from carrel.tables.session_states import ClusterPlacement, OnFailure, SessionKind
+from carrel.tables.session_states import ClusterPlacement, OnFailure, Rights, SessionKind
 
 NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{2,62}[A-Za-z0-9_]$"
 SessionName = Annotated[
@@ -216,8 +216,9 @@ class SchedulingSpec:
 
     slots: of each container, in base units. project, group, node: id or name. containers: how many that are alike: main
     and sub1, sub2 ...; with roles, the number follows from them. roles: groups of containers that differ. placement:
-    of several containers. start_at: earliest start. after: the sessions that must end first. on_dependency_failure:
-    once one of them has not ended as needed. array: of batch sessions; each has the other fields.
+    of several containers. start_at: earliest start. rights: of the user inside. after: the sessions that must end
+    first. on_dependency_failure: once one of them has not ended as needed. array: of batch sessions; each has the
+    other fields.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
@@ -229,6 +230,7 @@ class SchedulingSpec:
     priority: Priority | None = None
     time_limit_s: TimeLimit | None = None
     start_at: AwareDatetime | None = None
+    rights: Rights = Rights.PLAIN
     node: Annotated[str, Field(max_length=253)] | None = None
     mounts: Annotated[tuple[MountRequest, ...], Field(max_length=50)] = ()
     after: Annotated[tuple[DependencyRequest, ...], Field(max_length=50)] = ()

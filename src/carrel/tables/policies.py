@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from carrel.tables.session_states import Rights
+
 UNLIMITED: Literal["unlimited"] = "unlimited"
 Slots = Mapping[str, int | None]
 """By slot; "*" applies to slots that are not listed; without it, they are not permitted."""
@@ -33,6 +35,7 @@ class KeypairPolicy:
     max_priority: int
     storage_hosts: tuple[str, ...] | None
     log_bytes: int | None
+    max_rights: Rights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +75,7 @@ def keypair_policy(limits: Mapping[str, Any]) -> KeypairPolicy:
         max_priority=int(limits["max_priority"]),
         storage_hosts=None if hosts == UNLIMITED else tuple(hosts),
         log_bytes=most(limits["log_bytes"]),
+        max_rights=Rights(limits["max_rights"]),
     )
 
 

@@ -44,6 +44,13 @@ class Result(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Rights(StrEnum):
+    """Rights of a session's user inside it. plain: an unprivileged user. root: also root, by `sudo`."""
+
+    PLAIN = "plain"
+    ROOT = "root"
+
+
 _S = SessionState
 
 LIFECYCLE = Lifecycle(

@@ -32,6 +32,7 @@ from carrel.tables.session_states import (
     ContainerState,
     OnFailure,
     Result,
+    Rights,
     SessionKind,
     SessionState,
 )
@@ -41,6 +42,7 @@ _LIVE = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.live))
 _RESULTS = ", ".join(f"'{result}'" for result in Result)
 _PLACEMENTS = ", ".join(f"'{one}'" for one in ClusterPlacement)
 _ON_FAILURE = ", ".join(f"'{one}'" for one in OnFailure)
+_RIGHTS = ", ".join(f"'{rights}'" for rights in Rights)
 _CONTAINER_STATES = ", ".join(f"'{state}'" for state in ContainerState)
 _FINAL = ", ".join(f"'{state}'" for state in sorted(LIFECYCLE.final))
 
@@ -86,6 +88,7 @@ class Session(Table):
         CheckConstraint(f"result IN ({_RESULTS})", name="result"),
         CheckConstraint(f"placement IN ({_PLACEMENTS})", name="placement"),
         CheckConstraint(f"on_failure IN ({_ON_FAILURE})", name="on_failure"),
+        CheckConstraint(f"rights IN ({_RIGHTS})", name="rights"),
         Index(
             "uq_sessions_owner_id_name_live",
             "owner_id",
@@ -141,6 +144,7 @@ class Session(Table):
     on_failure: Mapped[OnFailure] = mapped_column(
         String(10), default=OnFailure.END, server_default=OnFailure.END
     )
+    rights: Mapped[Rights] = mapped_column(String(10), default=Rights.PLAIN, server_default=Rights.PLAIN)
     spec: Mapped[dict[str, Any]] = mapped_column(JSONB, deferred=True, deferred_raiseload=True)
     state: Mapped[SessionState] = mapped_column(String(20), default=SessionState.PENDING)
     outcome: Mapped[SessionState | None] = mapped_column(String(20))

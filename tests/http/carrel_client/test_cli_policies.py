@@ -38,6 +38,7 @@ async def test_a_policy_is_made_and_edited(
         "idle_timeout_s": "unlimited",
         "idle_use": "unlimited",
         "max_priority": 50,
+        "max_rights": "plain",
         "storage_hosts": "unlimited",
         "log_bytes": 67108864,
     }

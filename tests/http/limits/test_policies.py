@@ -21,6 +21,7 @@ KEYPAIR = {
     "idle_timeout_s": "unlimited",
     "idle_use": "unlimited",
     "max_priority": 50,
+    "max_rights": "plain",
     "storage_hosts": "unlimited",
     "log_bytes": 67108864,
 }

@@ -1,6 +1,7 @@
 """The scheduler over HTTP: admission, why a session waits, what would start it, free capacity."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -271,6 +272,29 @@ async def test_image_that_no_node_runs_is_refused_at_the_door(api: Api):
     assert refused.json()["detail"] == "The image needs aarch64; the nodes are x86_64."
     verdict = await check(user, image="elsewhere")
     assert (verdict["verdict"], verdict["code"]) == ("never", "session.wrong_architecture")
+
+
+async def test_root_inside_needs_the_policy_and_a_node_that_can_give_it(api: Api):
+    user = await api.as_("user")
+    await join(api.database, machine())
+    with_root = {"image": "debian:12", "rights": "root"}
+    refused = await user.try_start(**with_root)
+    assert status_and_code(refused) == (403, "session.root_forbidden")
+    assert refused.json()["field"] == "rights"
+    admin = await api.as_("superadmin")
+    changed = await admin.patch("/policies/default-keypair", {"limits": {"max_rights": "root"}})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["limits"]["max_rights"] == "root"
+    refused = await user.try_start(**with_root)
+    assert status_and_code(refused) == (409, "session.root_impossible")
+    verdict = await check(user, **with_root)
+    assert (verdict["verdict"], verdict["code"]) == ("never", "session.root_impossible")
+    assert verdict["most_rights"] == "plain"
+    await join(api.database, replace(machine(), capabilities=frozenset({"root-inside"})))
+    assert (await check(user, **with_root))["most_rights"] == "root"
+    started = await user.start(**with_root)
+    assert started["rights"] == "root"
+    assert (await user.start(image="debian:12"))["rights"] == "plain"
 
 
 async def test_who_pauses_after_a_failed_start_has_a_place_and_a_time(living: Api):

@@ -3,6 +3,7 @@
 import io
 import re
 import tarfile
+from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,31 @@ def test_limits_reach_the_daemon_in_its_units() -> None:
     assert host["Memory"] == host["MemorySwap"] == 1 << 30
     assert host["ShmSize"] == 1 << 29
     assert host["PidsLimit"] == 1024
+
+
+def test_root_inside_gains_only_what_package_managers_need() -> None:
+    body = made(replace(spec_of(), root=True))
+    host = body["HostConfig"]
+    assert body["User"] == "1000:1000"
+    assert (host["CapDrop"], host["SecurityOpt"]) == (["ALL"], [])
+    assert set(host["CapAdd"]) == {
+        *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL"),
+        *("NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETUID"),
+    }
+
+
+def test_root_inside_needs_no_password() -> None:
+    with tarfile.open(
+        fileobj=io.BytesIO(
+            home_archive(b"root:x:0:0::/root:/bin/sh\nwork:x:1000:1000::/h:/bin/sh\n", b"", root=True)
+        )
+    ) as tar:
+        files = {one.name: tar.extractfile(one) for one in tar if one.isfile()}
+        texts = {name: content.read().decode() for name, content in files.items() if content}
+        assert tar.getmember("etc/sudoers.d/carrel").mode == 0o440
+    assert texts["etc/passwd"].splitlines()[0] == "root::0:0::/root:/bin/sh"
+    assert texts["etc/passwd"].count("work:") == 1
+    assert texts["etc/sudoers.d/carrel"] == "#1000 ALL=(ALL:ALL) NOPASSWD: ALL\n"
 
 
 def test_nothing_privileged_is_asked_for() -> None:

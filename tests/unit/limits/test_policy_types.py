@@ -18,6 +18,7 @@ from carrel.tables.policies import (
     project_policy,
     user_policy,
 )
+from carrel.tables.session_states import Rights
 
 KEYPAIR = {
     "slots": {"cpu": 4000, "*": "unlimited"},
@@ -29,6 +30,7 @@ KEYPAIR = {
     "idle_timeout_s": 60,
     "idle_use": {"window_s": 600, "grace_s": 0, "below": {"cpu": 5}},
     "max_priority": 50,
+    "max_rights": "plain",
     "storage_hosts": ["local"],
     "log_bytes": 1 << 20,
 }
@@ -59,6 +61,7 @@ def test_limits_of_a_keypair_are_read():
         max_priority=50,
         storage_hosts=("local",),
         log_bytes=1 << 20,
+        max_rights=Rights.PLAIN,
     )
     free = keypair_policy(KEYPAIR | {"idle_use": "unlimited", "storage_hosts": "unlimited"})
     assert (free.idle_use, free.storage_hosts) == (None, None)

@@ -111,6 +111,7 @@ def waiting(draw: st.DrawFn, number: int, *, plain: bool = False) -> PendingSess
         node=None if plain else draw(mostly(None, NodeId("n0"), NodeId("gone"))),
         avoid=frozenset() if plain else frozenset(draw(st.sampled_from(AVOIDED))),
         architecture=draw(mostly("", "x86_64")),
+        root=draw(mostly(False, True)),
     )
 
 

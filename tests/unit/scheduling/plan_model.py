@@ -34,7 +34,8 @@ def device_slots(node: NodeSnapshot, slots: Slots) -> dict[str, int]:
 
 def admitted(node: NodeSnapshot, one: PendingSession) -> bool:
     same = not one.architecture or not node.architecture or node.architecture == one.architecture
-    return node.group == one.group and not node.closed and (one.node is None or one.node == node.id) and same
+    open_to_it = not node.closed and (node.root or not one.root)
+    return node.group == one.group and open_to_it and (one.node is None or one.node == node.id) and same
 
 
 def within(node: NodeSnapshot) -> bool:

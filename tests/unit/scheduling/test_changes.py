@@ -184,6 +184,21 @@ def test_what_is_built_for_another_architecture_never_starts() -> None:
     assert changes(planning.snapshot, replace(one, slots={"cpu": 9000})) == []
 
 
+def test_a_session_with_root_is_placed_only_where_it_can_have_it() -> None:
+    plain, able = node_with("a", {"cpu": 8000}), node_with("b", {"cpu": 1000}, root=True)
+    one = pending("s", {"cpu": 1000}, root=True)
+    planning = Planning(Snapshot((plain, able), (one,), NOW))
+    [placement] = planning.run().placements
+    assert [part.node for part in placement.parts] == [able.id]
+    alone = Planning(Snapshot((plain,), (one,), NOW))
+    [refusal] = alone.run().refusals
+    assert refusal.reason == "1 node: cannot give root in a session."
+    assert estimate_start(alone, one).never
+    assert not estimate_start(alone, replace(one, root=False)).never
+    # A smaller one is not offered where it cannot have root.
+    assert changes(Snapshot((plain,), (one,), NOW), replace(one, slots={"cpu": 9000})) == []
+
+
 def test_the_designated_node_is_given_up_when_another_has_room() -> None:
     nodes = tuple(node_with(f"n{n}", {"cpu": 1000}, {"cpu": 1000 * (n == 0)}) for n in range(2))
     one = pending("s", {"cpu": 1000}, node=NodeId("n0"))

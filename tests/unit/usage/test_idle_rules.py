@@ -125,6 +125,7 @@ def test_rules_are_those_of_the_policy():
         "containers_per_session": 1,
         "lifetime_s": "unlimited",
         "max_priority": 50,
+        "max_rights": "plain",
         "storage_hosts": "unlimited",
         "log_bytes": 67108864,
         "idle_timeout_s": "unlimited",

@@ -10,6 +10,7 @@ export interface LaunchLink {
   project?: string;
   group?: string;
   node?: string;
+  rights?: "plain" | "root";
   priority?: number | null;
   time_limit_s?: number | null;
   slots?: Record<string, number>;
@@ -51,6 +52,7 @@ export function launchLink(raw: unknown): LaunchLink | undefined {
   }
   if (isAmount(raw.retries)) link.retries = raw.retries;
   if (raw.kind === "interactive" || raw.kind === "batch") link.kind = raw.kind;
+  if (raw.rights === "plain" || raw.rights === "root") link.rights = raw.rights;
   for (const field of NUMBERS) {
     const value = raw[field];
     if (value === null || isAmount(value)) link[field] = value;

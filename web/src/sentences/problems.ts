@@ -205,6 +205,18 @@ export const PROBLEMS: Record<string, Sentences> = {
   },
   "session.not_found": { detail: msg`Session not found.` },
   "session.not_running": { detail: msg`The session is not running.` },
+  root_unsupported: {
+    detail: msg`The engine of the node cannot give root in a session.`,
+    hint: msg`Choose another resource group, or turn off root inside.`,
+  },
+  "session.root_forbidden": {
+    detail: msg`Your resource policy does not allow root in a session.`,
+    hint: msg`Ask an administrator to allow it, or turn off root inside.`,
+  },
+  "session.root_impossible": {
+    detail: msg`The engine of no node of the resource group can give root in a session.`,
+    hint: msg`Choose another resource group, or turn off root inside.`,
+  },
   "session.too_large": {
     detail: msg`The nodes of the resource group are too small for this.`,
     hint: msg`Request less.`,

@@ -159,6 +159,7 @@ const CAUSES: readonly [text: RegExp, message: (words: string[]) => MessageDescr
   [/^not ready$/, () => msg`not ready`],
   [/^cordoned$/, () => msg`cordoned`],
   [/^is not the requested node$/, () => msg`not the requested node`],
+  [/^cannot give root in a session$/, () => msg`cannot give root in a session`],
   [
     /^is (\S+), the image needs (\S+)$/,
     ([has = "", wanted = ""]) => msg`architecture ${has}, the image needs ${wanted}`,

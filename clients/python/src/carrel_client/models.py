@@ -237,6 +237,7 @@ class CheckRequest(TypedDict):
     placement: NotRequired[ClusterPlacement]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
+    rights: NotRequired[Rights]
     roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
@@ -246,7 +247,7 @@ class CheckRequest(TypedDict):
 class CheckView(TypedDict):
     """The result of creating such a session, and remaining capacity.
 
-    code: of the error that creating it would raise, if any."""
+    code: of the error that creating it would raise, if any. most_rights: that a session could have in the group."""
 
     changes: list[ChangeView]
     code: str
@@ -255,6 +256,7 @@ class CheckView(TypedDict):
     group: GroupRef
     groups: list[GroupRoom]
     limits: list[LimitView]
+    most_rights: Rights
     nodes: list[NodeCauseView]
     position: int | None
     presets: list[PresetRoom]
@@ -1080,7 +1082,8 @@ class KeypairLimits(TypedDict):
     containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
     terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
     priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
-    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end."""
+    owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
+    that its sessions may have inside, plain or root."""
 
     containers_per_session: int | Literal["unlimited"]
     idle_timeout_s: int | Literal["unlimited"]
@@ -1088,6 +1091,7 @@ class KeypairLimits(TypedDict):
     lifetime_s: int | Literal["unlimited"]
     log_bytes: int | Literal["unlimited"]
     max_priority: int
+    max_rights: NotRequired[Rights]
     pending_sessions: int | Literal["unlimited"]
     pending_slots: dict[str, int | Literal["unlimited"]]
     sessions: int | Literal["unlimited"]
@@ -1147,6 +1151,7 @@ class LimitsChange(TypedDict):
     lifetime_s: NotRequired[int | Literal["unlimited"]]
     log_bytes: NotRequired[int | Literal["unlimited"]]
     max_priority: NotRequired[int]
+    max_rights: NotRequired[Rights]
     pending_sessions: NotRequired[int | Literal["unlimited"]]
     pending_slots: NotRequired[dict[str, int | Literal["unlimited"]]]
     sessions: NotRequired[int | Literal["unlimited"]]
@@ -2044,6 +2049,9 @@ class ResourcesView(TypedDict):
 Result = Literal["success", "failure", "timed_out", "cancelled"]
 
 
+Rights = Literal["plain", "root"]
+
+
 Role = Literal["user", "project_admin", "domain_admin", "superadmin"]
 
 
@@ -2167,6 +2175,7 @@ class SessionCreate(TypedDict):
     earliest start.
 
     array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+    rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
@@ -2196,6 +2205,7 @@ class SessionCreate(TypedDict):
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     retries: NotRequired[int]
+    rights: NotRequired[Rights]
     roles: NotRequired[list[ClusterRole]]
     slots: SlotRequest
     start_at: NotRequired[str | None]
@@ -2242,6 +2252,7 @@ class SessionDetail(TypedDict):
     reason: str | None
     result: Result | None
     retries: int
+    rights: Rights
     roles: list[ClusterRoleView]
     slots: dict[str, int]
     start_at: str | None

@@ -10,9 +10,11 @@ import aiodocker
 from carrel.engines.accelerated import cannot_attach
 from carrel.engines.docker.api import disk_full
 from carrel.engines.docker.pull import pull_error
+from carrel.engines.docker.rights import has_remapping
 from carrel.engines.docker.spec import LABEL_EPOCH, LABEL_ID
 from carrel.engines.port import (
     IDLE,
+    ROOT_INSIDE,
     ContainerGone,
     ContainerSpec,
     ContainerUsage,
@@ -126,6 +128,7 @@ def node(
         "seccomp": has_seccomp(info),
         "apparmor": "name=apparmor" in options,
         "rootless": "name=rootless" in options,
+        ROOT_INSIDE: has_remapping(info),
         "cgroup-v2": str(info.get("CgroupVersion")) == "2",
         "memory-limit": bool(info.get("MemoryLimit")),
         "swap-limit": bool(info.get("SwapLimit")),

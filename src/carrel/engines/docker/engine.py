@@ -15,7 +15,7 @@ import structlog
 
 from carrel.accelerators.port import Accelerators
 from carrel.engines.accelerated import attachment_of, node_with
-from carrel.engines.docker import answers, attached, mounts
+from carrel.engines.docker import answers, attached, mounts, rights
 from carrel.engines.docker.adjusting import Adjusting
 from carrel.engines.docker.api import ANSWER_S, START_S, DockerApi, filters, sentences
 from carrel.engines.docker.claim import VolumeClaim
@@ -64,9 +64,9 @@ class DockerEngine(Adjusting):
     addresses: range of session networks. accelerators: kinds on this machine.
 
     Capabilities of its node: `shared-network` (one bridge for all sessions; else one each), `host-firewall` (sessions
-    cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `init`, `seccomp`,
-    `apparmor`, `rootless`, `cgroup-v2`, `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`, `cdi` (devices by the
-    Container Device Interface).
+    cannot connect to services of this machine), `seccomp-profile` (Carrel's; else the engine's own), `root-inside` (it
+    remaps users), `cdi` (Container Device Interface), `init`, `seccomp`, `apparmor`, `rootless`, `cgroup-v2`,
+    `memory-limit`, `swap-limit`, `cpu-limit`, `pids-limit`.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class DockerEngine(Adjusting):
                 await self._start(spec)
             inspected = await self._inspect(name)
             if not spec.mounts:
-                await self._homes.check(name, spec.image, inspected["Image"])
+                await self._homes.check(name, spec.image, inspected["Image"], root=spec.root)
             return self._observed(inspected)
 
     async def remove(self, container: str, *, grace_s: float) -> None:
@@ -247,8 +247,10 @@ class DockerEngine(Adjusting):
         with_profile = await self._knows_profile()
         network = await self._networks.join(spec.id, spec.network)
         attachment = attachment_of(self._accelerators, spec)
-        if attachment.cdi or attachment.runtime:
-            attached.require(attachment, await self._api.call("GET", "info"))
+        if attachment.cdi or attachment.runtime or spec.root:
+            info = await self._api.call("GET", "info")
+            attached.require(attachment, info)
+            rights.require(spec, info)
         with_init = bool(self._has_init)
         name = self._names.container(spec.id)
         pulled = False
@@ -287,12 +289,12 @@ class DockerEngine(Adjusting):
         its folders mounted while unpacking, would write elsewhere.
         """
         name = self._names.container(spec.id)
-        await self._homes.furnish(name, spec.image)
+        await self._homes.furnish(name, spec.image, root=spec.root)
         if spec.files:
             await self._homes.unpack(name, files_archive(spec.files))
         if not spec.mounts:
             return
-        await self._homes.check(name, spec.image, (await self._inspect(name))["Image"])
+        await self._homes.check(name, spec.image, (await self._inspect(name))["Image"], root=spec.root)
         if links := mounts.links_archive(spec.mounts, made_at=time.time()):
             try:
                 await self._homes.unpack(name, links)

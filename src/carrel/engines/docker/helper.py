@@ -41,7 +41,8 @@ async def run_helper(
         "Healthcheck": {"Test": ["NONE"]},
         # Without our id label: this is not a session.
         "Labels": {f"{LABEL_INSTALLATION}.{purpose}": names.installation},
-        "HostConfig": {"NetworkMode": "host", "CapDrop": ["ALL"], **host},
+        # A daemon that remaps users refuses the machine's network to remapped containers.
+        "HostConfig": {"NetworkMode": "host", "UsernsMode": "host", "CapDrop": ["ALL"], **host},
     }
     try:
         await _discard(api, name)

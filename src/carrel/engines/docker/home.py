@@ -21,30 +21,32 @@ class Homes:
 
     def __init__(self, api: DockerApi) -> None:
         self._api = api
-        self._known: dict[str, _Known] = {}
+        self._known: dict[tuple[str, bool], _Known] = {}
 
-    async def furnish(self, daemon_name: str, image: str) -> None:
-        """Add home and user to the container if the image has none. Twice: the same result."""
-        known = self._known.get(image)
+    async def furnish(self, daemon_name: str, image: str, *, root: bool) -> None:
+        """Add home and user to the container if the image has none, and the user's way to root. Twice: the same
+        result.
+        """
+        known = self._known.get((image, root))
         if known is None:
-            known = self._known[image] = await self._learn(daemon_name)
+            known = self._known[image, root] = await self._learn(daemon_name, root=root)
         if known.archive is not None:
             await self.unpack(daemon_name, known.archive)
 
-    async def check(self, daemon_name: str, image: str, image_id: str) -> None:
+    async def check(self, daemon_name: str, image: str, image_id: str, *, root: bool) -> None:
         """Correct the assumption of `furnish` if the image's name refers to another image since."""
-        known = self._known.get(image)
+        known = self._known.get((image, root))
         if known is not None and known.image_id != image_id:
-            del self._known[image]
-            await self.furnish(daemon_name, image)
+            del self._known[image, root]
+            await self.furnish(daemon_name, image, root=root)
 
-    async def _learn(self, daemon_name: str) -> _Known:
+    async def _learn(self, daemon_name: str, *, root: bool) -> _Known:
         inspected: Any = await self._api.call("GET", f"containers/{daemon_name}/json")
-        if inspected["Config"]["Labels"].get(LABEL_USER) == "work":
+        if inspected["Config"]["Labels"].get(LABEL_USER) == "work" and not root:
             return _Known(inspected["Image"], None)
         passwd = await self._read(daemon_name, "/etc/passwd")
         group = await self._read(daemon_name, "/etc/group")
-        return _Known(inspected["Image"], home_archive(passwd, group))
+        return _Known(inspected["Image"], home_archive(passwd, group, root=root))
 
     async def _read(self, daemon_name: str, path: str) -> bytes | None:
         """Content of a file of the image; b"" if missing, None if it is not a regular file."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from carrel.accelerators.port import NOTHING, Attachment
-from carrel.engines.docker import attached, seccomp
+from carrel.engines.docker import attached, rights, seccomp
 from carrel.engines.docker.mounts import binds
 from carrel.engines.port import IDLE, WORK_HOME, WORK_UID, ContainerSpec, InitialFile
 
@@ -62,16 +62,16 @@ def configuration(
 ) -> dict[str, object]:
     """The body of the daemon's container create request.
 
-    An unprivileged process: user 1000, no capabilities and no way to gain them, Carrel's seccomp profile or the
-    daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on processes and on
-    per-user kernel resources, bounded logs. attachment: of its accelerators.
+    An unprivileged process: user 1000, no capabilities and, unless it has root inside, no way to gain them, Carrel's
+    seccomp profile or the daemon's own (with_profile), separate namespaces, memory without swap, CPU quota, limits on
+    processes and on per-user kernel resources, bounded logs. attachment: of its accelerators.
     """
     mem_bytes = spec.slots.get("mem", 0)
     host: dict[str, object] = {
         "NetworkMode": network,
         "CapDrop": ["ALL"],
         "SecurityOpt": [
-            "no-new-privileges:true",
+            *(() if spec.root else ("no-new-privileges:true",)),
             *([f"seccomp={seccomp.profile()}"] if with_profile else ()),
         ],
         "PidsLimit": spec.pids_limit,
@@ -90,6 +90,8 @@ def configuration(
     if spec.command != IDLE and with_init:
         host["Init"] = True
     host |= attached.host_config(attachment)
+    if spec.root:
+        host["CapAdd"] = [*rights.CAPABILITIES, *attachment.capabilities]
     named = {"Aliases": [spec.network.host]} if spec.network else {}
     of_network = {LABEL_NETWORK: spec.network.id} if spec.network else {}
     return {
@@ -131,18 +133,26 @@ def _environment() -> Mapping[str, str]:
     return {"HOME": WORK_HOME, "USER": "work", "LOGNAME": "work"}
 
 
-def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
+def home_archive(passwd: bytes | None, group: bytes | None, *, root: bool = False) -> bytes:
     """A tar for the root of a container whose image lacks the user `work`: its home, passwd and group entries.
 
-    passwd, group: the image's own files, None if missing or not regular files.
+    passwd, group: the image's own files, None if missing or not regular files. root: `work` may become root.
     """
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
         home = tarfile.TarInfo(str(PurePosixPath(WORK_HOME).relative_to("/")))
         home.type, home.mode, home.uid, home.gid = tarfile.DIRTYPE, 0o755, WORK_UID, WORK_UID
         tar.addfile(home)
-        if passwd is not None and not _names_id(passwd):
-            _add(tar, "etc/passwd", passwd, f"work:x:{WORK_UID}:{WORK_UID}:work:{WORK_HOME}:/bin/sh\n")
+        if root:
+            rights.add_sudo(tar)
+        if passwd is not None:
+            content = rights.without_password(passwd) if root else passwd
+            # sudo rejects accounts whose password should be in /etc/shadow (x) and is not.
+            password = "*" if root else "x"
+            work = f"work:{password}:{WORK_UID}:{WORK_UID}:work:{WORK_HOME}:/bin/sh\n"
+            line = "" if _names_id(passwd) else work
+            if line or content != passwd:
+                _add(tar, "etc/passwd", content, line)
         if group is not None and not _names_id(group):
             _add(tar, "etc/group", group, f"work:x:{WORK_UID}:\n")
     return out.getvalue()

@@ -597,6 +597,7 @@ export type CheckRequest = {
      * Project
      */
     project?: string | null;
+    rights?: Rights;
     /**
      * Roles
      */
@@ -617,7 +618,7 @@ export type CheckRequest = {
  *
  * The result of creating such a session, and remaining capacity.
  *
- * code: of the error that creating it would raise, if any.
+ * code: of the error that creating it would raise, if any. most_rights: that a session could have in the group.
  */
 export type CheckView = {
     /**
@@ -645,6 +646,7 @@ export type CheckView = {
      * Limits
      */
     limits: Array<LimitView>;
+    most_rights: Rights;
     /**
      * Nodes
      */
@@ -2787,7 +2789,8 @@ export type KeypairCreated = {
  * containers_per_session, lifetime_s: of each session. idle_timeout_s: a session ends after this long without app,
  * terminal or command traffic. idle_use: a session with usage below these thresholds ends. max_priority: the highest
  * priority it may request. storage_hosts: names of the hosts on which it may create folders, among those open to its
- * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end.
+ * owner. log_bytes: kept of the log of each container, compressed: its beginning and its end. max_rights: the most
+ * that its sessions may have inside, plain or root.
  */
 export type KeypairLimits = {
     /**
@@ -2814,6 +2817,7 @@ export type KeypairLimits = {
      * Max Priority
      */
     max_priority: number;
+    max_rights?: Rights;
     /**
      * Pending Sessions
      */
@@ -2987,6 +2991,7 @@ export type LimitsChange = {
      * Max Priority
      */
     max_priority?: number;
+    max_rights?: Rights;
     /**
      * Pending Sessions
      */
@@ -5327,6 +5332,13 @@ export type ResourcesView = {
 export type Result = 'success' | 'failure' | 'timed_out' | 'cancelled';
 
 /**
+ * Rights
+ *
+ * Rights of a session's user inside it. plain: an unprivileged user. root: also root, by `sudo`.
+ */
+export type Rights = 'plain' | 'root';
+
+/**
  * Role
  */
 export type Role = 'user' | 'project_admin' | 'domain_admin' | 'superadmin';
@@ -5621,6 +5633,7 @@ export type ServerView = {
  * earliest start.
  *
  * array: create one session for each index, named NAME-INDEX, with CARREL_ARRAY_INDEX in its environment.
+ * rights: root makes `sudo` and package managers work inside, if your policy and the group's nodes allow it.
  *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
@@ -5695,6 +5708,7 @@ export type SessionCreate = {
      * Retries
      */
     retries?: number;
+    rights?: Rights;
     /**
      * Roles
      */
@@ -5824,6 +5838,7 @@ export type SessionDetail = {
      * Retries
      */
     retries: number;
+    rights: Rights;
     /**
      * Roles
      */

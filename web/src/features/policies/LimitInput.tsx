@@ -4,18 +4,18 @@ import type { ReactNode } from "react";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { SlotAmountInput } from "@/ui/form/SlotAmountInput";
 import { SlotLimitsInput } from "@/ui/form/SlotLimitsInput";
-import { LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
-import { type LimitName, type Measure, type Most, type SlotsDraft, UNLIMITED } from "./limits";
+import { LIMIT_TEXTS, LIMIT_TITLES, RIGHTS } from "./limit-words";
+import { type LimitName, type Measure, type Most, type Rights, type SlotsDraft, UNLIMITED } from "./limits";
 
 interface Props<T> {
   name: LimitName;
-  measure: Exclude<Measure, "names" | "use">;
+  measure: Exclude<Measure, "names" | "use" | "rights">;
   value: T;
   onChange: (value: T) => void;
   error?: ReactNode;
 }
 
-const AT_FIRST: Record<Exclude<Measure, "slots" | "names" | "use">, number> = {
+const AT_FIRST: Record<Exclude<Measure, "slots" | "names" | "use" | "rights">, number> = {
   count: 10,
   duration: 86_400,
   bytes: 100 * 2 ** 30,
@@ -87,6 +87,22 @@ export function LimitInput({ name, measure, value, onChange, error }: Props<Most
         />
       </Group>
     </Input.Wrapper>
+  );
+}
+
+/** The highest rights inside sessions. */
+export function RightsInput({ value, onChange }: { value: Rights; onChange: (value: Rights) => void }) {
+  const { i18n } = useLingui();
+  return (
+    <Select
+      size="xs"
+      label={i18n._(LIMIT_TITLES.max_rights)}
+      description={i18n._(LIMIT_TEXTS.max_rights)}
+      allowDeselect={false}
+      data={(["plain", "root"] as const).map((rights) => ({ value: rights, label: i18n._(RIGHTS[rights]) }))}
+      value={value}
+      onChange={(next) => onChange(next === "root" ? "root" : "plain")}
+    />
   );
 }
 

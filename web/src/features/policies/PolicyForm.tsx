@@ -12,13 +12,14 @@ import { FormDrawer } from "@/ui/form/FormDrawer";
 import { focusFirst, useProblemForm } from "@/ui/form/use-problem-form";
 import { ProblemAlert } from "@/ui/ProblemAlert";
 import { IdleUseInput } from "./IdleUseInput";
-import { LimitInput, SlotsLimitInput } from "./LimitInput";
+import { LimitInput, RightsInput, SlotsLimitInput } from "./LimitInput";
 import { KIND_TEXTS, LIMIT_TEXTS, LIMIT_TITLES } from "./limit-words";
 import {
   changedLimits,
   draftOf,
   isAbout,
   isComplete,
+  isRights,
   isUse,
   type Limits,
   type LimitsDraft,
@@ -152,6 +153,15 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
             />
           );
         }
+        if (measure === "rights") {
+          return (
+            <RightsInput
+              key={field}
+              value={value === "root" ? "root" : "plain"}
+              onChange={(next) => set(field, next)}
+            />
+          );
+        }
         if (measure === "use") {
           return (
             <IdleUseInput
@@ -161,7 +171,7 @@ function PolicyForm({ kind, policy, onDone }: FormProps) {
             />
           );
         }
-        if (Array.isArray(value) || isUse(value)) return null;
+        if (Array.isArray(value) || isUse(value) || isRights(value)) return null;
         return typeof value === "object" ? (
           <SlotsLimitInput
             key={field}

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg } from "@lingui/core/macro";
 import type { PolicyKind } from "@/api/types";
-import type { LimitName } from "./limits";
+import type { LimitName, Rights } from "./limits";
 
 /** Descriptions of the policy kinds. */
 export const KINDS: Record<PolicyKind, MessageDescriptor> = {
@@ -27,9 +27,15 @@ export const LIMIT_TITLES: Record<LimitName, MessageDescriptor> = {
   idle_use: msg`Idle by utilization`,
   max_priority: msg`Highest priority`,
   storage_hosts: msg`Storage hosts`,
+  max_rights: msg`Highest rights`,
   folders: msg`Folders`,
   folder_bytes: msg`Total folder size`,
   log_bytes: msg`Log size`,
+};
+
+export const RIGHTS: Record<Rights, MessageDescriptor> = {
+  plain: msg`Plain`,
+  root: msg`Root inside`,
 };
 
 export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
@@ -43,6 +49,7 @@ export const LIMIT_TEXTS: Record<LimitName, MessageDescriptor> = {
   idle_use: msg`A session is terminated if its utilization stays below all thresholds for the time window.`,
   max_priority: msg`0 to 100. The default is 50.`,
   storage_hosts: msg`The storage hosts on which new folders can be created.`,
+  max_rights: msg`Root makes sudo and package managers work inside sessions, on nodes with the capability root-inside.`,
   folders: msg`The number of folders, including those in the trash.`,
   folder_bytes: msg`The total of all sessions.`,
   log_bytes: msg`Kept of the log of each container, compressed: its beginning and its end.`,

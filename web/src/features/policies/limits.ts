@@ -5,8 +5,11 @@ import { cliSize } from "@/ui/format";
 import { inSlotOrder, slotWord } from "@/ui/slots";
 
 export const UNLIMITED = "unlimited";
+/** Rights inside sessions. */
+export type Rights = "plain" | "root";
 /** A number in the base unit, or unlimited. */
 export type Most = number | typeof UNLIMITED;
+export const isRights = (value: unknown): value is Rights => value === "plain" || value === "root";
 type SlotMosts = Readonly<Record<string, Most>>;
 
 /**
@@ -15,7 +18,7 @@ type SlotMosts = Readonly<Record<string, Most>>;
 export type IdleUse = { window_s: number; grace_s: number; below: Readonly<Record<string, number>> };
 
 /** The type of a limit, which determines its input. */
-export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names";
+export type Measure = "slots" | "count" | "duration" | "use" | "bytes" | "priority" | "names" | "rights";
 
 /** The limits of each policy kind, in display order. */
 export const LIMITS = {
@@ -31,6 +34,7 @@ export const LIMITS = {
     ["max_priority", "priority"],
     ["storage_hosts", "names"],
     ["log_bytes", "bytes"],
+    ["max_rights", "rights"],
   ],
   user: [
     ["slots", "slots"],
@@ -50,13 +54,13 @@ export type LimitName = (typeof LIMITS)[PolicyKind][number][0];
 export const limitsOf = (kind: PolicyKind): readonly (readonly [LimitName, Measure])[] => LIMITS[kind];
 
 /** All limits of a policy by name. */
-export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[]>>>;
+export type Limits = Readonly<Partial<Record<LimitName, Most | SlotMosts | IdleUse | string[] | Rights>>>;
 
 /** others: the default for slots without a row; null: they are not allowed. */
 export type SlotsDraft = { rows: SlotLimit[]; others: Most | null };
 
 /** Form values of the limits. */
-export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[]>>;
+export type LimitsDraft = Partial<Record<LimitName, Most | SlotsDraft | IdleUse | string[] | Rights>>;
 
 const USUAL = ["cpu", "mem"];
 
@@ -89,7 +93,7 @@ export const isUse = (value: LimitsDraft[LimitName] | Limits[LimitName]): value 
   typeof value === "object" && "below" in value && typeof value.below === "object";
 
 /** Of a new policy; other limits are unlimited. */
-const DEFAULTS: LimitsDraft = { max_priority: 50, log_bytes: 64 * 2 ** 20 };
+const DEFAULTS: LimitsDraft = { max_priority: 50, log_bytes: 64 * 2 ** 20, max_rights: "plain" };
 
 /** Initial form values: the limits of a policy, or none. */
 export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDraft {
@@ -97,7 +101,7 @@ export function draftOf(kind: PolicyKind, limits: Limits | undefined): LimitsDra
     limitsOf(kind).map(([name, measure]) => {
       const most = limits?.[name];
       if (measure === "slots") return [name, slotsDraft((most as SlotMosts) ?? { "*": UNLIMITED })];
-      return [name, (most as Most | IdleUse | string[]) ?? DEFAULTS[name] ?? UNLIMITED];
+      return [name, (most as Most | IdleUse | string[] | Rights) ?? DEFAULTS[name] ?? UNLIMITED];
     }),
   );
 }
@@ -147,6 +151,7 @@ const OPTIONS: Record<LimitName, string> = {
   idle_use: "--idle-use",
   max_priority: "--max-priority",
   storage_hosts: "--storage-host",
+  max_rights: "--max-rights",
   folders: "--folders",
   folder_bytes: "--folder-size",
   log_bytes: "--log-size",
@@ -164,7 +169,7 @@ export function limitWords(limits: Limits): string[] {
         amount === UNLIMITED ? `${slot}=${UNLIMITED}` : slotWord(slot, amount),
       ]);
     }
-    if (most === UNLIMITED) return [OPTIONS[name], UNLIMITED];
+    if (most === UNLIMITED || isRights(most)) return [OPTIONS[name], most];
     const amount = Number(most);
     const value =
       name === "lifetime_s" || name === "idle_timeout_s"

@@ -4,8 +4,17 @@ import type { PolicyKind } from "@/api/types";
 import { formatDuration, formatSize } from "@/ui/format";
 import { inSlotOrder, slotText, useSlotName } from "@/ui/slots";
 import { MEASURES } from "./IdleUseInput";
-import { LIMIT_TITLES } from "./limit-words";
-import { isUse, type LimitName, type Limits, limitsOf, type Measure, type Most, UNLIMITED } from "./limits";
+import { LIMIT_TITLES, RIGHTS } from "./limit-words";
+import {
+  isRights,
+  isUse,
+  type LimitName,
+  type Limits,
+  limitsOf,
+  type Measure,
+  type Most,
+  UNLIMITED,
+} from "./limits";
 
 /** Formats one limit, and all limits of a policy in one line. */
 export function useLimitsText() {
@@ -14,6 +23,7 @@ export function useLimitsText() {
   const one = useCallback(
     (measure: Measure, most: Limits[LimitName]): string => {
       if (most === undefined || most === UNLIMITED) return t`not limited`;
+      if (isRights(most)) return i18n._(RIGHTS[most]);
       if (Array.isArray(most)) return most.join(", ") || t`none`;
       if (isUse(most)) {
         const below = MEASURES.filter(([measure]) => measure in most.below)
@@ -57,6 +67,8 @@ export function useLimitsText() {
 /** Whether the value is an effective limit. */
 function isLimited(most: Limits[LimitName]): boolean {
   if (Array.isArray(most)) return true;
+  // Plain is what sessions have anyway.
+  if (isRights(most)) return most === "root";
   if (isUse(most)) return true;
   if (typeof most !== "object") return most !== undefined && most !== UNLIMITED;
   return !("*" in most) || Object.values(most).some((amount) => amount !== UNLIMITED);

@@ -39,6 +39,7 @@ _FULL: dict[str, dict[str, Any]] = {
         "max_priority": 50,
         "storage_hosts": UNLIMITED,
         "log_bytes": 64 << 20,
+        "max_rights": "plain",
     },
     "user": {
         "slots": {"*": UNLIMITED},
@@ -306,6 +307,11 @@ def _limit_arguments(parser: Arguments) -> None:
         "--max-priority", metavar="N", type=reading(whole_number), help="the highest priority, 0 to 100"
     )
     parser.add_argument(
+        "--max-rights",
+        choices=("plain", "root"),
+        help="the most that sessions may have inside: root makes sudo and package managers work",
+    )
+    parser.add_argument(
         "--storage-host",
         dest="storage_hosts",
         metavar="NAME",
@@ -386,6 +392,7 @@ def _limits_text(limits: Mapping[str, Any]) -> str:
         "idle_use": "idle use",
         "max_priority": "priority",
         "storage_hosts": "storage hosts",
+        "max_rights": "rights",
         "folders": "folders",
         "folder_bytes": "folder size",
         "log_bytes": "log size",

@@ -57,6 +57,9 @@ def scheduling_arguments(parser: Arguments) -> None:
         type=reading(utc_time),
         help="start no earlier: 2026-12-24T22:00 by this machine's clock, with Z or +09:00 elsewhere",
     )
+    parser.add_argument(
+        "--root", action="store_true", help="with root inside: sudo and package managers work, if allowed"
+    )
     parser.add_argument("--node", metavar="NODE", help="run only on this node; for administrators")
     parser.add_argument(
         "--after",
@@ -159,6 +162,7 @@ def check_request(args: argparse.Namespace, defined: Mapping[str, Any] | None = 
         "on_dependency_failure": args.on_dependency_failure,
         "containers": args.cluster_size,
         "placement": args.placement,
+        "rights": "root" if args.root else None,
     }
     request: Any = {**given, **(defined or {}), **_not_none({**given, **others}), "slots": slots}
     return request  # type: ignore[no-any-return]

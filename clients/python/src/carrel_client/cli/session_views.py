@@ -249,6 +249,7 @@ def print_session(session: models.SessionDetail) -> None:
             *(("before", f"{one['name']} ({one['state']})") for one in session["dependants"]),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
+            ("rights", "root" if session["rights"] == "root" else ""),
             ("node", session["node"] or ""),
             ("created", local_time(session["created_at"])),
             ("starts after", local_time(session["start_at"])),

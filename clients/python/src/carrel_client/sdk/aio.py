@@ -308,6 +308,7 @@ class AsyncSessions:
         node: str | None = None,
         after: Sequence[str | models.DependencyRequest] = (),
         on_dependency_failure: models.DependencyFailure | None = None,
+        root: bool = False,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
@@ -319,6 +320,7 @@ class AsyncSessions:
         times if it fails. start_at: earliest start; a time without a zone is local.
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
+        root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
@@ -352,6 +354,7 @@ class AsyncSessions:
                     node=node,
                     after=after,
                     on_dependency_failure=on_dependency_failure,
+                    root=root,
                     replaces=replaces,
                     idempotency_key=idempotency_key,
                 )

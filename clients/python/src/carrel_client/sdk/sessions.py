@@ -352,6 +352,7 @@ class Sessions:
         node: str | None = None,
         after: Sequence[str | models.DependencyRequest] = (),
         on_dependency_failure: models.DependencyFailure | None = None,
+        root: bool = False,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
@@ -363,6 +364,7 @@ class Sessions:
         times if it fails. start_at: earliest start; a time without a zone is local.
         after: sessions that must succeed first, as id or name, or "ID:failed" and "ID:ended"; on_dependency_failure:
         what happens once one of them did not end as needed, "cancel" (the default) or "wait".
+        root: with root inside, so that sudo and package managers work, if your policy and the group's nodes allow it.
         replaces: a pending session to cancel in the same step; its place for those that start after it is kept, and its
         name unless `name` is given.
         cluster_size: so many containers, main1, sub1, sub2 ... in a network of their own. roles: containers that
@@ -390,6 +392,7 @@ class Sessions:
             "node": node,
             "after": [parse_dependency(each) if isinstance(each, str) else each for each in after] or None,
             "on_dependency_failure": on_dependency_failure,
+            "rights": "root" if root else None,
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }
         made = self._api.sessions.create(

@@ -91,6 +91,16 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
             <dd>{formatDuration(session.time_limit_s * 1000, i18n.locale)}</dd>
           </>
         )}
+        {session.rights === "root" && (
+          <>
+            <dt>
+              <Trans>Rights</Trans>
+            </dt>
+            <dd>
+              <Trans>Root inside</Trans>
+            </dd>
+          </>
+        )}
         {session.after.length > 0 && (
           <>
             <dt>

@@ -158,6 +158,7 @@ export function LauncherForm(given: Props) {
       <MoreFields
         values={form.values}
         group={check?.group.id ?? "default"}
+        mayHaveRoot={check?.most_rights === "root"}
         errors={form.errors}
         onChange={form.setValues}
       />

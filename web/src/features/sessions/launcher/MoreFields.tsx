@@ -1,5 +1,5 @@
 import { Trans, useLingui } from "@lingui/react/macro";
-import { Button, Collapse, NumberInput, Select, Stack, Textarea } from "@mantine/core";
+import { Button, Collapse, NumberInput, Select, Stack, Switch, Textarea } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -11,23 +11,28 @@ import { AfterRows } from "./AfterRows";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
 
 const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
-type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure">;
+type Fields = Pick<LaunchForm, (typeof FIELDS)[number] | "after" | "on_dependency_failure" | "rights">;
 
 interface Props {
   values: Fields;
   /** Id of the resource group whose nodes are offered. */
   group: string;
+  /** Whether a session could have root inside. */
+  mayHaveRoot: boolean;
   /** The error of each field. */
   errors: { [Field in keyof Fields]?: React.ReactNode };
   onChange: (part: Partial<Fields>) => void;
 }
 
-/** Advanced options: priority, time limit, sessions to start after, and the node for users who may choose it. */
-export function MoreFields({ values, group, errors, onChange }: Props) {
+/** Advanced options: priority, time limit, sessions to start after, rights, and the node for users who may choose it. */
+export function MoreFields({ values, group, mayHaveRoot, errors, onChange }: Props) {
   const { t } = useLingui();
-  const given = values.after.length > 0 || FIELDS.some((field) => values[field] !== BLANK[field]);
+  const given =
+    values.rights === "root" ||
+    values.after.length > 0 ||
+    FIELDS.some((field) => values[field] !== BLANK[field]);
   const [opened, { toggle }] = useDisclosure(given);
-  const shown = opened || !!errors.after || FIELDS.some((field) => errors[field]);
+  const shown = opened || !!errors.after || !!errors.rights || FIELDS.some((field) => errors[field]);
   const mayChoose = may(useMe(), "session.designate");
   const Fold = shown ? IconChevronDown : IconChevronRight;
   return (
@@ -79,6 +84,16 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
             error={errors.after}
             onChange={onChange}
           />
+          {(mayHaveRoot || values.rights === "root") && (
+            <Switch
+              size="xs"
+              label={t`Root inside`}
+              description={t`sudo and package managers such as apt-get work in the session.`}
+              checked={values.rights === "root"}
+              error={errors.rights}
+              onChange={(event) => onChange({ rights: event.currentTarget.checked ? "root" : "plain" })}
+            />
+          )}
           {mayChoose && (
             <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
           )}

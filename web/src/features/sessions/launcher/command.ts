@@ -30,6 +30,7 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   kind: () => [],
   containers: (count: number) => ["--cluster-size", String(count)],
   roles: () => [],
+  rights: (rights: string) => (rights === "root" ? ["--root"] : []),
 };
 
 /** The CLI command for the same session. folderName: the name of the folder with this id. */

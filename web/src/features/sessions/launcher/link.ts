@@ -14,6 +14,7 @@ const PLAIN = [
   "project",
   "group",
   "node",
+  "rights",
   "priority",
   "time_limit_s",
   "on_dependency_failure",

@@ -52,6 +52,7 @@ export type LaunchForm = PlainFields & {
   placement: NonNullable<SessionCreate["placement"]>;
   on_failure: NonNullable<SessionCreate["on_failure"]>;
   roles: NonNullable<SessionCreate["roles"]>;
+  rights: NonNullable<SessionCreate["rights"]>;
   image: string;
   slots: Record<string, number>;
   env: EnvironmentRow[];
@@ -84,6 +85,7 @@ export const freshForm = (image: string, folder?: Pick<Folder, "id" | "name">): 
   script: "",
   retries: 0,
   ...ONE_CONTAINER,
+  rights: "plain",
   image,
   slots: { cpu: 1000, mem: GIB },
   env: [],
@@ -157,6 +159,7 @@ export function toRequest(form: LaunchForm): SessionCreate {
     ...given(form),
     ...(form.start_at ? { start_at: new Date(form.start_at).toISOString() } : {}),
     ...(form.kind === "batch" ? { kind: form.kind, command: toCommand(form.script) } : {}),
+    ...(form.rights === "root" ? { rights: form.rights } : {}),
     ...(form.kind === "batch" && form.retries ? { retries: form.retries } : {}),
     ...toCluster(form),
     ...(Object.keys(env).length > 0 ? { env } : {}),
@@ -218,6 +221,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
       priority: priority === USUAL_PRIORITY ? null : priority,
     }),
     ...(session.kind === "batch" ? { kind: session.kind, command: session.command } : {}),
+    ...(session.rights === "root" ? { rights: session.rights } : {}),
     ...(session.retries ? { retries: session.retries } : {}),
     ...toCluster({
       ...session,
@@ -232,7 +236,7 @@ export function requestLike(session: SessionDetail): SessionCreate {
 
 /** The form values for a session like this one. */
 export function formLike(session: SessionDetail): LaunchForm {
-  const { image, slots, env = {}, mounts, kind, command, retries, ...others } = requestLike(session);
+  const { image, slots, env = {}, mounts, kind, command, retries, rights, ...others } = requestLike(session);
   const { after, on_dependency_failure, containers, placement, on_failure, roles, ...plain } = others;
   return {
     ...freshForm(image),
@@ -244,6 +248,7 @@ export function formLike(session: SessionDetail): LaunchForm {
     placement: placement ?? ONE_CONTAINER.placement,
     on_failure: on_failure ?? ONE_CONTAINER.on_failure,
     roles: roles ?? [],
+    rights: rights ?? "plain",
     slots: { ...slots } as Record<string, number>,
     env: Object.entries(env).map(([name, value]) => environmentRow(name, String(value))),
     mounts: chosenMounts(session),
