@@ -54,6 +54,7 @@ TAGS = {
     "logins": "Active sign-ins of browsers.",
     "engines": "Container engines: kind, settings and state.",
     "nodes": "Nodes of the engines: capacity, drain, cordon.",
+    "notifications": "Notifications of one's sessions, and webhooks with their deliveries.",
     "policies": "Resource policies: limits of users, keypairs and projects.",
     "presets": "Named resource amounts to start sessions with.",
     "projects": "Projects and their members.",

@@ -143,6 +143,7 @@ POLLED = {
     "audit ls",
     "sign-in ls",
     "provider ls",
+    "webhook ls",
 }
 """Lists of which no event says that they have changed."""
 ENDING = {
@@ -173,6 +174,7 @@ KEEPING = {
     "cat",
     "check",
     "clone",
+    "deliveries",
     "completion",
     "copy",
     "cordon",
@@ -212,6 +214,7 @@ KEEPING = {
     "queue",
     "quota",
     "rename",
+    "redeliver",
     "resources",
     "run",
     "pause",
