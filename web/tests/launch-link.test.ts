@@ -6,7 +6,7 @@ import { presetVerdict, smallestFirst } from "@/features/sessions/launcher/prese
 import { environmentRow, freshForm, isComplete } from "@/features/sessions/launcher/request";
 import { changedRequest, limitPage } from "@/features/sessions/why/replace";
 import { launchLink } from "@/routing/launch-link";
-import { aSession } from "./sessions";
+import { aSession, DETAIL } from "./sessions";
 
 const initial = { ...freshForm("starter"), project: "vision" };
 const mount = { ...freshMount(), folder: "f1", name: "data", subpath: "train", readOnly: true };
@@ -99,16 +99,8 @@ test("what starts now is shown as available", () => {
 describe("a suggested change of a pending session", () => {
   const session = {
     ...aSession("a", { slots: { cpu: 1000, mem: 1 }, group: { id: "g", name: "gpu" } }),
-    ...{
-      description: "night run",
-      env: { LR: "1" },
-      apps: [],
-      mounts: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
-    },
+    ...DETAIL,
+    ...{ description: "night run", env: { LR: "1" } },
   };
   const change = { cost: 0.5, text: "", slots: {}, group: null, sessions: [], command: "" };
 

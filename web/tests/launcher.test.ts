@@ -15,7 +15,7 @@ import {
   withSlot,
 } from "@/features/sessions/launcher/request";
 import { shellQuote } from "@/ui/command";
-import { aSession } from "./sessions";
+import { aSession, DETAIL } from "./sessions";
 
 const GIB = 2 ** 30;
 
@@ -135,14 +135,12 @@ describe("the form", () => {
     const description = "the third try";
     const form = formLike({
       ...session,
+      ...DETAIL,
       description,
       env: { LR: "1" },
-      apps: [],
-      mounts: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
+      bootstrap: "make",
+      shm_bytes: GIB,
+      workdir: "src",
     });
     expect(toRequest(form)).toEqual({
       image: "starter",
@@ -153,7 +151,15 @@ describe("the form", () => {
       description,
       env: { LR: "1" },
       project: "default",
+      bootstrap: "make",
+      shm_bytes: GIB,
+      workdir: "src",
     });
+    expect(createCommand(toRequest(form))).toContain("--bootstrap bootstrap.sh --shm 1g --workdir src");
+  });
+
+  test("takes over no script that only its owner may see", () => {
+    expect(requestLike({ ...aSession("a"), ...DETAIL, bootstrap: "********" }).bootstrap).toBeUndefined();
   });
 
   const CUDA = [
@@ -180,13 +186,7 @@ describe("the form", () => {
     };
     const session = {
       ...aSession("a", { time_limit_s: 7200 }),
-      description: "",
-      env: {},
-      apps: [],
-      containers: [],
-      command: [],
-      retries: 0,
-      start_at: null,
+      ...DETAIL,
       mounts: [mount, { ...mount, folder_id: null }, { ...mount, automatic: true }],
     };
     expect(requestLike(session).mounts).toEqual([{ folder: "f1", path: "/data", read_only: true }]);

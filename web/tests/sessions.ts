@@ -31,6 +31,23 @@ export function aSession(id: string, differences: Partial<Session> = {}): Sessio
   };
 }
 
+/** What the details of a session add, empty. */
+export const DETAIL = {
+  description: "",
+  env: {},
+  apps: [],
+  mounts: [],
+  containers: [],
+  command: [],
+  retries: 0,
+  start_at: null,
+  bootstrap: "",
+  shm_bytes: null,
+  workdir: null,
+  timezone: null,
+  locale: null,
+};
+
 /** Pages holding these sessions, the last of them followed by more when `more` holds. */
 export function pagesOf(sessions: Session[][], more = false): SessionPages {
   return {

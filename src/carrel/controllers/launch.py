@@ -10,6 +10,7 @@ from functools import partial
 import structlog
 from sqlalchemy import text
 
+from carrel.accounts.dotfiles import service as dotfiles
 from carrel.controllers import mount_sources
 from carrel.controllers.active_tasks import ActiveTasks, Work
 from carrel.controllers.loop import ENGINE_TOPIC, Tools, end
@@ -23,16 +24,18 @@ from carrel.engines.port import (
     EngineError,
     EngineUnavailable,
     Mount,
+    ObservedState,
     Progress,
 )
 from carrel.nodes import service as nodes
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
 from carrel.nodes.service import Address
-from carrel.sessions import containers, environment, mounting, queries, service, transitions
+from carrel.sessions import containers, environment, mounting, queries, service, startup, transitions
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.mounting import MountedFolder
 from carrel.sessions.spec import SessionSpec
 from carrel.sessions.transitions import NO_MOUNT, NO_STORAGE
+from carrel.tables.dotfiles import Dotfile
 from carrel.tables.session_states import (
     LAUNCHING,
     ContainerRole,
@@ -59,11 +62,12 @@ _LOOK_AT_ENGINE = text("SELECT pg_notify('carrel', :topic)")
 
 @dataclass(frozen=True)
 class PlacedContainer:
-    """One container to start. node: its name on the engine. devices: thousandths by device."""
+    """One container to start. node: its name on the engine. devices: thousandths by device. dotfiles: of its owner."""
 
     row: Container
     node: Address
     devices: Mapping[str, int]
+    dotfiles: Sequence[Dotfile]
 
 
 class FailedStart(Exception):
@@ -112,11 +116,17 @@ class Launch:
             devices = await nodes.devices_of(tx, [one.id for each in own.values() for one in each])
             held = await mounting.held_by(tx, [session.id for session in sessions])
             lost = {node for node, rule in (await nodes.gone(tx, self._tools.clock.now())).items() if rule}
+            homes = await dotfiles.of_users(tx, {session.owner_id for session in sessions})
             draining = {node.id for node in await nodes.draining(tx)}
         for session in sessions:
             key = session.id
             members = [
-                PlacedContainer(one, places.get(one.node_id or NodeId(""), _NOWHERE), devices.get(one.id, {}))
+                PlacedContainer(
+                    one,
+                    places.get(one.node_id or NodeId(""), _NOWHERE),
+                    devices.get(one.id, {}),
+                    homes.get(session.owner_id, ()),
+                )
                 for one in own.get(key, ())
             ]
             # A command that may have started must not start on another node as well, so its start continues.
@@ -267,7 +277,7 @@ class Launch:
                 cause="started",
                 now=tools.clock.now(),
             )
-            if spec.once:
+            if spec.once or observed.state is ObservedState.EXITED:
                 # It may have ended before it was RUNNING here, and the engine does not report that again.
                 await tx.execute(_LOOK_AT_ENGINE, {"topic": ENGINE_TOPIC})
 
@@ -433,14 +443,18 @@ def container_spec(
         devices=member.devices,
         node=member.node.name,
         env={
+            **startup.variables(requested, container.slots),
             "CARREL_SESSION_ID": session.id,
             "CARREL_SESSION_NAME": session.name,
             **environment.opened(seal, requested.env),
         },
         hostname=hostname if container.role == ContainerRole.MAIN else f"{hostname}-{container.name}",
-        command=(*_SHELL, *requested.command) if requested.command else IDLE,
+        command=startup.command(requested, (*_SHELL, *requested.command) if requested.command else IDLE),
         once=session.kind == SessionKind.BATCH,
         ports=tuple(int(app["port"]) for app in session.apps),
         mounts=folders,
+        files=startup.files(requested, dotfiles.opened(seal, member.dotfiles), folders),
+        shm_bytes=requested.shm_bytes,
+        workdir=startup.workdir(requested),
         epoch=epoch,
     )

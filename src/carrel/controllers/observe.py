@@ -12,7 +12,7 @@ from carrel.controllers import lifetime
 from carrel.controllers.each_engine import EachEngine
 from carrel.controllers.loop import ENGINE_TOPIC, Tools
 from carrel.core.ids import ContainerId, EngineId, NodeId, SessionId
-from carrel.engines.port import Engine, EngineError, Observed, ObservedState
+from carrel.engines.port import BOOTSTRAP_FAILED, Engine, EngineError, Observed, ObservedState
 from carrel.nodes import service as nodes
 from carrel.nodes.engines import service as registry
 from carrel.nodes.engines.connections import REMOVAL_S, in_time
@@ -40,6 +40,7 @@ _STRAY_S = 10.0
 _UNCONFIRMED = (
     "The engine did not confirm the removal in time; the container is removed when the engine responds."
 )
+_UNPREPARED = "Its bootstrap script failed; the end of the log shows why."
 _OOM = "A process was killed because the session reached its memory limit."
 _LOST_WITH_NODE = {
     NodeLoss.END: "Its node is lost.",
@@ -80,6 +81,7 @@ class Findings:
     restart: list[Ended] = field(default_factory=list)
     lost: list[Ended] = field(default_factory=list)
     completed: list[Ended] = field(default_factory=list)
+    unprepared: list[Ended] = field(default_factory=list)
     out_of_memory: list[Session] = field(default_factory=list)
     moved: list[tuple[ContainerId, str]] = field(default_factory=list)
     orphans: list[str] = field(default_factory=list)
@@ -101,13 +103,14 @@ class LiveSessions:
 @dataclass(frozen=True)
 class OneEngine:
     """State of one engine. listed: its containers by id. nodes: its nodes. gone: DOWN nodes, as in `nodes.gone`.
-    restarts: recent restarts per session.
+    restarts: recent restarts per session. bootstrapping: sessions with a bootstrap script.
     """
 
     listed: Mapping[str, Observed]
     nodes: frozenset[NodeId]
     gone: Mapping[NodeId, NodeLoss | None]
     restarts: Mapping[SessionId, int]
+    bootstrapping: frozenset[SessionId] = frozenset()
 
 
 def compare(engine: OneEngine, before: Before, live: LiveSessions) -> Findings:
@@ -146,7 +149,12 @@ def _compare_session(
         why = f"{_subject(own, absent)} disappeared from the engine."
         findings.lost.append(Ended(session, tuple(ContainerChange(one.id) for one in absent), why))
     elif exited := [(one, observed) for one, observed in there if observed.state is ObservedState.EXITED]:
-        if session.kind == SessionKind.BATCH:
+        if session.id in engine.bootstrapping and any(
+            observed.exit_code == BOOTSTRAP_FAILED for _, observed in exited
+        ):
+            changes = tuple(ContainerChange(one.id, exit_code=observed.exit_code) for one, observed in exited)
+            findings.unprepared.append(Ended(session, changes, _UNPREPARED))
+        elif session.kind == SessionKind.BATCH:
             _add_completed(findings, session, own, exited)
         else:
             again = engine.restarts.get(session.id, 0) < MAX_RESTARTS
@@ -264,8 +272,11 @@ class Observe:
             live = LiveSessions(sessions, await containers.in_states(tx, *_LIVE))
             again = [key for key, own in live.containers.items() if any(one.id in stopped for one in own)]
             restarts = await queries.restarts_since(tx, again, now - RESTARTS_COUNTED) if again else {}
+            bootstrapping = await queries.with_bootstrap(tx, again) if again else frozenset()
             own_nodes, gone = await nodes.of_engine(tx, engine_id), await nodes.gone(tx, now)
-        there = OneEngine({observed.id: observed for observed in seen}, own_nodes, gone, restarts)
+        there = OneEngine(
+            {observed.id: observed for observed in seen}, own_nodes, gone, restarts, bootstrapping
+        )
         if findings := compare(there, before, live):
             await self._apply(findings)
             await self._clean_up(engine_id, engine, findings)
@@ -318,7 +329,11 @@ class Observe:
                     reason=ended.reason,
                     now=now,
                 )
-            for cause, ends in (("lost", findings.lost), ("completed", findings.completed)):
+            for cause, ends in (
+                ("lost", findings.lost),
+                ("completed", findings.completed),
+                ("bootstrap_failed", findings.unprepared),
+            ):
                 for ended in ends:
                     await containers.change(
                         tx,

@@ -111,12 +111,8 @@ class FakeEngine(FakeAdjusting):
         if refused := fake_shell.refusal(command[0], terminal):
             yield refused
             return
-        around = fake_shell.ProcessEnvironment(
-            {**self.world.environment(container), **env},
-            container.spec.hostname,
-            terminal,
-            container.spec.mounts,
-        )
+        around = self.world.around(container, terminal)
+        around.env = {**around.env, **env}
         process = FakeProcess(self.world, container, fake_shell.run(command, around), around)
         driver = asyncio.create_task(process.drive())
         try:
@@ -266,6 +262,8 @@ class FakeProcess:
                         await self._output.put((1 if self._around.terminal else fd, chunk))
                     case fake_shell.Sleep(seconds):
                         await self._world.sleep(seconds)
+                    case fake_shell.Park():
+                        await self._container_ended()
                     case fake_shell.Read():
                         answer = await self._input.get()
         except StopIteration as end:

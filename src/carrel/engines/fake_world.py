@@ -28,6 +28,7 @@ from carrel.engines.port import (
     MountUnusable,
     NodeInfo,
     ObservedState,
+    TerminalSize,
 )
 
 KILLED_BY_SIGKILL = 137
@@ -123,6 +124,11 @@ class FakeContainer:
     paused: bool = False
     held: list[Callable[[], None]] = field(default_factory=list)
     """Callbacks to run when its processes resume."""
+    files: dict[str, bytes] = field(init=False)
+    """Contents by path."""
+
+    def __post_init__(self) -> None:
+        self.files = {one.path: one.content for one in self.spec.files}
 
     @property
     def running(self) -> bool:
@@ -274,12 +280,23 @@ class FakeWorld:
         self.starts[container.spec.id] += 1
         container.paused, container.held = False, []
         if container.spec.command != IDLE:
-            spec = container.spec
-            around = fake_shell.ProcessEnvironment(
-                self.environment(container), spec.hostname, mounts=spec.mounts
-            )
-            self._step(container, fake_shell.run(container.spec.command, around), container.starts)
+            process = fake_shell.run(container.spec.command, self.around(container))
+            self._step(container, process, container.starts)
         self.hint(container.spec.id)
+
+    def around(
+        self, container: FakeContainer, terminal: TerminalSize | None = None
+    ) -> fake_shell.ProcessEnvironment:
+        """The environment of a process in the container."""
+        spec = container.spec
+        return fake_shell.ProcessEnvironment(
+            self.environment(container),
+            spec.hostname,
+            terminal,
+            spec.mounts,
+            container.files,
+            spec.workdir,
+        )
 
     def environment(self, container: FakeContainer) -> dict[str, str]:
         spec = container.spec
@@ -324,6 +341,8 @@ class FakeWorld:
                 answer = b"" if isinstance(step, fake_shell.Read) else None
                 if isinstance(step, fake_shell.Write):
                     self.write(container, step.chunk, fd=step.fd)
+                elif isinstance(step, fake_shell.Park):
+                    return
                 elif isinstance(step, fake_shell.Sleep):
                     self._later(step.seconds, lambda: self._step(container, process, start))
                     return

@@ -140,6 +140,8 @@ ACTIONS = {
         _personal("token.read", "See your personal tokens."),
         _personal("token.create", "Create a personal token for scripts, with scopes and an expiry."),
         _personal("token.remove", "Revoke a personal token."),
+        _personal("dotfile.read", "See your dotfiles."),
+        _personal("dotfile.update", "Add, change or remove a dotfile."),
         _personal("ssh_key.read", "See your SSH keys."),
         _personal("ssh_key.update", "Add, generate or remove an SSH key."),
         # tenants and people

@@ -209,12 +209,14 @@ _FROM_SPEC = SessionDetail.model_fields.keys() & {one.name for one in fields(Ses
 
 
 async def detail(tx: AsyncSession, seal: SecretBox, actor: Actor, session: SessionId) -> bytes:
-    """One `SessionDetail` as JSON. Environment values are visible only to the owner."""
+    """One `SessionDetail` as JSON. Environment values and the bootstrap script are visible only to the owner."""
     row = orjson.loads((await tx.execute(_DETAIL, {"id": session})).scalar_one())
     spec = SessionSpec.from_json(row.pop("spec"))
     row = {**{name: getattr(spec, name) for name in _FROM_SPEC}, **row}
     own = row["owner"]["id"] == actor.user_id
     row["env"] = environment.opened(seal, spec.env) if own else environment.hidden(spec.env)
+    if spec.bootstrap and not own:
+        row["bootstrap"] = environment.HIDDEN
     return orjson.dumps(row)
 
 
@@ -380,6 +382,14 @@ async def restarts_since(
         .group_by(HistoryEntry.session_id)
     )
     return {session: count for session, count in rows}
+
+
+async def with_bootstrap(tx: AsyncSession, sessions: Iterable[SessionId]) -> frozenset[SessionId]:
+    """Those of the sessions that have a bootstrap script."""
+    rows = await tx.execute(
+        select(Session.id).where(Session.id.in_(list(sessions)), Session.spec.has_key("bootstrap"))
+    )
+    return frozenset(rows.scalars())
 
 
 async def overdue(tx: AsyncSession, now: datetime) -> list[Session]:

@@ -25,6 +25,12 @@ class SessionCreate(SessionSpec):
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
     the command is repeated if it fails; by default it never runs twice.
+
+    bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+    first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+    /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+    values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+    number of CPUs unless env has them.
     """
 
 
@@ -114,13 +120,18 @@ class ContainerView(BaseModel):
 class SessionDetail(SessionView):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
-    command, retries: of a batch session, as requested.
+    command, retries: of a batch session, as requested. bootstrap: shown to the owner; others see ********.
     """
 
     description: str
     command: list[str]
     retries: int
     start_at: datetime | None
+    bootstrap: str
+    shm_bytes: int | None
+    workdir: str | None
+    timezone: str | None
+    locale: str | None
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -20,7 +20,7 @@ from carrel.images import service as images
 from carrel.limits.scopes import policy_of
 from carrel.nodes import service as nodes
 from carrel.permissions.decide import Actor, Target, require
-from carrel.sessions import admission, containers, mounting, queries, transitions
+from carrel.sessions import admission, containers, mounting, queries, startup, transitions
 from carrel.sessions.admission import AdmittedSpec
 from carrel.sessions.containers import ContainerChange
 from carrel.sessions.names import generated_name
@@ -28,6 +28,7 @@ from carrel.sessions.spec import SessionSpec
 from carrel.tables.images import Image
 from carrel.tables.session_states import LAUNCHING, LIFECYCLE, ContainerState, SessionKind, SessionState
 from carrel.tables.sessions import KeptLog, Session
+from carrel.tables.tenancy import User
 from carrel.tenancy import service as tenancy
 
 REFERENCE = re.compile(
@@ -97,6 +98,8 @@ async def _enqueue(
         missing=NotFound("project.not_found", f"You are not a member of a project {spec.project}."),
     )
     _require_command(spec)
+    startup.require(spec)
+    spec = startup.preferred(spec, (await tx.get_one(User, actor.user_id)).preferences)
     image = await image_of(tx, actor, spec.image, spec.slots)
     admitted = await admission.admit(tx, actor, project, image, spec)
     mounts = await mounting.plan(tx, actor, spec.mounts)

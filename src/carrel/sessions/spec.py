@@ -23,7 +23,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from carrel.core.units import LEAST, Slots
-from carrel.http.rules import EnvName, EnvValue, broken, says
+from carrel.http.rules import EnvName, EnvValue, Locale, TimeZone, broken, says
 from carrel.tables.session_states import SessionKind
 from carrel.tenancy.schemas import SLOT
 
@@ -55,6 +55,16 @@ Argument = Annotated[
     str,
     StringConstraints(pattern=r"^[^\x00]*$", max_length=100_000),
     says("An argument of a command has at most 100,000 characters and no zero byte."),
+]
+Script = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00]*$", max_length=65_536),
+    says("A bootstrap script has at most 65,536 characters and no zero byte."),
+]
+ShmBytes = Annotated[
+    int,
+    Field(ge=1 << 20, le=1 << 50),
+    says("The size of shared memory is a whole number of bytes, at least 1048576 (1 MiB)."),
 ]
 _MAX_BIGINT = 2**62
 
@@ -165,6 +175,9 @@ class SessionSpec(SchedulingSpec):
     image: a name in the catalogue or a reference; "" for a check without an image. env: plain text in the API,
     encrypted by `environment.closed` inside. command: main process of a batch session. retries: how often the command
     is repeated if it fails.
+
+    bootstrap: script that runs once before the command, and in an interactive session at its first start. shm_bytes:
+    size of /dev/shm. workdir: absolute, or relative to the home. timezone, locale: for TZ and LANG.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
@@ -172,6 +185,11 @@ class SessionSpec(SchedulingSpec):
     description: Description = ""
     command: Annotated[tuple[Argument, ...], Field(max_length=1000)] = ()
     retries: Retries = 0
+    bootstrap: Script = ""
+    shm_bytes: ShmBytes | None = None
+    workdir: MountPath | None = None
+    timezone: TimeZone | None = None
+    locale: Locale | None = None
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
     )

@@ -40,12 +40,15 @@ READS = {
 }
 # Found by their owner alone: for others there is none.
 PRIVATE = (
+    "dotfiles.show",
     "tokens.remove",
     "ssh_keys.remove",
     "passkeys.rename",
     "passkeys.remove",
     "invitations.accept",
     "invitations.decline",
+    "dotfiles.set",
+    "dotfiles.remove",
 )
 OIDC = {"issuer": "http://127.0.0.1:9", "client_id": "carrel"}
 BODIES: Mapping[str, object] = {
@@ -114,6 +117,7 @@ BODIES: Mapping[str, object] = {
     "storage_hosts.set_access": {"projects": []},
     "storage_hosts.update": {"description": "another"},
     "ssh_keys.add": {"name": "key"},
+    "dotfiles.set": {"content": "x"},
     "tokens.create": {"name": "token", "scopes": ["session.read"]},
     "totp.confirm": {"code": "000000"},
     "users.create": {"email": "another@example.org", "name": "Another", "password": PASSWORD},
@@ -208,6 +212,8 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
     session = await own.start(project=project)
     token = (await own.post("/tokens", {"name": "t", "scopes": ["*"]})).json()
     key = (await own.post("/ssh-keys", {"name": "k"})).json()
+    dotfile = f".rc-{actor.user_id}"
+    assert (await own.ask("PUT", f"/dotfiles/{dotfile}", json={"content": "x"})).status_code == 200
     login = (await own.get("/logins")).json()["items"][0]
     folder = (await own.post("/vfolders", {"name": "data"})).json()["id"]
     upload = await own.post(f"/vfolders/{folder}/uploads", headers=BEGIN)
@@ -221,6 +227,7 @@ async def possess(api: Api, actor: Actor, project: ProjectId) -> Things:
             "session": session["id"],
             "token": token["id"],
             "key": key["id"],
+            "dotfile": dotfile,
             "login": login["id"],
             "user": actor.user_id,
             "project": project,
@@ -245,7 +252,18 @@ def place_of(path: str, things: Things) -> str:
         "vfolders": "folder",
         "vfolder-tasks": "task",
     }
-    for name in ("access_key", "token", "key", "login", "user", "app", "passkey", "share", "upload"):
+    for name in (
+        "access_key",
+        "token",
+        "key",
+        "login",
+        "user",
+        "app",
+        "passkey",
+        "share",
+        "upload",
+        "dotfile",
+    ):
         path = path.replace("{" + name + "}", things.ids[name])
     first = path.split("/")[1]
     return path.replace("{ref}", things.ids[kind.get(first, "user")])
@@ -362,7 +380,7 @@ async def test_each_role_gets_at_the_things_of_each_place_as_the_table_says(api:
             status, code = await ask(who, name, path)
             got[place, name] = outcome(status, code, name)
             expected_outcomes[place, name] = expected(actor, name, things)
-            if name in PRIVATE[2:]:
+            if name in PRIVATE[3:]:
                 expected_outcomes[place, name] = "in" if actor else "out"
     assert got == expected_outcomes
 

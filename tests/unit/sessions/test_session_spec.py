@@ -19,6 +19,11 @@ FULL = SessionSpec(
     node="n",
     mounts=(MountRequest(folder="data", path="/data", read_only=True),),
     containers=3,
+    bootstrap="echo",
+    shm_bytes=1 << 20,
+    workdir="src",
+    timezone="UTC",
+    locale="C",
 )
 
 

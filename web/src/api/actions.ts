@@ -179,6 +179,20 @@ export const ACTIONS = {
     domainAdmin: "own",
     superadmin: "own",
   },
+  "dotfile.read": {
+    sentence: "See your dotfiles.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
+  "dotfile.update": {
+    sentence: "Add, change or remove a dotfile.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
+  },
   "ssh_key.read": {
     sentence: "See your SSH keys.",
     user: "own",

@@ -208,6 +208,13 @@ const sshKeysRoute = createRoute({
   component: page(() => import("@/features/account/SshKeysPage"), "SshKeysPage"),
 });
 
+const dotfilesRoute = createRoute({
+  getParentRoute: () => settingsRoute,
+  path: "dotfiles",
+  validateSearch: ownListSearch,
+  component: page(() => import("@/features/account/DotfilesPage"), "DotfilesPage"),
+});
+
 const signInsRoute = createRoute({
   getParentRoute: () => settingsRoute,
   path: "sign-ins",
@@ -403,6 +410,7 @@ export const router = createRouter({
         keypairsRoute,
         tokensRoute,
         sshKeysRoute,
+        dotfilesRoute,
         signInsRoute,
         preferencesRoute,
         activityRoute,

@@ -12,6 +12,11 @@ export interface LaunchLink {
   node?: string;
   priority?: number | null;
   time_limit_s?: number | null;
+  bootstrap?: string;
+  shm_bytes?: number | null;
+  workdir?: string;
+  timezone?: string;
+  locale?: string;
   slots?: Record<string, number>;
   mounts?: LinkedMount[];
 }
@@ -24,8 +29,21 @@ interface LinkedMount {
   readOnly?: boolean;
 }
 
-const TEXTS = ["image", "name", "description", "script", "start_at", "project", "group", "node"] as const;
-const NUMBERS = ["priority", "time_limit_s"] as const;
+const TEXTS = [
+  "image",
+  "name",
+  "description",
+  "script",
+  "start_at",
+  "project",
+  "group",
+  "node",
+  "bootstrap",
+  "workdir",
+  "timezone",
+  "locale",
+] as const;
+const NUMBERS = ["priority", "time_limit_s", "shm_bytes"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -28,6 +28,8 @@ export const ACTION_SENTENCES: Record<ActionName, MessageDescriptor> = {
   "token.read": msg`See your personal tokens.`,
   "token.create": msg`Create a personal token for scripts, with scopes and an expiry.`,
   "token.remove": msg`Revoke a personal token.`,
+  "dotfile.read": msg`See your dotfiles.`,
+  "dotfile.update": msg`Add, change or remove a dotfile.`,
   "ssh_key.read": msg`See your SSH keys.`,
   "ssh_key.update": msg`Add, generate or remove an SSH key.`,
   "domain.read": msg`See a domain, its limits and permitted resources.`,

@@ -12,6 +12,7 @@ export const CAUSES: Record<string, MessageDescriptor> = {
   renamed: msg`renamed`,
   user: msg`terminated by a user`,
   removed: msg`container removed`,
+  bootstrap_failed: msg`bootstrap script failed`,
   retry: msg`retry`,
   lost: msg`container lost`,
   completed: msg`command ended`,

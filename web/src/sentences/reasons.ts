@@ -136,6 +136,10 @@ const REASONS: readonly [sentence: RegExp, message: (words: string[], say: Say) 
     ([node = ""]) =>
       msg`Its node ${node} is draining: it is requeued and restarts on another node, without the files outside mounted folders.`,
   ],
+  [
+    /^Its bootstrap script failed; the end of the log shows why\.$/,
+    () => msg`Its bootstrap script failed; the end of the log shows why.`,
+  ],
   [/^Its container disappeared from the engine\.$/, () => msg`Its container disappeared from the engine.`],
   [
     /^The engine did not confirm the removal in time; the container is removed when the engine responds\.$/,

@@ -350,6 +350,32 @@ class DomainWeight(TypedDict):
     weight: float
 
 
+class DotfileContent(TypedDict):
+    """content: text, at most 64 KiB."""
+
+    content: str
+
+
+class DotfileDetail(TypedDict):
+    content: str
+    path: str
+    size_bytes: int
+    updated_at: str
+
+
+class DotfileList(TypedDict):
+    items: list[DotfileView]
+    next_cursor: str | None
+
+
+class DotfileView(TypedDict):
+    """path: relative to the home of a session."""
+
+    path: str
+    size_bytes: int
+    updated_at: str
+
+
 DrainOutcome = Literal["stays", "ends", "moves", "requeues", "is_ending"]
 
 
@@ -1488,12 +1514,15 @@ class PolicyView(TypedDict):
 
 class Preferences(TypedDict):
     """Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
-    notifications: of one's own sessions (the default), or of all that the user can see."""
+    notifications: of one's own sessions (the default), or of all that the user can see. timezone, locale: of new
+    sessions."""
 
     language: NotRequired[Literal["en", "ko", "ja"] | None]
+    locale: NotRequired[str | None]
     notifications: NotRequired[Literal["own", "all"] | None]
     shell: NotRequired[str | None]
     theme: NotRequired[Literal["light", "dark", "auto"] | None]
+    timezone: NotRequired[str | None]
 
 
 class PresetCreate(TypedDict):
@@ -1911,31 +1940,43 @@ class SessionCreate(TypedDict):
     earliest start.
 
     kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
-    the command is repeated if it fails; by default it never runs twice."""
+    the command is repeated if it fails; by default it never runs twice.
 
+    bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+    first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+    /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+    values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+    number of CPUs unless env has them."""
+
+    bootstrap: NotRequired[str]
     command: NotRequired[list[str]]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
     group: NotRequired[str | None]
     image: str
     kind: NotRequired[Literal["interactive", "batch"]]
+    locale: NotRequired[str | None]
     mounts: NotRequired[list[MountRequest]]
     name: NotRequired[str | None]
     node: NotRequired[str | None]
     priority: NotRequired[int | None]
     project: NotRequired[str | None]
     retries: NotRequired[int]
+    shm_bytes: NotRequired[int | None]
     slots: SlotRequest
     start_at: NotRequired[str | None]
     time_limit_s: NotRequired[int | None]
+    timezone: NotRequired[str | None]
+    workdir: NotRequired[str | None]
 
 
 class SessionDetail(TypedDict):
     """env: values are shown to the owner; others see ******** for each. containers: the main one first.
 
-    command, retries: of a batch session, as requested."""
+    command, retries: of a batch session, as requested. bootstrap: shown to the owner; others see ********."""
 
     apps: list[AppRef]
+    bootstrap: str
     command: list[str]
     containers: list[ContainerView]
     created_at: str
@@ -1949,6 +1990,7 @@ class SessionDetail(TypedDict):
     image: str
     image_name: str | None
     kind: SessionKind
+    locale: str | None
     mounts: list[MountView]
     name: str
     node: str | None
@@ -1960,12 +2002,15 @@ class SessionDetail(TypedDict):
     reason: str | None
     result: Result | None
     retries: int
+    shm_bytes: int | None
     slots: dict[str, int]
     start_at: str | None
     started_at: str | None
     state: SessionState
     time_limit_s: int | None
+    timezone: str | None
     warnings: list[str]
+    workdir: str | None
 
 
 SessionKind = Literal["interactive", "batch", "inference"]

@@ -297,6 +297,29 @@ class Domains(Group):
         return answer
 
 
+class Dotfiles(Group):
+    def list(self) -> models.DotfileList:
+        """Your dotfiles by path, without their contents."""
+        answer: models.DotfileList = self._transport.call("GET", "/api/v1/dotfiles")
+        return answer
+
+    def remove(self, dotfile: str) -> None:
+        """Delete a dotfile. Sessions that have it keep it."""
+        self._transport.call("DELETE", f"/api/v1/dotfiles/{segment(dotfile)}")
+
+    def set(self, dotfile: str, *, content: str) -> models.DotfileDetail:
+        """Create or replace a dotfile. Sessions that start later have it in their home."""
+        answer: models.DotfileDetail = self._transport.call(
+            "PUT", f"/api/v1/dotfiles/{segment(dotfile)}", body=_given(content=content)
+        )
+        return answer
+
+    def show(self, dotfile: str) -> models.DotfileDetail:
+        """Get one of your dotfiles with its content."""
+        answer: models.DotfileDetail = self._transport.call("GET", f"/api/v1/dotfiles/{segment(dotfile)}")
+        return answer
+
+
 class EngineKinds(Group):
     def list(self) -> models.EngineKindList:
         """The available engine kinds with their settings."""
@@ -1285,19 +1308,24 @@ class Sessions(Group):
         *,
         image: str,
         slots: models.SlotRequest,
+        bootstrap: str = UNSET,
         command: Sequence[str] = UNSET,
         description: str = UNSET,
         env: dict[str, str] = UNSET,
         group: str | None = UNSET,
         kind: Literal["interactive", "batch"] = UNSET,
+        locale: str | None = UNSET,
         mounts: Sequence[models.MountRequest] = UNSET,
         name: str | None = UNSET,
         node: str | None = UNSET,
         priority: int | None = UNSET,
         project: str | None = UNSET,
         retries: int = UNSET,
+        shm_bytes: int | None = UNSET,
         start_at: str | None = UNSET,
         time_limit_s: int | None = UNSET,
+        timezone: str | None = UNSET,
+        workdir: str | None = UNSET,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> models.SessionDetail:
@@ -1307,21 +1335,26 @@ class Sessions(Group):
             "/api/v1/sessions",
             query={"replaces": replaces},
             body=_given(
+                bootstrap=bootstrap,
                 command=command,
                 description=description,
                 env=env,
                 group=group,
                 image=image,
                 kind=kind,
+                locale=locale,
                 mounts=mounts,
                 name=name,
                 node=node,
                 priority=priority,
                 project=project,
                 retries=retries,
+                shm_bytes=shm_bytes,
                 slots=slots,
                 start_at=start_at,
                 time_limit_s=time_limit_s,
+                timezone=timezone,
+                workdir=workdir,
             ),
             key=_key(idempotency_key),
         )
@@ -2073,6 +2106,7 @@ class Operations:
         self.audit = Audit(transport)
         self.auth = Auth(transport)
         self.domains = Domains(transport)
+        self.dotfiles = Dotfiles(transport)
         self.engine_kinds = EngineKinds(transport)
         self.engines = Engines(transport)
         self.events = Events(transport)

@@ -25,7 +25,7 @@ from carrel.engines.docker.helper import image_with_shell
 from carrel.engines.docker.home import Homes
 from carrel.engines.docker.logs import read_logs
 from carrel.engines.docker.network import DEFAULT_RANGE, Networks
-from carrel.engines.docker.spec import LABEL_ID, Names, configuration
+from carrel.engines.docker.spec import LABEL_ID, Names, configuration, files_archive
 from carrel.engines.docker.streams import run_process
 from carrel.engines.port import (
     IDLE,
@@ -275,13 +275,15 @@ class DockerEngine(Adjusting):
         return self._takes_profile
 
     async def _furnish(self, spec: ContainerSpec) -> None:
-        """Add home, user and links to its folders.
+        """Add home, user, initial files and links to its folders.
 
         Only before its first start: afterwards it could have planted symbolic links through which the daemon, which has
         its folders mounted while unpacking, would write elsewhere.
         """
         name = self._names.container(spec.id)
         await self._homes.furnish(name, spec.image)
+        if files := files_archive(spec):
+            await self._homes.unpack(name, files)
         if not spec.mounts:
             return
         await self._homes.check(name, spec.image, (await self._inspect(name))["Image"])

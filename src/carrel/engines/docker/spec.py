@@ -3,7 +3,7 @@
 import hashlib
 import io
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -78,7 +78,9 @@ def configuration(
     }
     if mem_bytes:
         shm_bytes = min(max(mem_bytes // 2, _SHM_MIN), _SHM_MAX)
-        host["ShmSize"] = shm_bytes
+        host["ShmSize"] = spec.shm_bytes or shm_bytes
+    elif spec.shm_bytes:
+        host["ShmSize"] = spec.shm_bytes
     if mounts := [*binds(spec.mounts), *attached.binds(attachment)]:
         host["Mounts"] = mounts
     host |= limits(spec.slots)
@@ -89,7 +91,7 @@ def configuration(
         "Image": spec.image,
         "Hostname": spec.hostname,
         "User": f"{WORK_UID}:{WORK_UID}",
-        "WorkingDir": WORK_HOME,
+        "WorkingDir": spec.workdir,
         "Env": [
             f"{name}={value}" for name, value in {**_environment(), **attachment.env, **spec.env}.items()
         ],
@@ -137,6 +139,39 @@ def home_archive(passwd: bytes | None, group: bytes | None) -> bytes:
         if group is not None and not _names_id(group):
             _add(tar, "etc/group", group, f"work:x:{WORK_UID}:\n")
     return out.getvalue()
+
+
+def files_archive(spec: ContainerSpec) -> bytes | None:
+    """A tar for the root of a new container: its initial files, and its working directory; None if there are none.
+
+    Only missing parents outside the home are root's; a mounted working directory is not created.
+    """
+    own = list(_own_directories(spec))
+    if not spec.files and not own:
+        return None
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for directory in own:
+            entry = tarfile.TarInfo(str(directory.relative_to("/")))
+            entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, WORK_UID, WORK_UID
+            tar.addfile(entry)
+        for file in spec.files:
+            entry = tarfile.TarInfo(file.path.lstrip("/"))
+            entry.size, entry.mode = len(file.content), 0o600 if file.private else 0o644
+            entry.mode |= (0o100 if file.private else 0o111) if file.executable else 0
+            if file.private:
+                entry.uid = entry.gid = WORK_UID
+            tar.addfile(entry, io.BytesIO(file.content))
+    return out.getvalue()
+
+
+def _own_directories(spec: ContainerSpec) -> Iterator[PurePosixPath]:
+    """The directories below the home that are created, parents first."""
+    home, workdir = PurePosixPath(WORK_HOME), PurePosixPath(spec.workdir)
+    below = {parent for file in spec.files for parent in PurePosixPath(file.path).parents}
+    if not any(workdir.is_relative_to(mount.target) for mount in spec.mounts):
+        below |= {workdir, *workdir.parents}
+    return iter(sorted(one for one in below if home in one.parents))
 
 
 def _names_id(database: bytes) -> bool:

@@ -929,6 +929,74 @@ export type DomainWeight = {
 };
 
 /**
+ * DotfileContent
+ *
+ * content: text, at most 64 KiB.
+ */
+export type DotfileContent = {
+    /**
+     * Content
+     */
+    content: string;
+};
+
+/**
+ * DotfileDetail
+ */
+export type DotfileDetail = {
+    /**
+     * Content
+     */
+    content: string;
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
+ * DotfileList
+ */
+export type DotfileList = {
+    /**
+     * Items
+     */
+    items: Array<DotfileView>;
+    /**
+     * Next Cursor
+     */
+    next_cursor?: string | null;
+};
+
+/**
+ * DotfileView
+ *
+ * path: relative to the home of a session.
+ */
+export type DotfileView = {
+    /**
+     * Path
+     */
+    path: string;
+    /**
+     * Size Bytes
+     */
+    size_bytes: number;
+    /**
+     * Updated At
+     */
+    updated_at: string;
+};
+
+/**
  * DrainOutcome
  *
  * What a drain does to a session.
@@ -3879,13 +3947,18 @@ export type PolicyView = {
  * Preferences
  *
  * Preferences of a user. null: the default of browser or installation. shell: for terminals, such as "zsh".
- * notifications: of one's own sessions (the default), or of all that the user can see.
+ * notifications: of one's own sessions (the default), or of all that the user can see. timezone, locale: of new
+ * sessions.
  */
 export type Preferences = {
     /**
      * Language
      */
     language?: 'en' | 'ko' | 'ja' | null;
+    /**
+     * Locale
+     */
+    locale?: string | null;
     /**
      * Notifications
      */
@@ -3898,6 +3971,10 @@ export type Preferences = {
      * Theme
      */
     theme?: 'light' | 'dark' | 'auto' | null;
+    /**
+     * Timezone
+     */
+    timezone?: string | null;
 };
 
 /**
@@ -4968,8 +5045,18 @@ export type ServerView = {
  *
  * kind: a batch session runs `command`, a list of program and arguments, once, and ends with it. retries: how often
  * the command is repeated if it fails; by default it never runs twice.
+ *
+ * bootstrap: a script that runs once before the session is used: before the command of a batch session, and at the
+ * first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
+ * /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
+ * values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
+ * number of CPUs unless env has them.
  */
 export type SessionCreate = {
+    /**
+     * Bootstrap
+     */
+    bootstrap?: string;
     /**
      * Command
      */
@@ -4997,6 +5084,10 @@ export type SessionCreate = {
      */
     kind?: 'interactive' | 'batch';
     /**
+     * Locale
+     */
+    locale?: string | null;
+    /**
      * Mounts
      */
     mounts?: Array<MountRequest>;
@@ -5020,6 +5111,10 @@ export type SessionCreate = {
      * Retries
      */
     retries?: number;
+    /**
+     * Shm Bytes
+     */
+    shm_bytes?: number | null;
     slots: SlotRequest;
     /**
      * Start At
@@ -5029,6 +5124,14 @@ export type SessionCreate = {
      * Time Limit S
      */
     time_limit_s?: number | null;
+    /**
+     * Timezone
+     */
+    timezone?: string | null;
+    /**
+     * Workdir
+     */
+    workdir?: string | null;
 };
 
 /**
@@ -5036,13 +5139,17 @@ export type SessionCreate = {
  *
  * env: values are shown to the owner; others see ******** for each. containers: the main one first.
  *
- * command, retries: of a batch session, as requested.
+ * command, retries: of a batch session, as requested. bootstrap: shown to the owner; others see ********.
  */
 export type SessionDetail = {
     /**
      * Apps
      */
     apps: Array<AppRef>;
+    /**
+     * Bootstrap
+     */
+    bootstrap: string;
     /**
      * Command
      */
@@ -5089,6 +5196,10 @@ export type SessionDetail = {
     image_name: string | null;
     kind: SessionKind;
     /**
+     * Locale
+     */
+    locale: string | null;
+    /**
      * Mounts
      */
     mounts: Array<MountView>;
@@ -5121,6 +5232,10 @@ export type SessionDetail = {
      */
     retries: number;
     /**
+     * Shm Bytes
+     */
+    shm_bytes: number | null;
+    /**
      * Slots
      */
     slots: {
@@ -5140,9 +5255,17 @@ export type SessionDetail = {
      */
     time_limit_s: number | null;
     /**
+     * Timezone
+     */
+    timezone: string | null;
+    /**
      * Warnings
      */
     warnings: Array<string>;
+    /**
+     * Workdir
+     */
+    workdir: string | null;
 };
 
 /**
@@ -8689,6 +8812,143 @@ export type DomainsOverResponses = {
 };
 
 export type DomainsOverResponse = DomainsOverResponses[keyof DomainsOverResponses];
+
+export type DotfilesListData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dotfiles';
+};
+
+export type DotfilesListErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesListError = DotfilesListErrors[keyof DotfilesListErrors];
+
+export type DotfilesListResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileList;
+};
+
+export type DotfilesListResponse = DotfilesListResponses[keyof DotfilesListResponses];
+
+export type DotfilesRemoveData = {
+    body?: never;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesRemoveErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesRemoveError = DotfilesRemoveErrors[keyof DotfilesRemoveErrors];
+
+export type DotfilesRemoveResponses = {
+    /**
+     * Successful Response
+     */
+    204: void;
+};
+
+export type DotfilesRemoveResponse = DotfilesRemoveResponses[keyof DotfilesRemoveResponses];
+
+export type DotfilesShowData = {
+    body?: never;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesShowErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesShowError = DotfilesShowErrors[keyof DotfilesShowErrors];
+
+export type DotfilesShowResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileDetail;
+};
+
+export type DotfilesShowResponse = DotfilesShowResponses[keyof DotfilesShowResponses];
+
+export type DotfilesSetData = {
+    body: DotfileContent;
+    path: {
+        /**
+         * Dotfile
+         *
+         * Path relative to the home, such as .bashrc.
+         */
+        dotfile: string;
+    };
+    query?: never;
+    url: '/api/v1/dotfiles/{dotfile}';
+};
+
+export type DotfilesSetErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type DotfilesSetError = DotfilesSetErrors[keyof DotfilesSetErrors];
+
+export type DotfilesSetResponses = {
+    /**
+     * Successful Response
+     */
+    200: DotfileDetail;
+};
+
+export type DotfilesSetResponse = DotfilesSetResponses[keyof DotfilesSetResponses];
 
 export type FilesByLinkData = {
     body?: never;

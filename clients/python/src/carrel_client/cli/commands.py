@@ -25,6 +25,7 @@ GROUPS = {
     "image": "Images that sessions start from",
     "keypair": "Access keys for scripts",
     "token": "Personal tokens with limited scopes",
+    "dotfile": "Small files, such as .bashrc, that your sessions have in their home",
     "ssh-key": "Your public SSH keys (sessions do not accept SSH connections yet)",
     "audit": "The audit trail and its verification",
     "user": "Users: create, change, disable and delete them",
@@ -115,6 +116,10 @@ COMMANDS = {
             "token create", "credentials:create_token", "Create a personal token with scopes and an expiry"
         ),
         Command("token rm", "credentials:remove_token", "Revoke personal tokens"),
+        Command("dotfile ls", "dotfiles:ls", "List your dotfiles"),
+        Command("dotfile show", "dotfiles:show", "Print a dotfile"),
+        Command("dotfile set", "dotfiles:put", "Create or replace a dotfile"),
+        Command("dotfile rm", "dotfiles:rm", "Delete dotfiles"),
         Command("ssh-key ls", "credentials:ssh_keys", "List your SSH keys"),
         Command("ssh-key add", "credentials:add_ssh_key", "Add a public key, or generate a pair"),
         Command("ssh-key rm", "credentials:remove_ssh_key", "Delete SSH keys"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
@@ -86,6 +87,7 @@ def session_arguments(parser: Arguments) -> None:
         metavar="FOLDER[:SUBPATH][:PATH][:ro]",
         help="mount a folder, or a directory of it, at a path (default /home/work/FOLDER); repeatable",
     )
+    start_up_arguments(parser)
     scheduling_arguments(parser)
 
 
@@ -97,6 +99,30 @@ def batch_arguments(parser: Arguments) -> None:
         type=reading(whole_number),
         default=0,
         help="repeat the command up to N times if it fails (default 0: it never runs twice)",
+    )
+
+
+def start_up_arguments(parser: Arguments) -> None:
+    """Add the arguments for what the session has before it is used."""
+    parser.add_argument(
+        "--bootstrap",
+        metavar="FILE",
+        type=reading(_script),
+        default="",
+        help="script that runs once before the session is used; - for standard input",
+    )
+    parser.add_argument(
+        "--shm",
+        metavar="SIZE",
+        type=reading(parse_size),
+        help="size of /dev/shm, part of the memory: 512m, 4g",
+    )
+    parser.add_argument(
+        "--workdir", metavar="DIR", help="working directory, absolute or relative to /home/work"
+    )
+    parser.add_argument("--timezone", metavar="ZONE", help="time zone: Europe/Berlin, Asia/Seoul")
+    parser.add_argument(
+        "--locale", metavar="LOCALE", help="locale, such as ko_KR.UTF-8; the image must have it"
     )
 
 
@@ -124,6 +150,11 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         "retries": 0,
         "env": dict(args.env),
         "mounts": args.mounts,
+        "bootstrap": args.bootstrap,
+        "shm_bytes": args.shm,
+        "workdir": args.workdir,
+        "timezone": args.timezone,
+        "locale": args.locale,
     }
 
 
@@ -134,6 +165,16 @@ def _variable(text: str) -> tuple[str, str]:
     if not given and name not in os.environ:
         raise ValueError(f"{name} is not set; write {name}=VALUE")
     return name, value if given else os.environ[name]
+
+
+def _script(path: str) -> str:
+    try:
+        if path == "-":
+            return sys.stdin.read()
+        with open(os.path.expanduser(path), encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise ValueError(f"{path} cannot be read: {wrong}") from None
 
 
 def _mount(text: str) -> models.MountRequest:

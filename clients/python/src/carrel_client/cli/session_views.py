@@ -247,6 +247,11 @@ def print_session(session: models.SessionDetail) -> None:
             ("group", session["group"]["name"]),
             ("priority", str(session["priority"])),
             ("time limit", format_duration(session["time_limit_s"]) if session["time_limit_s"] else ""),
+            ("shared memory", format_size(session["shm_bytes"]) if session["shm_bytes"] else ""),
+            ("workdir", session["workdir"] or ""),
+            ("time zone", session["timezone"] or ""),
+            ("locale", session["locale"] or ""),
+            ("bootstrap", first_line(session["bootstrap"])),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),
             ("node", session["node"] or ""),
@@ -262,6 +267,13 @@ def print_session(session: models.SessionDetail) -> None:
             *(("container", container_text(one)) for one in session["containers"]),
         ]
     )
+
+
+def first_line(script: str) -> str:
+    """The first line of a script that is no comment, and the number of lines: "pip install torch (12 lines)"."""
+    lines = script.strip().splitlines()
+    shown = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return f"{shown.strip()} ({len(lines)} lines)" if len(lines) > 1 else shown.strip()
 
 
 def rule_text(rule: models.IdleRuleView) -> str:

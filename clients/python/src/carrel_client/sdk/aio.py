@@ -275,6 +275,11 @@ class AsyncSessions:
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
+        bootstrap: str = "",
+        shm: int | str | None = None,
+        workdir: str | None = None,
+        timezone: str | None = None,
+        locale: str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
@@ -284,6 +289,8 @@ class AsyncSessions:
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. start_at: earliest start; a time without a zone is local.
+        bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
+        working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -307,6 +314,11 @@ class AsyncSessions:
                     priority=priority,
                     time_limit=time_limit,
                     node=node,
+                    bootstrap=bootstrap,
+                    shm=shm,
+                    workdir=workdir,
+                    timezone=timezone,
+                    locale=locale,
                     replaces=replaces,
                     idempotency_key=idempotency_key,
                 )

@@ -318,6 +318,11 @@ class Sessions:
         priority: int | None = None,
         time_limit: float | str | None = None,
         node: str | None = None,
+        bootstrap: str = "",
+        shm: int | str | None = None,
+        workdir: str | None = None,
+        timezone: str | None = None,
+        locale: str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
@@ -327,6 +332,8 @@ class Sessions:
         {"cuda.shares": 0.5}. mounts: folders by name, or mount requests. time_limit: seconds, or "2h".
         command: makes it a batch session, which runs the command once and ends with it; it is repeated up to `retries`
         times if it fails. start_at: earliest start; a time without a zone is local.
+        bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
+        working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -344,6 +351,11 @@ class Sessions:
             "group": group,
             "priority": priority,
             "node": node,
+            "bootstrap": bootstrap or None,
+            "shm_bytes": None if shm is None else parse_size(str(shm)),
+            "workdir": workdir,
+            "timezone": timezone,
+            "locale": locale,
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }
         made = self._api.sessions.create(

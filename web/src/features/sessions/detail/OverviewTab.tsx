@@ -14,6 +14,7 @@ import { formatDuration, formatInstant } from "@/ui/format";
 import { BatchFacts } from "./BatchFacts";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
+import { StartFacts } from "./StartFacts";
 
 /** Details of a session. */
 export function OverviewTab({ session }: { session: SessionDetail }) {
@@ -89,6 +90,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
             <dd>{formatDuration(session.time_limit_s * 1000, i18n.locale)}</dd>
           </>
         )}
+        <StartFacts session={session} />
         <dt>
           <Trans>Owner</Trans>
         </dt>

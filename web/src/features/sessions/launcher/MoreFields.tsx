@@ -8,8 +8,9 @@ import { useMe } from "@/me/use-me";
 import { nodesAllQuery } from "@/queries/nodes";
 import { DurationInput } from "@/ui/form/DurationInput";
 import { BLANK, type LaunchForm, USUAL_PRIORITY } from "./request";
+import { START_FIELDS, StartFields } from "./StartFields";
 
-const FIELDS = ["description", "priority", "time_limit_s", "node"] as const;
+const FIELDS = ["description", "priority", "time_limit_s", "node", ...START_FIELDS] as const;
 type Fields = Pick<LaunchForm, (typeof FIELDS)[number]>;
 
 interface Props {
@@ -21,7 +22,7 @@ interface Props {
   onChange: (part: Partial<Fields>) => void;
 }
 
-/** Advanced options: priority, time limit, and the node for users who may choose it. */
+/** Advanced options: priority, time limit, start-up, and the node for users who may choose it. */
 export function MoreFields({ values, group, errors, onChange }: Props) {
   const { t } = useLingui();
   const given = FIELDS.some((field) => values[field] !== BLANK[field]);
@@ -72,6 +73,7 @@ export function MoreFields({ values, group, errors, onChange }: Props) {
             onChange={(seconds) => onChange({ time_limit_s: seconds })}
             onClear={() => onChange({ time_limit_s: null })}
           />
+          <StartFields values={values} errors={errors} onChange={onChange} />
           {mayChoose && (
             <NodeChoice group={group} value={values.node} onChange={(node) => onChange({ node })} />
           )}

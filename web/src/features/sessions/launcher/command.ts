@@ -24,6 +24,9 @@ const SPELLINGS: { [Field in keyof SessionCreate]?: (value: never) => string[] }
   ],
   env: (env: Record<string, string>) =>
     Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
+  // A script is a file on the command line.
+  bootstrap: () => ["--bootstrap", "bootstrap.sh"],
+  shm_bytes: (bytes: number) => ["--shm", cliSize(bytes)],
   time_limit_s: (seconds: number) => ["--time-limit", cliTime(seconds)],
   kind: () => [],
 };

@@ -15,11 +15,21 @@ const PLAIN = [
   "node",
   "priority",
   "time_limit_s",
+  "bootstrap",
+  "shm_bytes",
+  "workdir",
+  "timezone",
+  "locale",
 ] as const;
+
+/** Longer texts do not fit in an address. */
+const LONGEST = 4000;
 
 /** What a link must hold to restore the form; undefined if nothing differs from its initial values. */
 export function toLink(form: LaunchForm, initial: LaunchForm): LaunchLink | undefined {
-  const plain = PLAIN.filter((field) => form[field] !== initial[field]);
+  const plain = PLAIN.filter(
+    (field) => form[field] !== initial[field] && String(form[field]).length <= LONGEST,
+  );
   const mounts = form.mounts.map(withoutKey);
   const link: LaunchLink = {
     ...Object.fromEntries(plain.map((field) => [field, form[field]])),

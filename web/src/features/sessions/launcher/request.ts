@@ -28,6 +28,11 @@ export const BLANK = {
   start_at: "",
   node: "",
   project: "",
+  bootstrap: "",
+  shm_bytes: null,
+  workdir: "",
+  timezone: "",
+  locale: "",
 } as const satisfies Partial<SessionCreate>;
 
 type PlainFields = {
@@ -151,7 +156,20 @@ export function toScript(command: string[]): string {
 export function toCheck(form: LaunchForm): CheckRequest {
   // Omit incomplete rows; the form itself shows their errors.
   const mounts = form.mounts.filter((_, at) => mountFault(form.mounts, at) === null);
-  const { image, name, description, env, command, retries, ...spec } = toRequest({ ...form, mounts });
+  const {
+    image,
+    name,
+    description,
+    env,
+    command,
+    retries,
+    bootstrap,
+    shm_bytes,
+    workdir,
+    timezone,
+    locale,
+    ...spec
+  } = toRequest({ ...form, mounts });
   return { ...spec, ...(image ? { image } : {}) };
 }
 
@@ -166,6 +184,10 @@ export function requestLike(session: SessionDetail): SessionCreate {
       name: "",
       start_at: "",
       node: "",
+      bootstrap: session.bootstrap === HIDDEN ? "" : session.bootstrap,
+      workdir: session.workdir ?? "",
+      timezone: session.timezone ?? "",
+      locale: session.locale ?? "",
       project: session.project.name,
       group: group.id === DEFAULT_GROUP ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
@@ -198,6 +220,8 @@ const chosenMounts = (session: SessionDetail): MountRow[] =>
 
 export const USUAL_PRIORITY = 50;
 const DEFAULT_GROUP = "default";
+/** What others see of the owner's script. */
+const HIDDEN = "********";
 
 /** The slots with one amount changed; slots of the same devices exclude each other. */
 export function withSlot(
