@@ -46,6 +46,8 @@ export const DETAIL = {
   workdir: null,
   timezone: null,
   locale: null,
+  stop_signal: "SIGTERM" as const,
+  grace_s: 10,
 };
 
 /** Pages holding these sessions, the last of them followed by more when `more` holds. */

@@ -1,5 +1,6 @@
-"""The conformance suite of initial files, bootstrap scripts and working directories, an extension of `conformance`."""
+"""The conformance suite of how containers begin and end: initial files, bootstrap scripts, directories, signals."""
 
+import asyncio
 from dataclasses import replace
 
 from carrel.engines.conformance_kit import (
@@ -98,3 +99,20 @@ class StartConformance:
             return await whole_log(harness.engine, desired.id) == f"{workdir}\n".encode()
 
         await eventually(harness, printed, "the command began there")
+
+    async def test_the_main_process_gets_the_signal_and_its_grace(self, harness: EngineHarness) -> None:
+        for signal in ("SIGTERM", "SIGINT", "SIGUSR2"):
+            desired = spec(harness)
+            await harness.engine.ensure(desired, ProgressLog())
+            # A process that did not end by the signal would exceed the bound of the test.
+            async with asyncio.timeout(60):
+                await harness.engine.remove(desired.id, grace_s=250, signal=signal)
+            assert all(one.id != desired.id for one in await harness.engine.list())
+
+    async def test_a_process_that_ignores_the_signal_is_killed_after_the_grace(
+        self, harness: EngineHarness
+    ) -> None:
+        desired = spec(harness, "sh", "-c", "sleep 1000")
+        await harness.engine.ensure(desired, ProgressLog())
+        await harness.engine.remove(desired.id, grace_s=0.5, signal="SIGUSR1")
+        assert all(one.id != desired.id for one in await harness.engine.list())

@@ -70,7 +70,8 @@ class FakeEngine(FakeAdjusting):
         world.after("ensure")
         return self._observed(self.find(spec.id))
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        self.world.stops[container] = (signal, grace_s)
         self.world.before("remove")
         await self.world.turn()
         self.world.require_answer("remove")

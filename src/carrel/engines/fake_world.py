@@ -149,6 +149,8 @@ class FakeWorld:
         self.containers: dict[str, FakeContainer] = {}
         self.starts: Counter[str] = Counter()
         """How often each main process was started, by id; deleted containers included."""
+        self.stops: dict[str, tuple[str, float]] = {}
+        """The last signal and grace period of each container's removal, by id."""
         self.nodes: list[NodeInfo] = [
             NodeInfo("local", "x86_64", {"cpu": 8000, "mem": 32 << 30}, "Fake 1", frozenset({"fake"}))
         ]

@@ -191,11 +191,15 @@ def after_bootstrap(command: tuple[str, ...]) -> tuple[str, ...] | None:
     return command[len(_BOOTSTRAPPED) :] if command[: len(_BOOTSTRAPPED)] == _BOOTSTRAPPED else None
 
 
-IDLE = ("/bin/sh", "-c", "trap 'exit 0' TERM; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done")
+IDLE = (
+    "/bin/sh",
+    "-c",
+    "trap 'exit 0' TERM INT HUP QUIT USR1 USR2; while /bin/sh -c 'kill -STOP $$' & wait $!; do :; done",
+)
 """A main process that idles until the container is removed and needs only the image's shell.
 
-The shell stays PID 1: it reaps orphans while it waits, and exits immediately on SIGTERM. Its child stops itself, so
-no `sleep` is needed.
+The shell stays PID 1: it reaps orphans while it waits, and exits immediately on every signal that ends sessions. Its
+child stops itself, so no `sleep` is needed.
 """
 
 
@@ -345,8 +349,9 @@ class Engine(Protocol):
         """
         ...
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
-        """Stop it (SIGTERM, then SIGKILL after the grace period) and delete all resources of the id.
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
+        """Stop it (the signal to its main process, then SIGKILL after the grace period) and delete all resources of
+        the id. grace_s 0: SIGKILL at once.
 
         Twice, or absent: success. Returns only when nothing is left.
         """

@@ -226,13 +226,15 @@ ACTIONS = {
         # sessions
         _member("session.create", "Start a session in one of your projects."),
         _own("session.read", "See a session, its history, logs and resource usage."),
-        _own("session.update", "Rename a session, and change its priority."),
+        _own("session.update", "Rename a session, change its priority and extend its time limit."),
         _of_project(
             "session.prioritise", "Raise the priority of the project's sessions above their owners' limit."
         ),
         _of_all("session.designate", "Choose the node of a session."),
         _own("session.keep", "Keep an idle session running."),
         _of_project("session.exempt", "Exempt sessions of the project from idle checks."),
+        _own("session.restart", "Restart a session in place."),
+        _personal("session.again", "Start one of your sessions again."),
         _own("session.remove", "Terminate a session."),
         _personal("session.exec", "Run commands and terminals in a session."),
         _personal("app.open", "Open an app of a session."),

@@ -8,7 +8,7 @@
     all RUNNING                                   RUNNING
     some EXITED or GONE                           TERMINATING, if its kind's rule ends it; RUNNING if not
     ending requested, some not GONE               TERMINATING
-    ending requested, all GONE                    the requested final state
+    ending requested, all GONE or ABANDONED       the requested final state
 
 Containers are placed all or none, and the session runs only when all of them run. A restarted container takes its
 session back to STARTING.
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
 
 _S, _C = SessionState, ContainerState
-_ENDED = frozenset({_C.EXITED, _C.GONE})
+_ENDED = frozenset({_C.EXITED, _C.ABANDONED, _C.GONE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def derive(
         else:
             states -= _ENDED
     if outcome is not None:
-        return Derived(outcome if states == {_C.GONE} else _S.TERMINATING, outcome, result)
+        return Derived(outcome if states <= {_C.GONE, _C.ABANDONED} else _S.TERMINATING, outcome, result)
     if _C.PENDING in states:
         return Derived(_S.PENDING)
     if states == {_C.SCHEDULED}:

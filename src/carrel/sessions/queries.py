@@ -81,7 +81,7 @@ _JOINS = """
 
 _DETAIL = text(f"""
     SELECT row_to_json(x)::text
-    FROM (SELECT {_COLUMNS}, s.spec, {_APPS} AS apps, {_MOUNTS} AS mounts,
+    FROM (SELECT {_COLUMNS}, s.spec, s.stop_signal, s.grace_s, {_APPS} AS apps, {_MOUNTS} AS mounts,
             {_CONTAINERS} AS containers
         FROM sessions s {_JOINS} WHERE s.id = :id) x
 """)  # noqa: S608 - no input in it

@@ -9,7 +9,7 @@ from carrel.core.ids import ContainerId, FolderId, SessionId
 from carrel.http.paging import PageQuery
 from carrel.images.schemas import AppRef
 from carrel.nodes.groups.schemas import GroupRef
-from carrel.sessions.spec import Priority, SessionName, SessionSpec
+from carrel.sessions.spec import Priority, SessionName, SessionSpec, StopSignal, TimeLimit
 from carrel.tables.session_states import ContainerRole, ContainerState, Result, SessionKind, SessionState
 from carrel.tenancy.schemas import DomainRef, ProjectRef
 
@@ -30,7 +30,8 @@ class SessionCreate(SessionSpec):
     first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
     /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
     values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
-    number of CPUs unless env has them.
+    number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+    SIGTERM; grace_s: seconds until it is killed, default 10.
     """
 
 
@@ -49,6 +50,12 @@ class SessionPriority(BaseModel):
     model_config = {"extra": "forbid"}
 
     priority: Priority
+
+
+class SessionTimeLimit(BaseModel):
+    model_config = {"extra": "forbid"}
+
+    time_limit_s: TimeLimit
 
 
 class SessionRename(BaseModel):
@@ -102,8 +109,8 @@ class SessionView(BaseModel):
 
 class ContainerView(BaseModel):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known.
+    the engine. state: EXITED means stopped and not restarted, GONE means removed, ABANDONED means that its session was
+    ended by force and that the engine has not confirmed its removal. exit_code: of its main process, if known.
     """
 
     id: ContainerId
@@ -132,6 +139,8 @@ class SessionDetail(SessionView):
     workdir: str | None
     timezone: str | None
     locale: str | None
+    stop_signal: StopSignal
+    grace_s: int
     env: dict[str, str]
     apps: list[AppRef]
     mounts: list[MountView]

@@ -31,6 +31,8 @@ from carrel.tables.sessions import KeptLog, Session
 from carrel.tables.tenancy import User
 from carrel.tenancy import service as tenancy
 
+GRACE_S = 10
+"""Unless a session requests another."""
 REFERENCE = re.compile(
     r"^(?:(?:localhost|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|[a-zA-Z0-9.-]+(?=:\d+/))(?::\d+)?/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
     r"(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$"
@@ -155,6 +157,8 @@ def _row(
         priority=admitted.priority,
         kind=spec.kind,
         retries_left=spec.retries,
+        stop_signal=spec.stop_signal or "SIGTERM",
+        grace_s=GRACE_S if spec.grace_s is None else spec.grace_s,
         not_before=spec.start_at,
         reason=admission.not_before(spec.start_at) if spec.start_at else None,
         time_limit_s=spec.time_limit_s,
@@ -264,10 +268,21 @@ def _target(session: Session) -> Target:
     return Target(session.owner_id, session.project_id, session.domain_id)
 
 
-async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, force: bool) -> SessionId:
-    """End a session: cancel it if it has not run, otherwise terminate it. Ended or terminating: no-op.
+async def remove(
+    tx: AsyncSession,
+    clock: Clock,
+    actor: Actor,
+    ref: str,
+    *,
+    force: bool = False,
+    signal: str | None = None,
+    grace_s: int | None = None,
+) -> SessionId:
+    """End a session: cancel it if it has not run, otherwise terminate it. Ended: no-op; terminating: only force has
+    an effect.
 
-    force: kill its processes without a grace period.
+    force: end it now; its containers are killed, and hold their slots until the engine confirms that they are gone.
+    signal, grace_s: how its main processes are asked to end; None: as requested with the session.
     """
     session = await find(tx, actor, ref, "session.remove")
     # Without the lock it could change state between the two transitions below such that neither matches, and the
@@ -286,11 +301,39 @@ async def remove(tx: AsyncSession, clock: Clock, actor: Actor, ref: str, *, forc
         now=now,
     )
     if not cancelled:
-        await transitions.terminate(
-            tx, session.id, cause=cause, reason=reason, actor=actor.user_id, force=force, now=now
-        )
-    note(tx, actor, "session.remove", session, details={"force": force})
+        await transitions.stop_by(tx, session.id, signal, grace_s)
+        await transitions.terminate(tx, session.id, cause=cause, reason=reason, actor=actor.user_id, now=now)
+        if force:
+            await abandon(tx, session.id, actor, now)
+    details = {"force": force, "signal": signal, "grace_s": grace_s}
+    note(tx, actor, "session.remove", session, details={k: v for k, v in details.items() if v is not None})
     return session.id
+
+
+async def abandon(tx: AsyncSession, session: SessionId, actor: Actor, now: datetime) -> None:
+    """Move a TERMINATING session to its final state; its containers may remain, and keep their slots."""
+    outcome = await _outcome(tx, session)
+    if outcome is not None:
+        await transitions.move(
+            tx,
+            [session],
+            outcome,
+            sources=[SessionState.TERMINATING],
+            cause="forced",
+            reason=f"Ended by {actor.email} by force.",
+            actor=actor.user_id,
+            abandon=True,
+            now=now,
+        )
+
+
+async def release_abandoned(tx: AsyncSession, container: ContainerId, now: datetime) -> None:
+    """Record that the engine removed a container of a session that was ended by force, and release its slots. Twice:
+    no-op.
+    """
+    if session := await containers.give_up(tx, container):
+        await nodes.release(tx, [container], now)
+        await transitions.announce(tx, session, SessionState.TERMINATED)
 
 
 async def _cancel_replaced(tx: AsyncSession, clock: Clock, actor: Actor, ref: str) -> Session:
@@ -366,23 +409,31 @@ async def remove_container(
 
 async def finish(tx: AsyncSession, session: SessionId, *, cause: str, reason: str, now: datetime) -> None:
     """Move a TERMINATING session to its final state, even if containers remain, and release its slots."""
-    # Read again: the outcome may have changed while it was terminating.
-    statement = select(Session.outcome).where(
-        Session.id == session, Session.state == SessionState.TERMINATING
-    )
-    outcome = (await tx.execute(statement.with_for_update())).scalar()
+    outcome = await _outcome(tx, session)
     if outcome is None:
         return
+    if outcome == SessionState.SCHEDULED:
+        # What may remain of it must not be taken for the restarted session.
+        outcome = SessionState.PENDING
     await transitions.move(
         tx,
         [session],
-        SessionState(outcome),
+        outcome,
         sources=[SessionState.TERMINATING],
         cause=cause,
         reason=reason,
         now=now,
     )
     await nodes.release(tx, containers.ids_of(session), now)
+
+
+async def _outcome(tx: AsyncSession, session: SessionId) -> SessionState | None:
+    """Where a TERMINATING session ends, which may have changed meanwhile; locks it. None: it is not TERMINATING."""
+    statement = select(Session.outcome).where(
+        Session.id == session, Session.state == SessionState.TERMINATING
+    )
+    outcome = (await tx.execute(statement.with_for_update())).scalar()
+    return SessionState(outcome) if outcome else None
 
 
 async def end_in_a_copy(tx: AsyncSession, now: datetime) -> None:

@@ -66,6 +66,10 @@ ShmBytes = Annotated[
     Field(ge=1 << 20, le=1 << 50),
     says("The size of shared memory is a whole number of bytes, at least 1048576 (1 MiB)."),
 ]
+StopSignal = Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
+GraceS = Annotated[
+    int, Field(ge=0, le=300), says("The grace period is a whole number of seconds from 0 to 300.")
+]
 _MAX_BIGINT = 2**62
 
 
@@ -177,7 +181,8 @@ class SessionSpec(SchedulingSpec):
     is repeated if it fails.
 
     bootstrap: script that runs once before the command, and in an interactive session at its first start. shm_bytes:
-    size of /dev/shm. workdir: absolute, or relative to the home. timezone, locale: for TZ and LANG.
+    size of /dev/shm. workdir: absolute, or relative to the home. timezone, locale: for TZ and LANG. stop_signal,
+    grace_s: how the main process is asked to end, and seconds until it is killed.
     """
 
     image: Annotated[str, Field(min_length=1, max_length=512, examples=["starter"])]
@@ -190,6 +195,8 @@ class SessionSpec(SchedulingSpec):
     workdir: MountPath | None = None
     timezone: TimeZone | None = None
     locale: Locale | None = None
+    stop_signal: StopSignal | None = None
+    grace_s: GraceS | None = None
     env: Annotated[Mapping[EnvName, EnvValue], Field(max_length=200, json_schema_extra={"default": {}})] = (
         field(default_factory=dict)
     )

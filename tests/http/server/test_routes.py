@@ -105,6 +105,7 @@ BODIES: Mapping[str, object] = {
     "sessions.check": {"slots": SMALL},
     "sessions.create": {"image": "debian:12", "slots": SMALL},
     "sessions.exempt": {"exempt": True},
+    "sessions.extend": {"time_limit_s": 7200},
     "sessions.prioritise": {"priority": 40},
     "sessions.rename": {"name": "another-name"},
     "shares.create": {"users": ["nobody@example.org"]},

@@ -46,6 +46,7 @@ def _session(**changes: object) -> dict[str, object]:
         "queue_position": None,
         "description": "",
         "env": {"SEED": "7"},
+        "containers": [],
         "apps": [{"name": "jupyter", "title": "JupyterLab", "protocol": "http"}],
     }
     return {**session, **changes}
@@ -180,6 +181,13 @@ def test_create_sends_what_was_asked_in_base_units(api: Api, monkeypatch: pytest
         "command": [],
         "retries": 0,
         "node": None,
+        "bootstrap": "",
+        "shm_bytes": None,
+        "workdir": None,
+        "timezone": None,
+        "locale": None,
+        "stop_signal": None,
+        "grace_s": None,
         "mounts": [
             {"folder": "data"},
             {"folder": "corpus", "subpath": "a/b", "path": "/data", "read_only": True},

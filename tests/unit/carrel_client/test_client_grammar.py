@@ -131,6 +131,7 @@ POLLED = {
     "ssh-key ls",
     "audit ls",
     "sign-in ls",
+    "dotfile ls",
     "provider ls",
 }
 """Lists of which no event says that they have changed."""
@@ -157,6 +158,9 @@ KEEPING = {
     "add",
     "api",
     "appoint",
+    "again",
+    "extend",
+    "restart",
     "archive",
     "assign",
     "cat",

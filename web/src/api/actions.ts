@@ -628,7 +628,7 @@ export const ACTIONS = {
     superadmin: "all",
   },
   "session.update": {
-    sentence: "Rename a session, and change its priority.",
+    sentence: "Rename a session, change its priority and extend its time limit.",
     user: "own",
     projectAdmin: "project",
     domainAdmin: "domain",
@@ -661,6 +661,20 @@ export const ACTIONS = {
     projectAdmin: "project",
     domainAdmin: "domain",
     superadmin: "all",
+  },
+  "session.restart": {
+    sentence: "Restart a session in place.",
+    user: "own",
+    projectAdmin: "project",
+    domainAdmin: "domain",
+    superadmin: "all",
+  },
+  "session.again": {
+    sentence: "Start one of your sessions again.",
+    user: "own",
+    projectAdmin: "own",
+    domainAdmin: "own",
+    superadmin: "own",
   },
   "session.remove": {
     sentence: "Terminate a session.",

@@ -216,18 +216,23 @@ export function useReplaceSession() {
   });
 }
 
+interface Removal {
+  id: string;
+  force: boolean;
+  signal?: SessionDetail["stop_signal"];
+  grace_s?: number;
+}
+
 /** Terminates or cancels a session. Updates its row optimistically. */
 export function useRemoveSession() {
   const client = useQueryClient();
-  return useMutation<SessionDetail, Problem, { id: string; force: boolean }>({
-    mutationFn: async ({ id, force }) => {
+  return useMutation<SessionDetail, Problem, Removal>({
+    mutationFn: async ({ id, ...query }) => {
       const before = cachedSession(client, id);
       const requestedAt = performance.now();
       if (before && !hasEnded(before.state)) changeSession(client, { id, state: "TERMINATING" });
       try {
-        const { data } = await retryWhileUnreachable(() =>
-          sessionsRemove({ path: { ref: id }, query: { force } }),
-        );
+        const { data } = await retryWhileUnreachable(() => sessionsRemove({ path: { ref: id }, query }));
         const session = withLaterChanges(data, requestedAt);
         changeSession(client, session);
         return session;

@@ -17,6 +17,7 @@ export interface LaunchLink {
   workdir?: string;
   timezone?: string;
   locale?: string;
+  grace_s?: number | null;
   slots?: Record<string, number>;
   mounts?: LinkedMount[];
 }
@@ -43,7 +44,7 @@ const TEXTS = [
   "timezone",
   "locale",
 ] as const;
-const NUMBERS = ["priority", "time_limit_s", "shm_bytes"] as const;
+const NUMBERS = ["priority", "time_limit_s", "shm_bytes", "grace_s"] as const;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

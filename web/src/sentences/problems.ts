@@ -193,6 +193,15 @@ export const PROBLEMS: Record<string, Sentences> = {
     detail: msg`You have as many dotfiles as a user can have.`,
     hint: msg`Remove one first.`,
   },
+  "session.no_time_limit": { detail: msg`The session has no time limit.` },
+  "session.not_interactive": {
+    detail: msg`The session is a batch session, whose command must not run twice.`,
+    hint: msg`Start it again as another session.`,
+  },
+  "session.not_longer": {
+    detail: msg`The time limit can only be extended.`,
+    hint: msg`Give a longer one.`,
+  },
   "session.shm_too_large": {
     detail: msg`Shared memory is part of the session's memory and cannot exceed it.`,
     hint: msg`Request less shared memory, or more memory.`,

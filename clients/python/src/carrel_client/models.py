@@ -238,13 +238,22 @@ Clash = Literal["refuse", "replace", "rename"]
 ContainerRole = Literal["main", "sub"]
 
 
-ContainerState = Literal["PENDING", "SCHEDULED", "PREPARING", "STARTING", "RUNNING", "EXITED", "GONE"]
+ContainerState = Literal[
+    "PENDING",
+    "SCHEDULED",
+    "PREPARING",
+    "STARTING",
+    "RUNNING",
+    "EXITED",
+    "ABANDONED",
+    "GONE",
+]
 
 
 class ContainerView(TypedDict):
     """name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
-    the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
-    known."""
+    the engine. state: EXITED means stopped and not restarted, GONE means removed, ABANDONED means that its session was
+    ended by force and that the engine has not confirmed its removal. exit_code: of its main process, if known."""
 
     ended_at: str | None
     exit_code: int | None
@@ -1946,12 +1955,14 @@ class SessionCreate(TypedDict):
     first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
     /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
     values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
-    number of CPUs unless env has them."""
+    number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+    SIGTERM; grace_s: seconds until it is killed, default 10."""
 
     bootstrap: NotRequired[str]
     command: NotRequired[list[str]]
     description: NotRequired[str]
     env: NotRequired[dict[str, str]]
+    grace_s: NotRequired[int | None]
     group: NotRequired[str | None]
     image: str
     kind: NotRequired[Literal["interactive", "batch"]]
@@ -1965,6 +1976,7 @@ class SessionCreate(TypedDict):
     shm_bytes: NotRequired[int | None]
     slots: SlotRequest
     start_at: NotRequired[str | None]
+    stop_signal: NotRequired[Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None]
     time_limit_s: NotRequired[int | None]
     timezone: NotRequired[str | None]
     workdir: NotRequired[str | None]
@@ -1984,6 +1996,7 @@ class SessionDetail(TypedDict):
     domain: DomainRef
     ended_at: str | None
     env: dict[str, str]
+    grace_s: int
     group: GroupRef
     id: str
     idle_ends_at: str | None
@@ -2007,6 +2020,7 @@ class SessionDetail(TypedDict):
     start_at: str | None
     started_at: str | None
     state: SessionState
+    stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
     time_limit_s: int | None
     timezone: str | None
     warnings: list[str]
@@ -2040,6 +2054,10 @@ SessionState = Literal[
     "CANCELLED",
     "ERROR",
 ]
+
+
+class SessionTimeLimit(TypedDict):
+    time_limit_s: int
 
 
 class SessionView(TypedDict):

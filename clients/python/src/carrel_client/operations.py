@@ -1270,6 +1270,13 @@ class Server(Group):
 
 
 class Sessions(Group):
+    def again(self, ref: str, *, idempotency_key: str | None = None) -> models.SessionDetail:
+        """Start one of your sessions again: another session with its stored definition, and its name if that is free."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/again", key=_key(idempotency_key)
+        )
+        return answer
+
     def check(
         self,
         *,
@@ -1312,6 +1319,7 @@ class Sessions(Group):
         command: Sequence[str] = UNSET,
         description: str = UNSET,
         env: dict[str, str] = UNSET,
+        grace_s: int | None = UNSET,
         group: str | None = UNSET,
         kind: Literal["interactive", "batch"] = UNSET,
         locale: str | None = UNSET,
@@ -1323,6 +1331,7 @@ class Sessions(Group):
         retries: int = UNSET,
         shm_bytes: int | None = UNSET,
         start_at: str | None = UNSET,
+        stop_signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = UNSET,
         time_limit_s: int | None = UNSET,
         timezone: str | None = UNSET,
         workdir: str | None = UNSET,
@@ -1339,6 +1348,7 @@ class Sessions(Group):
                 command=command,
                 description=description,
                 env=env,
+                grace_s=grace_s,
                 group=group,
                 image=image,
                 kind=kind,
@@ -1352,6 +1362,7 @@ class Sessions(Group):
                 shm_bytes=shm_bytes,
                 slots=slots,
                 start_at=start_at,
+                stop_signal=stop_signal,
                 time_limit_s=time_limit_s,
                 timezone=timezone,
                 workdir=workdir,
@@ -1364,6 +1375,13 @@ class Sessions(Group):
         """Exempt a session from idle rules, or revoke the exemption; for administrators."""
         answer: models.IdleView = self._transport.call(
             "PUT", f"/api/v1/sessions/{segment(ref)}/exemption", body=_given(exempt=exempt)
+        )
+        return answer
+
+    def extend(self, ref: str, *, time_limit_s: int) -> models.SessionDetail:
+        """Set a longer time limit of a live session, up to what your policy allows."""
+        answer: models.SessionDetail = self._transport.call(
+            "PUT", f"/api/v1/sessions/{segment(ref)}/time-limit", body=_given(time_limit_s=time_limit_s)
         )
         return answer
 
@@ -1424,10 +1442,22 @@ class Sessions(Group):
         )
         return answer
 
-    def remove(self, ref: str, *, force: bool | None = None) -> models.SessionDetail:
-        """Terminate a session, or cancel it while it is pending. Idempotent."""
+    def remove(
+        self,
+        ref: str,
+        *,
+        force: bool | None = None,
+        signal: Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] | None = None,
+        grace_s: int | None = None,
+    ) -> models.SessionDetail:
+        """Terminate a session, or cancel it while it is pending. Idempotent.
+
+        With force it has ended on return; containers that may remain on the engine are ABANDONED and hold their slots until
+        the engine confirms that they are gone."""
         answer: models.SessionDetail = self._transport.call(
-            "DELETE", f"/api/v1/sessions/{segment(ref)}", query={"force": force}
+            "DELETE",
+            f"/api/v1/sessions/{segment(ref)}",
+            query={"force": force, "signal": signal, "grace_s": grace_s},
         )
         return answer
 
@@ -1435,6 +1465,14 @@ class Sessions(Group):
         """Rename a live session."""
         answer: models.SessionDetail = self._transport.call(
             "PATCH", f"/api/v1/sessions/{segment(ref)}", body=_given(name=name)
+        )
+        return answer
+
+    def restart(self, ref: str) -> models.SessionDetail:
+        """Restart a running interactive session: the same session on the same node, with new containers. It keeps its
+        slots and folders; files outside of folders are lost."""
+        answer: models.SessionDetail = self._transport.call(
+            "POST", f"/api/v1/sessions/{segment(ref)}/restart"
         )
         return answer
 

@@ -1,7 +1,6 @@
 """The engine port over one Docker daemon."""
 
 import asyncio
-import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -139,12 +138,12 @@ class DockerEngine(Adjusting):
                 await self._homes.check(name, spec.image, inspected["Image"])
             return self._observed(inspected)
 
-    async def remove(self, container: str, *, grace_s: float) -> None:
+    async def remove(self, container: str, *, grace_s: float, signal: str = "SIGTERM") -> None:
         with sentences():
             await self.claim.require()
             name = self._names.container(container)
             if grace_s > 0:
-                await self._stop(name, grace_s)
+                await self._stop(name, grace_s, signal)
             await self._delete(name)
             await self._networks.leave(container)
 
@@ -320,16 +319,17 @@ class DockerEngine(Adjusting):
 
     # Steps of `remove`
 
-    async def _stop(self, name: str, grace_s: float) -> None:
+    async def _stop(self, name: str, grace_s: float, signal: str) -> None:
+        # Daemons before API 1.42 take no signal in a stop request.
         try:
-            await self._api.call(
-                "POST",
-                f"containers/{name}/stop",
-                params={"t": str(math.ceil(grace_s))},
-                timeout_s=grace_s + ANSWER_S,
-            )
+            await self._api.call("POST", f"containers/{name}/kill", params={"signal": signal})
+            async with asyncio.timeout(grace_s):
+                await self._api.call("POST", f"containers/{name}/wait", timeout_s=grace_s + ANSWER_S)
+        except TimeoutError:
+            return
         except aiodocker.DockerError as error:
-            if error.status != 404:
+            # 409: it does not run, or is paused and takes no signal.
+            if error.status not in (404, 409):
                 raise
 
     async def _delete(self, name: str) -> None:

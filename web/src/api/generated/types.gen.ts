@@ -614,16 +614,17 @@ export type ContainerRole = 'main' | 'sub';
  * State of one container of a session. PENDING: without a node.
  *
  * EXITED: it ended or disappeared, and is not restarted; still to be removed from the engine. GONE: nothing of it is
- * left on the engine, and it holds no slots.
+ * left on the engine, and it holds no slots. ABANDONED: its session was ended by force; it may still be on the engine,
+ * and holds its slots until the engine confirms that it is gone.
  */
-export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'GONE';
+export type ContainerState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'EXITED' | 'ABANDONED' | 'GONE';
 
 /**
  * ContainerView
  *
  * name: the value for `?container=` and `--container`: main, sub1, sub2 ... id: part of the container's name on
- * the engine. state: EXITED means stopped and not restarted, GONE means removed. exit_code: of its main process, if
- * known.
+ * the engine. state: EXITED means stopped and not restarted, GONE means removed, ABANDONED means that its session was
+ * ended by force and that the engine has not confirmed its removal. exit_code: of its main process, if known.
  */
 export type ContainerView = {
     /**
@@ -5050,7 +5051,8 @@ export type ServerView = {
  * first start of an interactive one. Its output is in the log; if it fails, the session ends. shm_bytes: size of
  * /dev/shm, part of the memory. workdir: working directory, absolute or relative to /home/work. timezone, locale:
  * values of TZ and LANG; default: those of your preferences. OMP_NUM_THREADS and similar variables are set to the
- * number of CPUs unless env has them.
+ * number of CPUs unless env has them. stop_signal: sent to the main process when the session is terminated, default
+ * SIGTERM; grace_s: seconds until it is killed, default 10.
  */
 export type SessionCreate = {
     /**
@@ -5071,6 +5073,10 @@ export type SessionCreate = {
     env?: {
         [key: string]: unknown | string;
     };
+    /**
+     * Grace S
+     */
+    grace_s?: number | null;
     /**
      * Group
      */
@@ -5120,6 +5126,10 @@ export type SessionCreate = {
      * Start At
      */
     start_at?: string | null;
+    /**
+     * Stop Signal
+     */
+    stop_signal?: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | null;
     /**
      * Time Limit S
      */
@@ -5177,6 +5187,10 @@ export type SessionDetail = {
     env: {
         [key: string]: string;
     };
+    /**
+     * Grace S
+     */
+    grace_s: number;
     group: GroupRef;
     /**
      * Id
@@ -5251,6 +5265,10 @@ export type SessionDetail = {
     started_at: string | null;
     state: SessionState;
     /**
+     * Stop Signal
+     */
+    stop_signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2';
+    /**
      * Time Limit S
      */
     time_limit_s: number | null;
@@ -5313,6 +5331,16 @@ export type SessionRename = {
  * SessionState
  */
 export type SessionState = 'PENDING' | 'SCHEDULED' | 'PREPARING' | 'STARTING' | 'RUNNING' | 'TERMINATING' | 'TERMINATED' | 'CANCELLED' | 'ERROR';
+
+/**
+ * SessionTimeLimit
+ */
+export type SessionTimeLimit = {
+    /**
+     * Time Limit S
+     */
+    time_limit_s: number;
+};
 
 /**
  * SessionView
@@ -12246,8 +12274,22 @@ export type SessionsRemoveData = {
     query?: {
         /**
          * Force
+         *
+         * End it now, even if the engine does not respond.
          */
         force?: boolean;
+        /**
+         * Signal
+         *
+         * Sent to its main process; default: as requested with it.
+         */
+        signal?: 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGQUIT' | 'SIGUSR1' | 'SIGUSR2' | null;
+        /**
+         * Grace S
+         *
+         * Seconds until it is killed; default: as requested with it.
+         */
+        grace_s?: number | null;
     };
     url: '/api/v1/sessions/{ref}';
 };
@@ -12345,6 +12387,48 @@ export type SessionsRenameResponses = {
 };
 
 export type SessionsRenameResponse = SessionsRenameResponses[keyof SessionsRenameResponses];
+
+export type SessionsAgainData = {
+    body?: never;
+    headers?: {
+        /**
+         * Idempotency-Key
+         */
+        'idempotency-key'?: string | null;
+    };
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/again';
+};
+
+export type SessionsAgainErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsAgainError = SessionsAgainErrors[keyof SessionsAgainErrors];
+
+export type SessionsAgainResponses = {
+    /**
+     * Successful Response
+     */
+    201: SessionDetail;
+};
+
+export type SessionsAgainResponse = SessionsAgainResponses[keyof SessionsAgainResponses];
 
 export type AppsListData = {
     body?: never;
@@ -12744,6 +12828,78 @@ export type SessionsPrioritiseResponses = {
 };
 
 export type SessionsPrioritiseResponse = SessionsPrioritiseResponses[keyof SessionsPrioritiseResponses];
+
+export type SessionsRestartData = {
+    body?: never;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/restart';
+};
+
+export type SessionsRestartErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsRestartError = SessionsRestartErrors[keyof SessionsRestartErrors];
+
+export type SessionsRestartResponses = {
+    /**
+     * Successful Response
+     */
+    202: SessionDetail;
+};
+
+export type SessionsRestartResponse = SessionsRestartResponses[keyof SessionsRestartResponses];
+
+export type SessionsExtendData = {
+    body: SessionTimeLimit;
+    path: {
+        /**
+         * Ref
+         *
+         * An id, a unique prefix of it, or a name.
+         */
+        ref: string;
+    };
+    query?: never;
+    url: '/api/v1/sessions/{ref}/time-limit';
+};
+
+export type SessionsExtendErrors = {
+    /**
+     * Refused: `code` says why, `hint` what to do
+     */
+    '4XX': Problem;
+    /**
+     * The server failed, or a service it depends on does not respond
+     */
+    '5XX': Problem;
+};
+
+export type SessionsExtendError = SessionsExtendErrors[keyof SessionsExtendErrors];
+
+export type SessionsExtendResponses = {
+    /**
+     * Successful Response
+     */
+    200: SessionDetail;
+};
+
+export type SessionsExtendResponse = SessionsExtendResponses[keyof SessionsExtendResponses];
 
 export type SessionsUsageData = {
     body?: never;

@@ -8,12 +8,26 @@ import sys
 
 from carrel_client.cli.parser import Arguments, reading, whole_number
 from carrel_client.cli.times import utc_time
+from carrel_client.errors import CarrelError
 from carrel_client.slots import parse_slot
 from carrel_client.units import parse_cpu, parse_duration, parse_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from carrel_client import models
+
+    Signal = Literal["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
+
+SIGNALS: dict[str, Signal] = {
+    "TERM": "SIGTERM",
+    "INT": "SIGINT",
+    "HUP": "SIGHUP",
+    "QUIT": "SIGQUIT",
+    "USR1": "SIGUSR1",
+    "USR2": "SIGUSR2",
+}
 
 
 def scheduling_arguments(parser: Arguments) -> None:
@@ -88,6 +102,7 @@ def session_arguments(parser: Arguments) -> None:
         help="mount a folder, or a directory of it, at a path (default /home/work/FOLDER); repeatable",
     )
     start_up_arguments(parser)
+    ending_arguments(parser)
     scheduling_arguments(parser)
 
 
@@ -107,8 +122,6 @@ def start_up_arguments(parser: Arguments) -> None:
     parser.add_argument(
         "--bootstrap",
         metavar="FILE",
-        type=reading(_script),
-        default="",
         help="script that runs once before the session is used; - for standard input",
     )
     parser.add_argument(
@@ -123,6 +136,21 @@ def start_up_arguments(parser: Arguments) -> None:
     parser.add_argument("--timezone", metavar="ZONE", help="time zone: Europe/Berlin, Asia/Seoul")
     parser.add_argument(
         "--locale", metavar="LOCALE", help="locale, such as ko_KR.UTF-8; the image must have it"
+    )
+
+
+def ending_arguments(parser: Arguments) -> None:
+    """Add the arguments for how the main process is asked to end."""
+    parser.add_argument(
+        "--stop-signal",
+        choices=SIGNALS,
+        help="sent to the main process when the session is terminated (default TERM)",
+    )
+    parser.add_argument(
+        "--grace",
+        metavar="TIME",
+        type=reading(parse_duration),
+        help="time until it is killed: 0s to 5m (default 10s)",
     )
 
 
@@ -150,11 +178,13 @@ def session_request(args: argparse.Namespace) -> models.SessionCreate:
         "retries": 0,
         "env": dict(args.env),
         "mounts": args.mounts,
-        "bootstrap": args.bootstrap,
+        "bootstrap": _script(args.bootstrap),
         "shm_bytes": args.shm,
         "workdir": args.workdir,
         "timezone": args.timezone,
         "locale": args.locale,
+        "stop_signal": signal(args.stop_signal),
+        "grace_s": None if args.grace is None else round(args.grace),
     }
 
 
@@ -167,14 +197,21 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value if given else os.environ[name]
 
 
-def _script(path: str) -> str:
+def signal(name: str | None) -> Signal | None:
+    """The signal with this short name, such as INT."""
+    return SIGNALS[name] if name else None
+
+
+def _script(path: str | None) -> str:
+    if path is None:
+        return ""
+    if path == "-":
+        return sys.stdin.read()
     try:
-        if path == "-":
-            return sys.stdin.read()
         with open(os.path.expanduser(path), encoding="utf-8") as file:
             return file.read()
     except (OSError, UnicodeDecodeError) as wrong:
-        raise ValueError(f"{path} cannot be read: {wrong}") from None
+        raise CarrelError("client.file", f"{path} cannot be read: {wrong}.", status=422) from None
 
 
 def _mount(text: str) -> models.MountRequest:

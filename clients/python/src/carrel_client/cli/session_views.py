@@ -251,6 +251,12 @@ def print_session(session: models.SessionDetail) -> None:
             ("workdir", session["workdir"] or ""),
             ("time zone", session["timezone"] or ""),
             ("locale", session["locale"] or ""),
+            (
+                "stops by",
+                f"{session['stop_signal']}, {session['grace_s']} s"
+                if (session["stop_signal"], session["grace_s"]) != ("SIGTERM", 10)
+                else "",
+            ),
             ("bootstrap", first_line(session["bootstrap"])),
             ("project", session["project"]["name"]),
             ("owner", session["owner"]["email"]),

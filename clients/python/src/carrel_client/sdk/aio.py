@@ -224,9 +224,30 @@ class AsyncSession:
         await threads.call(lambda: self._sync.rename(name))
         return self
 
-    async def terminate(self, *, force: bool = False) -> AsyncSession:
-        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
-        await threads.call(lambda: self._sync.terminate(force=force))
+    async def terminate(
+        self, *, force: bool = False, signal: str | None = None, grace: float | str | None = None
+    ) -> AsyncSession:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing.
+
+        force: it has ended on return, even if the engine does not respond. signal, grace: sent to its main process, and
+        the time until it is killed; default: as requested with the session.
+        """
+        await threads.call(lambda: self._sync.terminate(force=force, signal=signal, grace=grace))
+        return self
+
+    async def restart(self) -> AsyncSession:
+        """This object, restarting in place with new containers; it keeps its slots and folders."""
+        await threads.call(lambda: self._sync.restart())
+        return self
+
+    async def extend(self, time: float | str) -> AsyncSession:
+        """This object with a longer time limit. time: added to it, in seconds or "2h"."""
+        await threads.call(lambda: self._sync.extend(time))
+        return self
+
+    async def again(self) -> AsyncSession:
+        """Another session with the stored definition of this one."""
+        await threads.call(lambda: self._sync.again())
         return self
 
     async def history(self) -> list[models.HistoryView]:
@@ -280,6 +301,8 @@ class AsyncSessions:
         workdir: str | None = None,
         timezone: str | None = None,
         locale: str | None = None,
+        stop_signal: str | None = None,
+        grace: float | str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncSession:
@@ -291,6 +314,7 @@ class AsyncSessions:
         times if it fails. start_at: earliest start; a time without a zone is local.
         bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
         working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
+        stop_signal, grace: sent to the main process when the session is terminated, and the time until it is killed.
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -319,6 +343,8 @@ class AsyncSessions:
                     workdir=workdir,
                     timezone=timezone,
                     locale=locale,
+                    stop_signal=stop_signal,
+                    grace=grace,
                     replaces=replaces,
                     idempotency_key=idempotency_key,
                 )

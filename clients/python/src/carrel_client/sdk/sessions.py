@@ -267,10 +267,36 @@ class Session:
         self._raw = self._api.sessions.rename(self.id, name=name)
         return self
 
-    def terminate(self, *, force: bool = False) -> Session:
-        """This object, terminating; or cancelled when it was pending. A second call changes nothing."""
-        self._raw = self._api.sessions.remove(self.id, force=force)
+    def terminate(
+        self, *, force: bool = False, signal: str | None = None, grace: float | str | None = None
+    ) -> Session:
+        """This object, terminating; or cancelled when it was pending. A second call changes nothing.
+
+        force: it has ended on return, even if the engine does not respond. signal, grace: sent to its main process, and
+        the time until it is killed; default: as requested with the session.
+        """
+        grace_s = None if grace is None else round(parse_duration(str(grace)))
+        query: dict[str, Any] = {"force": force, "signal": signal, "grace_s": grace_s}
+        self._raw = self._api.sessions.remove(self.id, **query)
         return self
+
+    def restart(self) -> Session:
+        """This object, restarting in place with new containers; it keeps its slots and folders."""
+        self._raw = self._api.sessions.restart(self.id)
+        return self
+
+    def extend(self, time: float | str) -> Session:
+        """This object with a longer time limit. time: added to it, in seconds or "2h"."""
+        limit = self.refresh().raw["time_limit_s"]
+        if limit is None:
+            raise CarrelError("session.no_time_limit", f"{self.name} has no time limit.", status=409)
+        longer = limit + round(parse_duration(str(time)))
+        self._raw = self._api.sessions.extend(self.id, time_limit_s=longer)
+        return self
+
+    def again(self) -> Session:
+        """Another session with the stored definition of this one."""
+        return Session(self._api, self._api.sessions.again(self.id))
 
     def history(self) -> list[models.HistoryView]:
         """Every state transition with time, cause and actor, oldest first."""
@@ -323,6 +349,8 @@ class Sessions:
         workdir: str | None = None,
         timezone: str | None = None,
         locale: str | None = None,
+        stop_signal: str | None = None,
+        grace: float | str | None = None,
         replaces: str | None = None,
         idempotency_key: str | None = None,
     ) -> Session:
@@ -334,6 +362,7 @@ class Sessions:
         times if it fails. start_at: earliest start; a time without a zone is local.
         bootstrap: text of a script that runs once before the session is used. shm: size of /dev/shm, as mem. workdir:
         working directory, absolute or relative to the home. timezone, locale: such as "Asia/Seoul", "ko_KR.UTF-8".
+        stop_signal, grace: sent to the main process when the session is terminated, and the time until it is killed.
         replaces: a pending session to cancel in the same step; its name is kept unless `name` is given.
         idempotency_key: a repeat with the same key returns the first session. Without one a key is generated, so that a
         request repeated after a broken connection never creates two.
@@ -356,6 +385,8 @@ class Sessions:
             "workdir": workdir,
             "timezone": timezone,
             "locale": locale,
+            "stop_signal": stop_signal,
+            "grace_s": None if grace is None else round(parse_duration(str(grace))),
             "time_limit_s": None if time_limit is None else round(parse_duration(str(time_limit))),
         }
         made = self._api.sessions.create(

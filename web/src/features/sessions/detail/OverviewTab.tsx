@@ -12,6 +12,7 @@ import { CommandLine } from "@/ui/CommandLine";
 import { CopyButton } from "@/ui/CopyButton";
 import { formatDuration, formatInstant } from "@/ui/format";
 import { BatchFacts } from "./BatchFacts";
+import { Leftovers } from "./Leftovers";
 import { MountList } from "./MountList";
 import styles from "./SessionDrawer.module.css";
 import { StartFacts } from "./StartFacts";
@@ -24,6 +25,7 @@ export function OverviewTab({ session }: { session: SessionDetail }) {
   const again = createCommand(requestLike(session), folderName);
   return (
     <Stack gap="lg">
+      <Leftovers session={session} />
       <dl className={styles.facts}>
         <dt>
           <Trans>Id</Trans>

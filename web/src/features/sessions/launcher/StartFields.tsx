@@ -1,8 +1,17 @@
 import { useLingui } from "@lingui/react/macro";
-import { NumberInput, Textarea, TextInput } from "@mantine/core";
+import { Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { SIGNALS, type Signal } from "@/features/sessions/EndingFields";
 import type { LaunchForm } from "./request";
 
-export const START_FIELDS = ["bootstrap", "shm_bytes", "workdir", "timezone", "locale"] as const;
+export const START_FIELDS = [
+  "bootstrap",
+  "shm_bytes",
+  "workdir",
+  "timezone",
+  "locale",
+  "stop_signal",
+  "grace_s",
+] as const;
 export type StartValues = Pick<LaunchForm, (typeof START_FIELDS)[number]>;
 
 const MIB = 2 ** 20;
@@ -70,6 +79,31 @@ export function StartFields({ values, errors, onChange }: Props) {
         error={errors.locale}
         onChange={(event) => onChange({ locale: event.currentTarget.value })}
       />
+      <Group grow align="flex-start">
+        <Select
+          label={t`Stop signal`}
+          description={t`Sent to the main process when the session is terminated.`}
+          size="xs"
+          clearable
+          clearButtonProps={{ "aria-label": t`Default signal` }}
+          placeholder="SIGTERM"
+          data={[...SIGNALS]}
+          value={values.stop_signal}
+          onChange={(signal) => onChange({ stop_signal: signal as Signal | null })}
+        />
+        <NumberInput
+          label={t`Grace period (s)`}
+          description={t`Time until the main process is killed.`}
+          size="xs"
+          min={0}
+          max={300}
+          allowDecimal={false}
+          placeholder="10"
+          value={values.grace_s ?? ""}
+          error={errors.grace_s}
+          onChange={(value) => onChange({ grace_s: value === "" ? null : Number(value) })}
+        />
+      </Group>
     </>
   );
 }

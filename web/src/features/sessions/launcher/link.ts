@@ -20,6 +20,7 @@ const PLAIN = [
   "workdir",
   "timezone",
   "locale",
+  "grace_s",
 ] as const;
 
 /** Longer texts do not fit in an address. */

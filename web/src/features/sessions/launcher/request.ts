@@ -33,6 +33,8 @@ export const BLANK = {
   workdir: "",
   timezone: "",
   locale: "",
+  stop_signal: null,
+  grace_s: null,
 } as const satisfies Partial<SessionCreate>;
 
 type PlainFields = {
@@ -168,6 +170,8 @@ export function toCheck(form: LaunchForm): CheckRequest {
     workdir,
     timezone,
     locale,
+    stop_signal,
+    grace_s,
     ...spec
   } = toRequest({ ...form, mounts });
   return { ...spec, ...(image ? { image } : {}) };
@@ -188,6 +192,8 @@ export function requestLike(session: SessionDetail): SessionCreate {
       workdir: session.workdir ?? "",
       timezone: session.timezone ?? "",
       locale: session.locale ?? "",
+      stop_signal: session.stop_signal === USUAL_SIGNAL ? null : session.stop_signal,
+      grace_s: session.grace_s === USUAL_GRACE_S ? null : session.grace_s,
       project: session.project.name,
       group: group.id === DEFAULT_GROUP ? "" : group.name,
       priority: priority === USUAL_PRIORITY ? null : priority,
@@ -219,6 +225,8 @@ const chosenMounts = (session: SessionDetail): MountRow[] =>
   session.mounts.filter(({ automatic, folder_id }) => !automatic && folder_id).map(mountRow);
 
 export const USUAL_PRIORITY = 50;
+const USUAL_SIGNAL = "SIGTERM";
+const USUAL_GRACE_S = 10;
 const DEFAULT_GROUP = "default";
 /** What others see of the owner's script. */
 const HIDDEN = "********";
