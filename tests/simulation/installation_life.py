@@ -354,8 +354,8 @@ class Installation:
         """Go on until its restart was requested and it runs again, or has ended."""
         query = "SELECT count(*) FROM session_history WHERE session_id = %s AND cause = 'restart'"
         for _ in range(_ROUNDS):
-            asked = self.look.execute(query, (session,)).fetchone() != (0,)
-            if asked and self.state(session) in {SessionState.RUNNING, *LIFECYCLE.final}:
+            requested = self.look.execute(query, (session,)).fetchone() != (0,)
+            if requested and self.state(session) in {SessionState.RUNNING, *LIFECYCLE.final}:
                 return
             await self.round()
         raise AssertionError(f"never restarted: {self.standing()}")
